@@ -1,0 +1,71 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { Plaintext } from '../domain/plaintext.ts';
+import { decodeBase62, encodeBase62 } from './base62.ts';
+import { uuidBytes, uuidText } from './uuid.ts';
+
+export type TokenKind = 'service_token' | 'personal_token';
+
+/** A token's text, to be shown once, and the only thing that is stored of it. */
+export interface GeneratedToken {
+  readonly token: Plaintext;
+  /** SHA-256 of the whole text, 32 bytes. Enough without salt or stretching: 256 random bits cannot be guessed. */
+  readonly hash: Buffer<ArrayBuffer>;
+}
+
+export interface ParsedToken {
+  readonly kind: TokenKind;
+  readonly credentialId: string;
+  readonly hash: Buffer<ArrayBuffer>;
+}
+
+const prefixes: Readonly<Record<TokenKind, string>> = { service_token: 'kf_svc_', personal_token: 'kf_pat_' };
+// Characters of base62 that hold 128, 256 and 32 bits.
+const idLength = 22;
+const secretLength = 43;
+const checksumLength = 6;
+const bodyPattern = new RegExp(`^[0-9A-Za-z]{${idLength + secretLength + checksumLength}}$`);
+const longestIdValue = 2n ** 128n;
+
+/**
+ * A new token (docs/interface.md section 5): prefix, then the credential's UUID (22 characters of base62), 256 random
+ * bits (43), and the CRC-32 of all before it (6), which tells a mistyped or cut token from an unknown one.
+ */
+export function generateToken(kind: TokenKind, credentialId: string): GeneratedToken {
+  const id = encodeBase62(uuidBytes(credentialId), idLength);
+  const unsigned = prefixes[kind] + id + encodeBase62(randomBytes(32), secretLength);
+  const text = unsigned + checksum(unsigned);
+  return { token: new Plaintext(text), hash: sha256(text) };
+}
+
+/** Reads a token; undefined where the text is none, or its checksum does not fit. */
+export function parseToken(text: string): ParsedToken | undefined {
+  const kind = kindOf(text);
+  if (kind === undefined) return undefined;
+  const body = text.slice(prefixes[kind].length);
+  if (!bodyPattern.test(body) || checksum(text.slice(0, -checksumLength)) !== text.slice(-checksumLength))
+    return undefined;
+  const id = decodeBase62(body.slice(0, idLength));
+  if (id >= longestIdValue) return undefined;
+  return { kind, credentialId: uuidText(id.toString(16).padStart(32, '0')), hash: sha256(text) };
+}
+
+/** Whether two hashes are equal, in a time that does not tell where they differ. */
+export function hashesEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function kindOf(text: string): TokenKind | undefined {
+  if (text.startsWith(prefixes.service_token)) return 'service_token';
+  return text.startsWith(prefixes.personal_token) ? 'personal_token' : undefined;
+}
+
+function checksum(text: string): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(text));
+  return encodeBase62(bytes, checksumLength);
+}
+
+function sha256(text: string): Buffer<ArrayBuffer> {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,40 @@
+import { type ErrorCode, type ErrorDescription, errorCatalogue } from './error-catalogue.ts';
+
+/** One faulty field of an input: a path such as `set.API_KEY`, and what to do about it. Never the faulty value. */
+export interface FieldFault {
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface DomainErrorOptions {
+  /** For the log only; never shown to a caller. */
+  readonly cause?: unknown;
+  readonly fields?: readonly FieldFault[];
+}
+
+/**
+ * An error whose text may be shown to whoever caused it: `detail` says what is wrong and what to do, in names and
+ * never in values. Anything else that is thrown becomes `internal` at the edge.
+ */
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly fields: readonly FieldFault[];
+
+  constructor(code: ErrorCode, detail: string, options: DomainErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'DomainError';
+    this.code = code;
+    this.detail = detail;
+    this.fields = options.fields ?? [];
+  }
+
+  get description(): ErrorDescription {
+    return errorCatalogue[this.code];
+  }
+}
+
+/** An `invalid_input` for one field. */
+export function invalidField(field: string, message: string): DomainError {
+  return new DomainError('invalid_input', `${field}: ${message}`, { fields: [{ field, message }] });
+}

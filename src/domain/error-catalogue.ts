@@ -1,0 +1,66 @@
+/**
+ * Every error Keyframe tells anyone about, as data: its HTTP status, the reason it gives a condition, and what the
+ * controller does next. HTTP, the controller and docs/errors.md all read this one table, so they cannot differ.
+ */
+
+/** What the controller does after the error: give up until the object changes, wait for an event, or try again with backoff. */
+export type ErrorEffect = 'stall' | 'wait' | 'retry';
+
+export interface ErrorDescription {
+  /** HTTP status; null where the error can only arise in the controller. */
+  readonly status: number | null;
+  readonly title: string;
+  /** Reason of the condition Ready=False (CamelCase). */
+  readonly reason: string;
+  readonly effect: ErrorEffect;
+}
+
+export const errorCatalogue = {
+  malformed_request: { status: 400, title: 'Malformed request', reason: 'InvalidSpec', effect: 'stall' },
+  invalid_input: { status: 422, title: 'Invalid input', reason: 'InvalidSpec', effect: 'stall' },
+  unauthenticated: { status: 401, title: 'Not authenticated', reason: 'AuthenticationFailed', effect: 'wait' },
+  forbidden: { status: 403, title: 'Not allowed', reason: 'AccessDenied', effect: 'wait' },
+  not_found: { status: 404, title: 'Not found', reason: 'NotFound', effect: 'wait' },
+  method_not_allowed: { status: 405, title: 'Method not allowed', reason: 'InternalError', effect: 'stall' },
+  conflict: { status: 409, title: 'Conflict', reason: 'Conflict', effect: 'retry' },
+  secret_deleted: { status: 409, title: 'Secret is deleted', reason: 'Conflict', effect: 'retry' },
+  quota_exceeded: { status: 409, title: 'Quota exceeded', reason: 'QuotaExceeded', effect: 'wait' },
+  version_mismatch: { status: 412, title: 'Version mismatch', reason: 'Conflict', effect: 'retry' },
+  payload_too_large: { status: 413, title: 'Request body too large', reason: 'InvalidSpec', effect: 'stall' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type', reason: 'InvalidSpec', effect: 'stall' },
+  token_secret_not_found: {
+    status: null,
+    title: 'Token Secret not found',
+    reason: 'TokenSecretNotFound',
+    effect: 'wait',
+  },
+  target_not_owned: {
+    status: null,
+    title: 'Target belongs to something else',
+    reason: 'TargetNotOwned',
+    effect: 'wait',
+  },
+  target_refused: {
+    status: null,
+    title: 'The API server refused the target Secret',
+    reason: 'TargetRefused',
+    effect: 'retry',
+  },
+  key_unavailable: { status: 503, title: 'Encryption key unavailable', reason: 'KeyUnavailable', effect: 'retry' },
+  store_unavailable: { status: 503, title: 'Database unavailable', reason: 'StoreUnavailable', effect: 'retry' },
+  overloaded: { status: 503, title: 'Overloaded', reason: 'Overloaded', effect: 'retry' },
+  cluster_unavailable: {
+    status: null,
+    title: 'Kubernetes API unavailable',
+    reason: 'ClusterUnavailable',
+    effect: 'retry',
+  },
+  internal: { status: 500, title: 'Internal error', reason: 'InternalError', effect: 'retry' },
+} as const satisfies Record<string, ErrorDescription>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** Codes that HTTP can answer with. */
+export type HttpErrorCode = {
+  [Code in ErrorCode]: (typeof errorCatalogue)[Code]['status'] extends number ? Code : never;
+}[ErrorCode];

@@ -1,0 +1,62 @@
+import { limits } from './limits.ts';
+
+/**
+ * Checks of the names and texts people choose (docs/interface.md section 2). Each answers `undefined` when the text
+ * is right, else a sentence that says what is allowed; it never repeats the text, which may be a misplaced secret.
+ */
+
+const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const secretKeyPattern = /^[A-Za-z0-9._-]{1,253}$/;
+// A name or comment is one line for people: no control characters (a NUL PostgreSQL cannot hold, the others hide text).
+const controlCharacters = /\p{Cc}/u;
+
+/** What is wrong with a slug of an organization, project or environment. */
+export function slugFault(text: string): string | undefined {
+  return slugPattern.test(text)
+    ? undefined
+    : `must be 1 to ${limits.slugLength} lower-case letters, digits and hyphens, beginning and ending with a letter or digit`;
+}
+
+/**
+ * What is wrong with a secret's key. Kubernetes and URLs refuse `.` and names that begin with `..`; `__proto__` is
+ * lost in JavaScript objects.
+ */
+export function secretKeyFault(text: string): string | undefined {
+  if (!secretKeyPattern.test(text)) {
+    return `must be 1 to ${limits.secretKeyLength} letters, digits, dots, underscores and hyphens`;
+  }
+  if (text === '.' || text === '__proto__' || text.startsWith('..')) {
+    return 'must not be "." or "__proto__", nor begin with ".."';
+  }
+  return undefined;
+}
+
+/** What is wrong with a secret's value: it is 0 to 256 KiB of valid Unicode. */
+export function secretValueFault(text: string): string | undefined {
+  if (!text.isWellFormed()) {
+    return 'must be valid Unicode (it holds a lone surrogate); encode binary data as base64';
+  }
+  return utf8Bytes(text) > limits.valueBytes ? `must be at most ${limits.valueBytes} bytes of UTF-8` : undefined;
+}
+
+/** What is wrong with a display name or the name of a token or snapshot. */
+export function nameFault(text: string): string | undefined {
+  if (text.trim() === '') return 'must not be empty';
+  return lineFault(text, limits.nameLength);
+}
+
+/** What is wrong with a comment or description. */
+export function commentFault(text: string): string | undefined {
+  return lineFault(text, limits.commentLength);
+}
+
+/** The length of a well-formed text in bytes of UTF-8. */
+export function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function lineFault(text: string, maxLength: number): string | undefined {
+  if (text.length > maxLength) return `must be at most ${maxLength} characters`;
+  if (controlCharacters.test(text)) return 'must not hold control characters';
+  return text.isWellFormed() ? undefined : 'must be valid Unicode (it holds a lone surrogate)';
+}

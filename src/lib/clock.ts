@@ -1,0 +1,23 @@
+/** The time, and timers on it, so that tests can own both. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back once after a delay in milliseconds; the answer cancels it. */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+// Node fires a timer of more than 2^31-1 ms at once; a longer one is chained.
+const longestTimerMs = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, callback) {
+    let timer: NodeJS.Timeout;
+    const arm = (remainingMs: number): void => {
+      const stepMs = Math.min(Math.max(remainingMs, 0), longestTimerMs);
+      timer = setTimeout(() => (remainingMs > stepMs ? arm(remainingMs - stepMs) : callback()), stepMs);
+    };
+    arm(delayMs);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,106 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** Connections of the database pool, as `pg` counts them. */
+export interface PoolCounts {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+}
+
+export interface HttpRequestObservation {
+  readonly method: string;
+  /** The route's template, such as `/api/v1/me`; never the path, which would make a series for each name in it. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** All figures of one process in a registry of its own. No label holds anything that a user chose. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #httpRequests: Histogram<'method' | 'route' | 'status'>;
+  readonly #reconciles: Histogram<'kind' | 'result'>;
+  readonly #secretWrites: Counter<'operation' | 'result'>;
+
+  constructor() {
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry });
+    this.#httpRequests = new Histogram({
+      name: 'keyframe_http_request_duration_seconds',
+      help: 'Time from the arrival of a request to the end of its answer.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: latencyBucketsSeconds,
+      registers,
+    });
+    this.#reconciles = new Histogram({
+      name: 'keyframe_reconcile_duration_seconds',
+      help: 'Time of one reconciliation, by kind and its resulting reason.',
+      labelNames: ['kind', 'result'],
+      buckets: latencyBucketsSeconds,
+      registers,
+    });
+    this.#secretWrites = new Counter({
+      name: 'keyframe_kubernetes_secret_writes_total',
+      help: 'Writes of Kubernetes Secrets, by operation and result.',
+      labelNames: ['operation', 'result'],
+      registers,
+    });
+  }
+
+  /** The media type of `render()`. */
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Everything in Prometheus' text format. */
+  render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  httpRequest({ method, route, status, durationMs }: HttpRequestObservation): void {
+    this.#httpRequests.observe({ method, route, status: String(status) }, durationMs / 1000);
+  }
+
+  /** Reports the database pool at each scrape. Call once. */
+  observePool(pool: PoolCounts): void {
+    this.#gauge('keyframe_database_pool_connections', 'Database connections of the pool, by state.', (gauge) => {
+      gauge.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
+      gauge.set({ state: 'idle' }, pool.idleCount);
+      gauge.set({ state: 'waited_for' }, pool.waitingCount);
+    });
+  }
+
+  /** Reports at each scrape how many audit entries wait to be written. Call once. */
+  observeAuditQueue(length: () => number): void {
+    const help = 'Audit entries that wait to be written; requests wait for them.';
+    this.#gauge('keyframe_audit_queue_length', help, (gauge) => gauge.set(length()));
+  }
+
+  /** Reports at each scrape how many objects wait for a reconciliation. Call once. */
+  observeControllerQueue(length: () => number): void {
+    const help = 'Objects that wait for their reconciliation.';
+    this.#gauge('keyframe_controller_queue_length', help, (gauge) => gauge.set(length()));
+  }
+
+  /** One reconciliation that ended; `result` is a condition's reason, from the code and never from data. */
+  reconciled(kind: string, result: string, durationMs: number): void {
+    this.#reconciles.observe({ kind, result }, durationMs / 1000);
+  }
+
+  /** One write of a Kubernetes Secret. */
+  secretWrite(operation: 'create' | 'replace' | 'delete', result: 'done' | 'conflict' | 'failed'): void {
+    this.#secretWrites.inc({ operation, result });
+  }
+
+  #gauge(name: string, help: string, collect: (gauge: Gauge) => void): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: name.endsWith('_connections') ? ['state'] : [],
+      registers: [this.#registry],
+      collect: (): void => collect(gauge),
+    });
+  }
+}

@@ -1,0 +1,213 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  type Action,
+  actionLevels,
+  decide,
+  mayCreateOrganization,
+  type PolicyTarget,
+  rules,
+} from '../../src/domain/policy.ts';
+import type {
+  Role,
+  ServiceTokenPrincipal,
+  TokenPermission,
+  TokenScope,
+  UserPrincipal,
+} from '../../src/domain/principal.ts';
+
+/**
+ * What people may do, cell by cell. Written out so that a change of the policy shows as a change of this table; an
+ * action, role, scope or permission without its cells fails the tests below.
+ */
+const peopleTable = `
+  action                owner   admin   developer viewer  stranger
+  organization.read     allowed allowed allowed   allowed hidden
+  project.list          allowed allowed allowed   allowed hidden
+  project.create        allowed allowed denied    denied  hidden
+  service_token.list    allowed allowed denied    denied  hidden
+  service_token.create  allowed allowed denied    denied  hidden
+  service_token.revoke  allowed allowed denied    denied  hidden
+  project.read          allowed allowed allowed   allowed hidden
+  environment.list      allowed allowed allowed   allowed hidden
+  environment.create    allowed allowed denied    denied  hidden
+  environment.read      allowed allowed allowed   allowed hidden
+  secret.list           allowed allowed allowed   allowed hidden
+  secret.read           allowed allowed allowed   allowed hidden
+  secret.write          allowed allowed allowed   denied  hidden
+  secret.delete         allowed allowed allowed   denied  hidden
+  version.list          allowed allowed allowed   allowed hidden
+  version.read          allowed allowed allowed   allowed hidden
+  version.rollback      allowed allowed allowed   denied  hidden
+`;
+
+/**
+ * What service tokens may do. The target `own` is the token's scope itself or, at a higher level, the scope's own
+ * ancestor; `sibling` is the nearest thing beside it, `foreign` lies in another organization.
+ */
+const tokenTable = `
+                                              organization    project         environment
+  action               target                read    write   read    write   read    write
+  organization.read    own                   allowed allowed allowed allowed allowed allowed
+  organization.read    foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  project.list         own                   allowed allowed allowed allowed allowed allowed
+  project.list         foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  project.create       own                   denied  denied  denied  denied  denied  denied
+  project.create       foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  service_token.list   own                   denied  denied  denied  denied  denied  denied
+  service_token.list   foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  service_token.create own                   denied  denied  denied  denied  denied  denied
+  service_token.create foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  service_token.revoke own                   denied  denied  denied  denied  denied  denied
+  service_token.revoke foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  project.read         own                   allowed allowed allowed allowed allowed allowed
+  project.read         sibling-project       allowed allowed hidden  hidden  hidden  hidden
+  project.read         foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  environment.list     own                   allowed allowed allowed allowed allowed allowed
+  environment.list     sibling-project       allowed allowed hidden  hidden  hidden  hidden
+  environment.list     foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  environment.create   own                   denied  denied  denied  denied  denied  denied
+  environment.create   sibling-project       denied  denied  hidden  hidden  hidden  hidden
+  environment.create   foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  environment.read     own                   allowed allowed allowed allowed allowed allowed
+  environment.read     sibling-environment   allowed allowed allowed allowed hidden  hidden
+  environment.read     sibling-project       allowed allowed hidden  hidden  hidden  hidden
+  environment.read     foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  secret.list          own                   allowed allowed allowed allowed allowed allowed
+  secret.list          sibling-environment   allowed allowed allowed allowed hidden  hidden
+  secret.list          sibling-project       allowed allowed hidden  hidden  hidden  hidden
+  secret.list          foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  secret.read          own                   allowed allowed allowed allowed allowed allowed
+  secret.read          sibling-environment   allowed allowed allowed allowed hidden  hidden
+  secret.read          sibling-project       allowed allowed hidden  hidden  hidden  hidden
+  secret.read          foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  secret.write         own                   denied  allowed denied  allowed denied  allowed
+  secret.write         sibling-environment   denied  allowed denied  allowed hidden  hidden
+  secret.write         sibling-project       denied  allowed hidden  hidden  hidden  hidden
+  secret.write         foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  secret.delete        own                   denied  allowed denied  allowed denied  allowed
+  secret.delete        sibling-environment   denied  allowed denied  allowed hidden  hidden
+  secret.delete        sibling-project       denied  allowed hidden  hidden  hidden  hidden
+  secret.delete        foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  version.list         own                   allowed allowed allowed allowed allowed allowed
+  version.list         sibling-environment   allowed allowed allowed allowed hidden  hidden
+  version.list         sibling-project       allowed allowed hidden  hidden  hidden  hidden
+  version.list         foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  version.read         own                   allowed allowed allowed allowed allowed allowed
+  version.read         sibling-environment   allowed allowed allowed allowed hidden  hidden
+  version.read         sibling-project       allowed allowed hidden  hidden  hidden  hidden
+  version.read         foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  version.rollback     own                   denied  allowed denied  allowed denied  allowed
+  version.rollback     sibling-environment   denied  allowed denied  allowed hidden  hidden
+  version.rollback     sibling-project       denied  allowed hidden  hidden  hidden  hidden
+  version.rollback     foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+`;
+
+const organizationId = 'organization-1';
+const targets: Record<string, PolicyTarget> = {
+  own: { organizationId, projectId: 'project-1', environmentId: 'environment-1' },
+  'sibling-environment': { organizationId, projectId: 'project-1', environmentId: 'environment-2' },
+  'sibling-project': { organizationId, projectId: 'project-2', environmentId: 'environment-3' },
+  'foreign-organization': {
+    organizationId: 'organization-2',
+    projectId: 'project-1',
+    environmentId: 'environment-1',
+  },
+};
+const relationsOfLevel = {
+  organization: ['own', 'foreign-organization'],
+  project: ['own', 'sibling-project', 'foreign-organization'],
+  environment: ['own', 'sibling-environment', 'sibling-project', 'foreign-organization'],
+} as const;
+
+const scopes: readonly TokenScope[] = ['organization', 'project', 'environment'];
+const permissions: readonly TokenPermission[] = ['read', 'read_write'];
+const actions = Object.keys(actionLevels) as Action[];
+
+/** The target cut off at an action's level: what the services pass to the policy. */
+function targetAt(action: Action, relation: string): PolicyTarget {
+  const target = targets[relation];
+  if (target === undefined) throw new Error(`no target ${relation}`);
+  const { projectId = '', environmentId = '' } = target;
+  const level = actionLevels[action];
+  if (level === 'organization') return { organizationId: target.organizationId };
+  if (level === 'project') return { organizationId: target.organizationId, projectId };
+  return { organizationId: target.organizationId, projectId, environmentId };
+}
+
+function user(instanceAdmin: boolean): UserPrincipal {
+  return { type: 'user', id: 'user-1', name: 'Ada', instanceAdmin, credentialId: 'credential-1', expiresAt: null };
+}
+
+function serviceToken(scope: TokenScope, permission: TokenPermission): ServiceTokenPrincipal {
+  return {
+    type: 'service_token',
+    id: 'token-1',
+    name: 'ci',
+    organizationId,
+    scope,
+    projectId: scope === 'organization' ? null : 'project-1',
+    environmentId: scope === 'environment' ? 'environment-1' : null,
+    permission,
+    credentialId: 'credential-1',
+    expiresAt: null,
+  };
+}
+
+/** The lines of a table as cells, without the head. */
+function rowsOf(table: string, headLines: number): string[][] {
+  const lines = table.split('\n').filter((line) => line.trim() !== '');
+  return lines.slice(headLines).map((line) => line.trim().split(/\s+/));
+}
+
+describe('policy for people', () => {
+  const rows = rowsOf(peopleTable, 1);
+  const roles: readonly (Role | null)[] = ['owner', 'admin', 'developer', 'viewer', null];
+
+  test('the table has exactly one row for every action of the policy', () => {
+    expect(rows.map(([action = '']) => action).sort()).toEqual([...actions].sort());
+    expect(Object.keys(rules).sort()).toEqual([...actions].sort());
+  });
+
+  test.each(rows)('%s: owner %s, admin %s, developer %s, viewer %s, stranger %s', (action, ...decisions) => {
+    const target = targetAt(action as Action, 'own');
+    expect(roles.map((role) => decide(user(false), role, action as Action, target))).toEqual(decisions);
+  });
+
+  test.each(rows)('%s: an instance admin has no more than their role gives', (action, ...decisions) => {
+    const target = targetAt(action as Action, 'own');
+    expect(roles.map((role) => decide(user(true), role, action as Action, target))).toEqual(decisions);
+  });
+});
+
+describe('policy for service tokens', () => {
+  const rows = rowsOf(tokenTable, 2);
+  const columns = scopes.flatMap((scope) => permissions.map((permission) => serviceToken(scope, permission)));
+
+  test('the table has exactly one row for every action and every target of its level', () => {
+    const wanted = actions.flatMap((action) =>
+      relationsOfLevel[actionLevels[action]].map((relation) => `${action} ${relation}`),
+    );
+    expect(rows.map(([action, relation]) => `${action} ${relation}`).sort()).toEqual(wanted.sort());
+  });
+
+  test.each(rows)('%s on %s', (action = '', relation = '', ...decisions) => {
+    const target = targetAt(action as Action, relation);
+    expect(columns.map((principal) => decide(principal, null, action as Action, target))).toEqual(decisions);
+  });
+
+  test.each(rows)(
+    '%s on %s: a role in the organization would not change it',
+    (action = '', relation = '', ...decisions) => {
+      const target = targetAt(action as Action, relation);
+      expect(columns.map((principal) => decide(principal, 'owner', action as Action, target))).toEqual(decisions);
+    },
+  );
+});
+
+describe('creating organizations', () => {
+  test('is for instance admins alone', () => {
+    expect(mayCreateOrganization(user(true))).toBe(true);
+    expect(mayCreateOrganization(user(false))).toBe(false);
+    for (const scope of scopes) expect(mayCreateOrganization(serviceToken(scope, 'read_write'))).toBe(false);
+  });
+});
