@@ -1,0 +1,30 @@
+import type { Config } from 'jest';
+
+const common = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': '@swc/jest' },
+} satisfies Config;
+
+const config: Config = {
+  // One setting for all projects: Jest knows none for each.
+  testTimeout: 60_000,
+  projects: [
+    { ...common, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.test.ts'] },
+    {
+      ...common,
+      displayName: 'integration',
+      testMatch: ['<rootDir>/test/integration/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-postgres.ts',
+      globalTeardown: '<rootDir>/test/support/global-postgres-teardown.ts',
+    },
+    {
+      ...common,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-e2e.ts',
+      globalTeardown: '<rootDir>/test/support/global-e2e-teardown.ts',
+    },
+  ],
+};
+export default config;

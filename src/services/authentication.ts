@@ -1,0 +1,53 @@
+import { hashesEqual, parseToken } from '../crypto/token.ts';
+import { DomainError } from '../domain/domain-error.ts';
+import type { Principal } from '../domain/principal.ts';
+import { type CredentialFault, findCredential } from '../store/credentials.ts';
+import type { Database } from '../store/database.ts';
+import type { CredentialUsage } from './credential-usage.ts';
+
+export interface AuthenticationDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly usage: Pick<CredentialUsage, 'note'>;
+}
+
+const faultDetails: Readonly<Record<CredentialFault, string>> = {
+  pending: 'the token is not active yet',
+  revoked: 'the token was revoked; use another',
+  expired: 'the token has expired; use another',
+  disabled: 'the user of this token is disabled',
+  scope_deleted: 'the organization, project or environment of this token was deleted',
+};
+
+/** Tells who a token stands for (docs/interface.md section 5). */
+export class Authentication {
+  readonly #deps: AuthenticationDeps;
+
+  constructor(deps: AuthenticationDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Answers the principal of a token (without the word `Bearer`). Nothing is cached: a revocation, an expiry by the
+   * database's clock, a disabling or a deletion holds from the next call on. Throws DomainError unauthenticated, whose
+   * detail tells a missing, a malformed and an unknown token apart, and why a known one opens nothing only to whoever
+   * has its secret part; store_unavailable without the database.
+   */
+  async authenticate(bearer: string | undefined): Promise<Principal> {
+    if (bearer === undefined || bearer === '') {
+      throw refusal('a token is needed; send it as "Authorization: Bearer <token>"');
+    }
+    const token = parseToken(bearer);
+    if (token === undefined) {
+      throw refusal('the token is malformed: it must be a whole kf_svc_… or kf_pat_… token with nothing around it');
+    }
+    const found = await findCredential(this.#deps.database.pool, token.kind, token.credentialId);
+    if (found === undefined || !hashesEqual(found.tokenHash, token.hash)) throw refusal('the token is unknown');
+    if (found.fault !== null) throw refusal(faultDetails[found.fault]);
+    if (found.useDue) this.#deps.usage.note(token.kind, token.credentialId);
+    return found.principal;
+  }
+}
+
+function refusal(detail: string): DomainError {
+  return new DomainError('unauthenticated', detail);
+}

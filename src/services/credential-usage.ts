@@ -1,0 +1,63 @@
+import type { Clock } from '../lib/clock.ts';
+import { errorFields, type Logger } from '../lib/logger.ts';
+import { type CredentialKind, touchCredentials } from '../store/credentials.ts';
+import type { Database } from '../store/database.ts';
+
+export interface CredentialUsageDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const collectMs = 200;
+// Beyond this many the oldest uses are written first and further ones noted at their next use.
+const waitingLimit = 10_000;
+
+/**
+ * Notes when credentials were used, in batches and beside the requests: none waits for it, and none fails by it.
+ * A credential whose use is noted less than a minute ago is not due (`findCredential`), so this stays rare.
+ */
+export class CredentialUsage {
+  readonly #deps: CredentialUsageDeps;
+  readonly #waiting: Readonly<Record<CredentialKind, Set<string>>> = {
+    service_token: new Set(),
+    personal_token: new Set(),
+  };
+  #cancelTimer: (() => void) | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(deps: CredentialUsageDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes note that a credential was used just now. */
+  note(kind: CredentialKind, id: string): void {
+    if (this.#waiting[kind].size < waitingLimit) this.#waiting[kind].add(id);
+    this.#cancelTimer ??= this.#deps.clock.after(collectMs, () => void this.#flush());
+  }
+
+  /** Writes what waits now and comes back when it is done. */
+  async drain(): Promise<void> {
+    await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    await this.#writing;
+    this.#writing = this.#write();
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    for (const kind of ['service_token', 'personal_token'] as const) {
+      const ids = [...this.#waiting[kind]];
+      this.#waiting[kind].clear();
+      try {
+        await touchCredentials(this.#deps.database.pool, kind, ids);
+      } catch (error) {
+        this.#deps.logger.warn(errorFields(error), 'the last use of credentials was not noted');
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { type EnvironmentRecord, findEnvironment, insertEnvironment, listEnvironments } from '../store/environments.ts';
+import { notifyEnvironment } from '../store/notify.ts';
+import { holdProject } from '../store/projects.ts';
+import type { EnvironmentAccess, ProjectAccess } from './access.ts';
+import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
+import { checkName, checkSlug } from './checks.ts';
+import { mutate } from './mutation.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps } from './organizations.ts';
+
+export type { EnvironmentRecord } from '../store/environments.ts';
+
+export class Environments {
+  readonly #deps: TenancyDeps;
+
+  constructor(deps: TenancyDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Makes an environment without secrets, and tells the listeners: somebody may wait for it. Throws DomainError
+   * conflict for a slug that is taken, also by a deleted environment.
+   */
+  async create(access: ProjectAccess<'environment.create'>, input: CreateInput): Promise<EnvironmentRecord> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      const { slug, displayName = slug } = input;
+      checkSlug('slug', slug);
+      checkName('displayName', displayName);
+      note({ environment: slug });
+      const { caller, projectId } = access;
+      return mutate(this.#deps, caller, async (tx) => {
+        if (!(await holdProject(tx, projectId))) throw deletedMeanwhile('project');
+        const ids = { id: randomUUID(), revisionId: randomUUID() };
+        const result = await insertEnvironment(tx, { ...ids, projectId, slug, displayName });
+        if (result === undefined) throw slugTaken('environment', slug);
+        await notifyEnvironment(tx, result.id, result.revisionId);
+        return { result, audit: successRecord(access, { environment: slug, environmentId: result.id }) };
+      });
+    });
+  }
+
+  /** The environments the caller sees, by slug: all of them, or the one that a service token is limited to. */
+  async list(access: ProjectAccess<'environment.list'>): Promise<readonly EnvironmentRecord[]> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const { principal } = access.caller;
+      const only = principal.type === 'service_token' ? principal.environmentId : null;
+      return listEnvironments(this.#deps.database.pool, access.projectId, only);
+    });
+  }
+
+  async get(access: EnvironmentAccess<'environment.read'>): Promise<EnvironmentRecord> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const environment = await findEnvironment(this.#deps.database.pool, access.environmentId);
+      if (environment === undefined) throw deletedMeanwhile('environment');
+      return environment;
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError } from '../domain/domain-error.ts';
+import { mayCreateOrganization } from '../domain/policy.ts';
+import type { Caller, Role } from '../domain/principal.ts';
+import type { Database } from '../store/database.ts';
+import {
+  findOrganization,
+  insertOrganization,
+  listOrganizationsOfUser,
+  type OrganizationRecord,
+} from '../store/organizations.ts';
+import type { OrganizationAccess } from './access.ts';
+import type { AuditLog } from './audit-log.ts';
+import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
+import { checkName, checkSlug } from './checks.ts';
+import { mutate } from './mutation.ts';
+
+export type { OrganizationRecord } from '../store/organizations.ts';
+
+/** An organization as its own list shows it. */
+export interface ListedOrganization extends OrganizationRecord {
+  /** The caller's role; null for a service token. */
+  readonly role: Role | null;
+}
+
+/** What organizations, projects and environments are created from. */
+export interface CreateInput {
+  readonly slug: string;
+  /** The slug unless told. */
+  readonly displayName?: string;
+}
+
+export interface TenancyDeps {
+  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'record' | 'recordDenial' | 'recordFailure'>;
+}
+
+export class Organizations {
+  readonly #deps: TenancyDeps;
+
+  constructor(deps: TenancyDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Makes an organization, whose owner is the caller. Throws DomainError forbidden for all but instance admins, and
+   * conflict for a slug that is taken, also by a deleted organization.
+   */
+  async create(caller: Caller, { slug, displayName = slug }: CreateInput): Promise<OrganizationRecord> {
+    const call: AuditedCall = { caller, organizationId: null, action: 'organization.create', target: {} };
+    if (!mayCreateOrganization(caller.principal)) {
+      const error = new DomainError('forbidden', 'only an instance admin creates organizations; ask one');
+      await this.#deps.audit.recordDenial(caller, call.action, call.target, error);
+      throw error;
+    }
+    return auditedFailure(this.#deps.audit, call, async (note) => {
+      checkSlug('slug', slug);
+      checkName('displayName', displayName);
+      note({ organization: slug });
+      const id = randomUUID();
+      return mutate(this.#deps, caller, async (tx) => {
+        const result = await insertOrganization(tx, { id, slug, displayName, ownerId: caller.principal.id });
+        if (result === undefined) throw slugTaken('organization', slug);
+        const target = { organization: slug, owner: caller.principal.id };
+        return { result, audit: successRecord({ ...call, organizationId: id, target }) };
+      });
+    });
+  }
+
+  /** The organizations of a user, or the one of a service token, by slug. */
+  async list(caller: Caller): Promise<readonly ListedOrganization[]> {
+    const { principal } = caller;
+    const organizationId = principal.type === 'service_token' ? principal.organizationId : null;
+    const call: AuditedCall = { caller, organizationId, action: 'organization.list', target: {} };
+    return auditedTokenRead(this.#deps.audit, call, async () => {
+      if (organizationId === null) return listOrganizationsOfUser(this.#deps.database.pool, principal.id);
+      const own = await findOrganization(this.#deps.database.pool, organizationId);
+      return own === undefined ? [] : [{ ...own, role: null }];
+    });
+  }
+
+  async get(access: OrganizationAccess<'organization.read'>): Promise<OrganizationRecord> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const organization = await findOrganization(this.#deps.database.pool, access.organizationId);
+      if (organization === undefined) throw deletedMeanwhile('organization');
+      return organization;
+    });
+  }
+}
+
+/** DomainError conflict for a slug that cannot be used again. */
+export function slugTaken(kind: 'organization' | 'project' | 'environment', slug: string): DomainError {
+  return new DomainError('conflict', `the slug ${slug} is taken, maybe by a deleted ${kind}; choose another`);
+}
+
+/** DomainError not_found for what was there a moment ago. */
+export function deletedMeanwhile(kind: 'organization' | 'project' | 'environment'): DomainError {
+  return new DomainError('not_found', `the ${kind} was deleted meanwhile`);
+}

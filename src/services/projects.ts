@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { holdOrganization } from '../store/organizations.ts';
+import { findProject, insertProject, listProjects, type ProjectRecord } from '../store/projects.ts';
+import type { OrganizationAccess, ProjectAccess } from './access.ts';
+import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
+import { checkName, checkSlug } from './checks.ts';
+import { mutate } from './mutation.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps } from './organizations.ts';
+
+export type { ProjectRecord } from '../store/projects.ts';
+
+export class Projects {
+  readonly #deps: TenancyDeps;
+
+  constructor(deps: TenancyDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes a project. Throws DomainError conflict for a slug that is taken, also by a deleted project. */
+  async create(access: OrganizationAccess<'project.create'>, input: CreateInput): Promise<ProjectRecord> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      const { slug, displayName = slug } = input;
+      checkSlug('slug', slug);
+      checkName('displayName', displayName);
+      note({ project: slug });
+      const { caller, organizationId } = access;
+      return mutate(this.#deps, caller, async (tx) => {
+        if (!(await holdOrganization(tx, organizationId))) throw deletedMeanwhile('organization');
+        const result = await insertProject(tx, { id: randomUUID(), organizationId, slug, displayName });
+        if (result === undefined) throw slugTaken('project', slug);
+        return { result, audit: successRecord(access, { project: slug, projectId: result.id }) };
+      });
+    });
+  }
+
+  /** The projects the caller sees, by slug: all of them, or the one that a service token is limited to. */
+  async list(access: OrganizationAccess<'project.list'>): Promise<readonly ProjectRecord[]> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const { principal } = access.caller;
+      const only = principal.type === 'service_token' ? principal.projectId : null;
+      return listProjects(this.#deps.database.pool, access.organizationId, only);
+    });
+  }
+
+  async get(access: ProjectAccess<'project.read'>): Promise<ProjectRecord> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const project = await findProject(this.#deps.database.pool, access.projectId);
+      if (project === undefined) throw deletedMeanwhile('project');
+      return project;
+    });
+  }
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import type { Keyring, Sealer } from '../crypto/keyring.ts';
+import { hashesEqual } from '../crypto/token.ts';
+import { DomainError } from '../domain/domain-error.ts';
+import { limits } from '../domain/limits.ts';
+import type { Caller } from '../domain/principal.ts';
+import type { Database } from '../store/database.ts';
+import { notifyEnvironment } from '../store/notify.ts';
+import * as store from '../store/secrets.ts';
+import type { Transaction } from '../store/transaction.ts';
+import type { EnvironmentAccess } from './access.ts';
+import type { AuditTarget } from './audit-log.ts';
+import { successRecord } from './audited.ts';
+import { mutate } from './mutation.ts';
+import { type Plan, type PlanInput, planWrite, type Wishes } from './secret-plan.ts';
+
+type WriteAccess = EnvironmentAccess<'secret.write' | 'secret.delete' | 'version.rollback'>;
+
+/** One write: all of it becomes one revision, or none of it is done. */
+export interface SecretOrder {
+  readonly wishes: Wishes;
+  readonly comment: string | null;
+  /** The id of the revision that the environment must be at. */
+  readonly expectedRevision?: string;
+  readonly skipUnchanged?: boolean;
+}
+
+/** The environment after a write. */
+export interface WrittenSecrets {
+  readonly revision: number;
+  readonly revisionId: string;
+  /** The time of the write; null where there was nothing to change, which makes no revision. */
+  readonly at: Date | null;
+  readonly changes: readonly store.SecretChange[];
+  readonly unchanged: readonly string[];
+}
+
+export interface SecretWriterDeps {
+  readonly database: Pick<Database, 'prisma'>;
+  readonly keyring: Pick<Keyring, 'sealer' | 'mac'>;
+}
+
+// An audit row names this many keys; the revision it names has them all.
+const auditedKeys = 100;
+
+/** The one way in which secrets change: set, deleted and rolled back alike. */
+export class SecretWriter {
+  readonly #deps: SecretWriterDeps;
+
+  constructor(deps: SecretWriterDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Does one write under the environment's lock, with its audit row, and tells the listeners at the commit. An order
+   * without wishes, or with nothing to change, makes no revision. Throws DomainError version_mismatch where the
+   * environment or a key is not as expected, quota_exceeded beyond the limits of docs/interface.md section 8,
+   * not_found where the environment was deleted meanwhile, and what `planWrite` and `mutate` throw.
+   */
+  async write(access: WriteAccess, order: SecretOrder): Promise<WrittenSecrets> {
+    const sealing = await this.#sealEachOnce(access, order.wishes);
+    return mutate(this.#deps, access.caller, async (tx) => {
+      const result = await this.#writeLocked(tx, { access, order, sealing });
+      return { result, audit: successRecord(access, summaryOf(result, order.wishes)) };
+    });
+  }
+
+  async #writeLocked(tx: Transaction, { access, order, sealing }: LockedWrite): Promise<WrittenSecrets> {
+    const { environmentId } = access;
+    const before = await store.lockEnvironment(tx, environmentId);
+    if (before === undefined) throw new DomainError('not_found', 'the environment was deleted meanwhile');
+    if (order.expectedRevision !== undefined && order.expectedRevision !== before.revisionId) {
+      throw new DomainError(
+        'version_mismatch',
+        `the environment is at revision ${before.revisionId}, not at the expected one; read it again`,
+      );
+    }
+    const { changes, unchanged, growth } = await this.#plan(tx, { access, order, sealing });
+    if (changes.length === 0) return { ...before, at: null, changes, unchanged };
+    await checkQuota(tx, environmentId, growth);
+    const revision = {
+      id: randomUUID(),
+      environmentId,
+      number: before.revision + 1,
+      ...authorship(access.caller, order),
+    };
+    const at = await store.writeRevision(tx, { ...revision, changes });
+    await notifyEnvironment(tx, environmentId, revision.id);
+    return { revision: revision.number, revisionId: revision.id, at, changes, unchanged };
+  }
+
+  async #plan(tx: Transaction, { access, order, sealing }: LockedWrite): Promise<Plan> {
+    const { wishes, skipUnchanged = false } = order;
+    const found = wishes.size === 0 ? [] : await store.findStoredSecrets(tx, access.environmentId, [...wishes.keys()]);
+    const stored = new Map(found.map((secret) => [secret.key, secret]));
+    return planWrite({
+      wishes,
+      stored,
+      targets: await findTargets(tx, wishes, stored),
+      skipUnchanged,
+      isUnchanged: (secret, value) =>
+        hashesEqual(secret.valueMac, this.#deps.keyring.mac(secret.secretId, value.reveal())),
+      ...sealing,
+      newVersionId: randomUUID,
+    });
+  }
+
+  /**
+   * Seals each value once, however often a deadlock repeats the transaction: a sealer is made for just so many. A key
+   * that another write created between two tries has an id that its value was not sealed for.
+   */
+  async #sealEachOnce(access: WriteAccess, wishes: Wishes): Promise<Sealing> {
+    const { organizationId, projectId, environmentId } = access;
+    const values = [...wishes.values()].filter(({ kind }) => kind === 'set').length;
+    const sealer: Sealer = await this.#deps.keyring.sealer(projectId, values);
+    const secretIds = new Map<string, string>();
+    const sealed = new Map<string, { readonly secretId: string; readonly content: store.SealedContent }>();
+    const newSecretId: Sealing['newSecretId'] = (key) => {
+      const secretId = secretIds.get(key) ?? randomUUID();
+      secretIds.set(key, secretId);
+      return secretId;
+    };
+    const seal: Sealing['seal'] = (key, secretId, value) => {
+      const known = sealed.get(key);
+      if (known?.secretId === secretId) return known.content;
+      if (known !== undefined)
+        throw new DomainError('conflict', `secret ${key} was created at the same time; try again`);
+      const content = sealer.seal({ organizationId, projectId, environmentId, secretId }, value);
+      sealed.set(key, { secretId, content });
+      return content;
+    };
+    return { newSecretId, seal };
+  }
+}
+
+/** Ids and ciphertexts that stay the same when a transaction is tried again. */
+type Sealing = Pick<PlanInput, 'newSecretId' | 'seal'>;
+
+interface LockedWrite {
+  readonly access: WriteAccess;
+  readonly order: SecretOrder;
+  readonly sealing: Sealing;
+}
+
+function authorship(
+  { principal: { type, id, name } }: Caller,
+  { comment }: SecretOrder,
+): Pick<store.NewRevision, 'actor' | 'comment'> {
+  return { actor: { type, id, name }, comment };
+}
+
+async function findTargets(
+  tx: Transaction,
+  wishes: Wishes,
+  stored: ReadonlyMap<string, store.StoredSecret>,
+): Promise<Map<string, store.StoredVersion>> {
+  const wanted: { key: string; secretId: string; version: number }[] = [];
+  for (const [key, wish] of wishes) {
+    const secret = stored.get(key);
+    if (wish.kind === 'roll_back' && secret !== undefined) {
+      wanted.push({ key, secretId: secret.secretId, version: wish.targetVersion });
+    }
+  }
+  if (wanted.length === 0) return new Map();
+  const found = new Map((await store.findStoredVersions(tx, wanted)).map((version) => [version.secretId, version]));
+  return new Map(
+    wanted.flatMap(({ key, secretId }) => {
+      const version = found.get(secretId);
+      return version === undefined ? [] : [[key, version] as const];
+    }),
+  );
+}
+
+/** Counts only before a write that adds something: one that does not may shrink what has grown too large. */
+async function checkQuota(tx: Transaction, environmentId: string, growth: Plan['growth']): Promise<void> {
+  if (growth.secrets <= 0 && growth.bytes <= 0) return;
+  const size = await store.measureEnvironment(tx, environmentId);
+  if (growth.secrets > 0 && size.secrets + growth.secrets > limits.secretsPerEnvironment) {
+    throw new DomainError(
+      'quota_exceeded',
+      `an environment holds at most ${limits.secretsPerEnvironment} secrets; this one has ${size.secrets}. ` +
+        'Delete some, or use another environment',
+    );
+  }
+  if (growth.bytes > 0 && size.bytes + growth.bytes > limits.environmentBytes) {
+    throw new DomainError(
+      'quota_exceeded',
+      `the values of an environment are at most ${limits.environmentBytes} bytes; this one has ${size.bytes}. ` +
+        'Delete some, or use another environment',
+    );
+  }
+}
+
+function summaryOf({ revision, revisionId, at, changes, unchanged }: WrittenSecrets, wishes: Wishes): AuditTarget {
+  const keys = [...wishes.keys()];
+  const deletions = changes.filter(({ kind }) => kind === 'deletion').length;
+  return {
+    keys: keys.slice(0, auditedKeys),
+    ...(keys.length > auditedKeys ? { keyCount: keys.length } : {}),
+    set: changes.length - deletions,
+    deleted: deletions,
+    unchanged: unchanged.length,
+    ...(at === null ? {} : { revision, revisionId }),
+  };
+}

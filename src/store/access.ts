@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import type { Role } from '../domain/principal.ts';
+import { queryRows, type Statement } from './database.ts';
+
+/** An organization that exists, and the role a user has in it: null for none. */
+export interface OrganizationTarget {
+  readonly organizationId: string;
+  readonly role: Role | null;
+}
+
+export interface ProjectTarget extends OrganizationTarget {
+  readonly projectId: string;
+}
+
+export interface EnvironmentTarget extends ProjectTarget {
+  readonly environmentId: string;
+}
+
+// Of every request and every reconcile: one statement each, by the unique indexes of the slugs.
+const organizationTarget: Statement = {
+  name: 'access-organization',
+  text: `SELECT o.id AS "organizationId", m.role
+    FROM organization o
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    WHERE o.slug = $2 AND o.deleted_at IS NULL`,
+};
+
+const projectTarget: Statement = {
+  name: 'access-project',
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", m.role
+    FROM organization o
+    JOIN project p ON p.organization_id = o.id AND p.slug = $3 AND p.deleted_at IS NULL
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    WHERE o.slug = $2 AND o.deleted_at IS NULL`,
+};
+
+const environmentTarget: Statement = {
+  name: 'access-environment',
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", m.role
+    FROM organization o
+    JOIN project p ON p.organization_id = o.id AND p.slug = $3 AND p.deleted_at IS NULL
+    JOIN environment e ON e.project_id = p.id AND e.slug = $4 AND e.deleted_at IS NULL
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    WHERE o.slug = $2 AND o.deleted_at IS NULL`,
+};
+
+/** Looks up an organization that is not deleted; `userId` is null for service tokens, which have no role. */
+export async function findOrganizationTarget(
+  pool: pg.Pool,
+  userId: string | null,
+  organization: string,
+): Promise<OrganizationTarget | undefined> {
+  const [target] = await queryRows<OrganizationTarget>(pool, organizationTarget, [userId, organization]);
+  return target;
+}
+
+/** Looks up a project that is not deleted, nor its organization. */
+export async function findProjectTarget(
+  pool: pg.Pool,
+  userId: string | null,
+  slugs: readonly [organization: string, project: string],
+): Promise<ProjectTarget | undefined> {
+  const [target] = await queryRows<ProjectTarget>(pool, projectTarget, [userId, ...slugs]);
+  return target;
+}
+
+/** Looks up an environment that is not deleted, nor anything above it. */
+export async function findEnvironmentTarget(
+  pool: pg.Pool,
+  userId: string | null,
+  slugs: readonly [organization: string, project: string, environment: string],
+): Promise<EnvironmentTarget | undefined> {
+  const [target] = await queryRows<EnvironmentTarget>(pool, environmentTarget, [userId, ...slugs]);
+  return target;
+}

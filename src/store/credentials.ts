@@ -1,0 +1,153 @@
+import type pg from 'pg';
+import type { Principal, ServiceTokenPrincipal, TokenPermission, TokenScope } from '../domain/principal.ts';
+import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
+import type { Transaction } from './transaction.ts';
+
+export type CredentialKind = 'service_token' | 'personal_token';
+
+/**
+ * Why a credential opens nothing, although its secret part may be right. `scope_deleted`: its organization, project
+ * or environment is gone.
+ */
+export type CredentialFault = 'pending' | 'revoked' | 'expired' | 'disabled' | 'scope_deleted';
+
+export interface FoundCredential {
+  readonly principal: Principal;
+  /** SHA-256 of the whole token. */
+  readonly tokenHash: Uint8Array;
+  /** Judged by the database's clock. */
+  readonly fault: CredentialFault | null;
+  /** Whether its time of use was last noted more than a minute ago, or never. */
+  readonly useDue: boolean;
+}
+
+interface CredentialRow {
+  readonly token_hash: Uint8Array;
+  readonly fault: CredentialFault | null;
+  readonly use_due: boolean;
+  readonly expires_at: Date | null;
+  readonly id: string;
+  readonly name: string;
+}
+
+interface ServiceTokenRow extends CredentialRow {
+  readonly organization_id: string;
+  readonly project_id: string | null;
+  readonly environment_id: string | null;
+  readonly scope: TokenScope;
+  readonly permission: TokenPermission;
+}
+
+interface UserRow extends CredentialRow {
+  readonly instance_admin: boolean;
+}
+
+// Rows of a token whose parents do not belong together are as good as deleted: it must open nothing.
+const serviceTokenTables = `service_token_credential c
+    JOIN service_token t ON t.id = c.service_token_id
+    JOIN organization o ON o.id = t.organization_id
+    LEFT JOIN project p ON p.id = t.project_id AND p.organization_id = o.id AND p.deleted_at IS NULL
+    LEFT JOIN environment e ON e.id = t.environment_id AND e.project_id = p.id AND e.deleted_at IS NULL`;
+const serviceTokenFault = `CASE
+    WHEN c.revoked_at IS NOT NULL OR t.revoked_at IS NOT NULL THEN 'revoked'
+    WHEN o.deleted_at IS NOT NULL OR (t.scope <> 'organization' AND p.id IS NULL)
+      OR (t.scope = 'environment' AND e.id IS NULL) THEN 'scope_deleted'
+    WHEN c.state = 'pending' THEN 'pending'
+    WHEN c.expires_at <= clock_timestamp() THEN 'expired' END`;
+const personalTokenTables = 'personal_token c JOIN app_user u ON u.id = c.user_id';
+const personalTokenFault = `CASE
+    WHEN c.revoked_at IS NOT NULL THEN 'revoked'
+    WHEN u.disabled_at IS NOT NULL THEN 'disabled'
+    WHEN c.expires_at <= clock_timestamp() THEN 'expired' END`;
+const useDue = `(c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute')`;
+
+const findServiceToken: Statement = {
+  name: 'credential-find-service-token',
+  text: `SELECT c.token_hash, ${serviceTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, t.id, t.name,
+      t.organization_id, t.project_id, t.environment_id, t.scope, t.permission
+    FROM ${serviceTokenTables} WHERE c.id = $1`,
+};
+
+const findPersonalToken: Statement = {
+  name: 'credential-find-personal-token',
+  text: `SELECT c.token_hash, ${personalTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
+      u.instance_admin
+    FROM ${personalTokenTables} WHERE c.id = $1`,
+};
+
+// SKIP LOCKED: noting a use never waits for a change under way with that credential, nor holds one up.
+const touchServiceTokens: Statement = {
+  name: 'credential-touch-service-tokens',
+  text: `UPDATE service_token_credential AS c
+    SET first_used_at = COALESCE(c.first_used_at, clock_timestamp()), last_used_at = clock_timestamp()
+    FROM (SELECT id FROM service_token_credential WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED) AS used
+    WHERE c.id = used.id`,
+};
+
+const touchPersonalTokens: Statement = {
+  name: 'credential-touch-personal-tokens',
+  text: `UPDATE personal_token AS c SET last_used_at = clock_timestamp()
+    FROM (SELECT id FROM personal_token WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED) AS used
+    WHERE c.id = used.id`,
+};
+
+/** SELECT of the ids of those of `ids` (an SQL expression of type uuid[]) that are live credentials of either kind. */
+export function liveCredentialIds(ids: string): string {
+  return `SELECT c.id FROM ${serviceTokenTables} WHERE c.id = ANY(${ids}) AND ${serviceTokenFault} IS NULL
+    UNION ALL SELECT c.id FROM ${personalTokenTables} WHERE c.id = ANY(${ids}) AND ${personalTokenFault} IS NULL`;
+}
+
+/** Reads a credential and who it stands for, with one statement. `id` is a UUID. */
+export async function findCredential(
+  pool: pg.Pool,
+  kind: CredentialKind,
+  id: string,
+): Promise<FoundCredential | undefined> {
+  if (kind === 'service_token') {
+    const [row] = await queryRows<ServiceTokenRow>(pool, findServiceToken, [id]);
+    return row === undefined ? undefined : foundCredential(row, serviceTokenPrincipal(row, id));
+  }
+  const [row] = await queryRows<UserRow>(pool, findPersonalToken, [id]);
+  if (row === undefined) return undefined;
+  const { id: userId, name, instance_admin: instanceAdmin, expires_at: expiresAt } = row;
+  return foundCredential(row, { type: 'user', id: userId, name, instanceAdmin, credentialId: id, expiresAt });
+}
+
+/**
+ * Whether the principal's credential still stands, seen from inside a transaction. It share-locks the credential and
+ * its token or user: from here to the commit a revocation waits, so none is answered before what it missed is done.
+ */
+export async function credentialIsLive(tx: Transaction, principal: Principal): Promise<boolean> {
+  const service = principal.type === 'service_token';
+  const [row] = await tx.$queryRaw<{ fault: CredentialFault | null }[]>`
+    SELECT ${Prisma.raw(service ? serviceTokenFault : personalTokenFault)} AS fault
+    FROM ${Prisma.raw(service ? serviceTokenTables : personalTokenTables)}
+    WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${Prisma.raw(service ? 'c, t' : 'c, u')}`;
+  return row !== undefined && row.fault === null;
+}
+
+/** Notes that credentials were used just now. One that is being changed at this moment is passed over. */
+export async function touchCredentials(pool: pg.Pool, kind: CredentialKind, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await queryRows(pool, kind === 'service_token' ? touchServiceTokens : touchPersonalTokens, [ids]);
+}
+
+function foundCredential(row: CredentialRow, principal: Principal): FoundCredential {
+  return { principal, tokenHash: row.token_hash, fault: row.fault, useDue: row.use_due };
+}
+
+function serviceTokenPrincipal(row: ServiceTokenRow, credentialId: string): ServiceTokenPrincipal {
+  return {
+    type: 'service_token',
+    id: row.id,
+    name: row.name,
+    organizationId: row.organization_id,
+    scope: row.scope,
+    projectId: row.project_id,
+    environmentId: row.environment_id,
+    permission: row.permission,
+    credentialId,
+    expiresAt: row.expires_at,
+  };
+}

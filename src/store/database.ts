@@ -1,0 +1,124 @@
+import type { Socket } from 'node:net';
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { PrismaClient } from './generated/client.ts';
+import { storeError } from './prisma-errors.ts';
+
+/** The open database. Outside src/store only `close` is called; the rest is handed to the store's functions. */
+export interface Database {
+  /** For transactions and ordinary reads; on its own connections, so that writers waiting for a lock stop no read. */
+  readonly prisma: PrismaClient;
+  /** For hot reads and the audit: named prepared statements through `queryRows`. */
+  readonly pool: pg.Pool;
+  /** Ends every connection once its statement is done. A second call does nothing more. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** A postgres:// URL. It may go through a pooler in transaction mode. */
+  readonly url: string;
+  /** Connections at most, both kinds together: half for transactions, half for reads. At least 2; 20 unless told. */
+  readonly poolSize?: number;
+  /** How long a read, and a transaction's statement, may leave the connection silent. For tests. */
+  readonly silenceMs?: { readonly reads: number; readonly transactions: number };
+}
+
+/** A statement that PostgreSQL parses once for each connection: `name` must be unique to its text. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+const connectTimeoutMs = 5_000;
+const defaultSilenceMs = { reads: 10_000, transactions: 35_000 };
+// A process that was cut off keeps its locks no longer than this, however long its TCP connection seems alive.
+const idleInTransactionSeconds = 60;
+
+/** Opens the pools. Connects at first use, so it never fails itself. */
+export function openDatabase({ url, poolSize = 20, silenceMs = defaultSilenceMs }: DatabaseOptions): Database {
+  const transactionConnections = Math.max(1, Math.ceil(poolSize / 2));
+  const readConnections = Math.max(1, poolSize - transactionConnections);
+  const pool = openPool(url, readConnections, silenceMs.reads);
+  const transactionPool = openPool(url, transactionConnections, silenceMs.transactions);
+  const prisma = new PrismaClient({ adapter: new PrismaPg(transactionPool), errorFormat: 'minimal' });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await prisma.$disconnect();
+    await Promise.all([pool.end(), transactionPool.end()]);
+  };
+  return { prisma, pool, close: () => (closing ??= close()) };
+}
+
+/**
+ * Runs a prepared statement and answers its rows. Throws DomainError store_unavailable when the database cannot be
+ * reached, and what `storeError` makes of other failures.
+ */
+export async function queryRows<Row extends object>(
+  pool: pg.Pool,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  try {
+    return (await pool.query<Row>({ ...statement, values: [...values] })).rows;
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+function openPool(url: string, max: number, silenceMs: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'keyframe',
+    max,
+    // One stays open, so that the first request after a quiet hour need not connect and prepare anew.
+    min: 1,
+    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    onConnect: setUpSession,
+  });
+  // An idle connection that breaks is dropped by the pool; the next use opens another.
+  pool.on('error', () => {});
+  breakSilentConnections(pool, silenceMs);
+  return pool;
+}
+
+/**
+ * Settings of the session and no start-up parameters: poolers refuse those they do not know. Prisma's adapter reads
+ * and writes times without their zone, which is right in UTC only. The pool waits for the answer, though by its types
+ * it takes none.
+ */
+function setUpSession(client: pg.ClientBase): unknown {
+  return client.query(`SET TimeZone = 'UTC'; SET idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s'`);
+}
+
+/**
+ * Breaks a connection that is in use and has carried no byte for `silenceMs`. A peer that vanished without a word
+ * would else hold its caller for many minutes; the driver's own query timeout instead hands the connection back with
+ * its transaction still open.
+ */
+function breakSilentConnections(pool: pg.Pool, silenceMs: number): void {
+  const watched = new WeakSet<object>();
+  pool.on('acquire', (client) => {
+    const stream = socketOf(client);
+    stream.setTimeout(silenceMs);
+    if (watched.has(stream)) return;
+    watched.add(stream);
+    stream.on('timeout', () => stream.destroy(silence()));
+  });
+  pool.on('release', (_error, client) => void socketOf(client).setTimeout(0));
+}
+
+/** A pool's clients are whole clients, over TCP, TLS or a Unix socket. */
+function socketOf(client: pg.PoolClient): Socket {
+  return (client as pg.PoolClient & Pick<pg.Client, 'connection'>).connection.stream as Socket;
+}
+
+function silence(): Error {
+  return Object.assign(new Error('the database sent nothing for too long'), {
+    code: 'ETIMEDOUT',
+    errno: -110,
+    syscall: 'read',
+  });
+}

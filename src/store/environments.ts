@@ -1,0 +1,64 @@
+import type pg from 'pg';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface EnvironmentRecord {
+  readonly id: string;
+  readonly slug: string;
+  readonly displayName: string;
+  readonly createdAt: Date;
+  /** The number of the newest revision; 0 before the first change. */
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+export interface NewEnvironment {
+  readonly id: string;
+  readonly projectId: string;
+  readonly slug: string;
+  readonly displayName: string;
+  readonly revisionId: string;
+}
+
+const columns = `e.id, e.slug, e.display_name AS "displayName", e.created_at AS "createdAt",
+    e.revision_number AS revision, e.revision_id AS "revisionId"`;
+
+const byId: Statement = {
+  name: 'environment-by-id',
+  text: `SELECT ${columns} FROM environment e WHERE e.id = $1 AND e.deleted_at IS NULL`,
+};
+
+const ofProject: Statement = {
+  name: 'environments-of-project',
+  text: `SELECT ${columns} FROM environment e
+    WHERE e.project_id = $1 AND e.deleted_at IS NULL AND ($2::uuid IS NULL OR e.id = $2)
+    ORDER BY e.slug COLLATE "C"`,
+};
+
+/** Inserts an environment; undefined when the project has the slug already, be it of a deleted environment. */
+export async function insertEnvironment(
+  tx: Transaction,
+  { id, projectId, slug, displayName, revisionId }: NewEnvironment,
+): Promise<EnvironmentRecord | undefined> {
+  const [environment] = await tx.$queryRaw<EnvironmentRecord[]>`
+    INSERT INTO environment (id, project_id, slug, display_name, revision_id)
+    VALUES (${id}::uuid, ${projectId}::uuid, ${slug}, ${displayName}, ${revisionId}::uuid)
+    ON CONFLICT (project_id, slug) DO NOTHING
+    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt",
+      revision_number AS revision, revision_id AS "revisionId"`;
+  return environment;
+}
+
+export async function findEnvironment(pool: pg.Pool, id: string): Promise<EnvironmentRecord | undefined> {
+  const [environment] = await queryRows<EnvironmentRecord>(pool, byId, [id]);
+  return environment;
+}
+
+/** The environments of a project, or the one of them with the id `only`, by slug. */
+export async function listEnvironments(
+  pool: pg.Pool,
+  projectId: string,
+  only: string | null,
+): Promise<EnvironmentRecord[]> {
+  return queryRows<EnvironmentRecord>(pool, ofProject, [projectId, only]);
+}

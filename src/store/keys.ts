@@ -1,0 +1,117 @@
+import type { DataKeyRecord, KeyStore } from '../crypto/key-store.ts';
+import type { WrappedKey } from '../crypto/root-keys.ts';
+import { DomainError } from '../domain/domain-error.ts';
+import { type Database, queryRows, type Statement } from './database.ts';
+import { inTransaction, type Transaction } from './transaction.ts';
+
+interface InstanceKeyRow {
+  readonly wrapped_key: Uint8Array;
+  readonly root_key_id: string;
+}
+
+interface DataKeyRow extends InstanceKeyRow {
+  readonly id: string;
+  readonly project_id: string;
+}
+
+const dataKeyColumns = 'id, project_id, wrapped_key, root_key_id';
+const statements = {
+  findInstanceKey: {
+    name: 'keys-find-instance',
+    text: 'SELECT wrapped_key, root_key_id FROM instance_key WHERE name = $1',
+  },
+  insertInstanceKey: {
+    name: 'keys-insert-instance',
+    text: `INSERT INTO instance_key (name, wrapped_key, root_key_id) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`,
+  },
+  hasDataKeys: { name: 'keys-has-data', text: 'SELECT EXISTS (SELECT FROM data_key) AS found' },
+  findActiveDataKey: {
+    name: 'keys-find-active',
+    text: `SELECT ${dataKeyColumns} FROM data_key WHERE project_id = $1 AND retired_at IS NULL`,
+  },
+  findDataKeys: { name: 'keys-find', text: `SELECT ${dataKeyColumns} FROM data_key WHERE id = ANY($1::uuid[])` },
+  reserveUses: {
+    name: 'keys-reserve-uses',
+    text: `UPDATE data_key SET uses_reserved = uses_reserved + $2 WHERE id = $1 AND retired_at IS NULL
+      RETURNING uses_reserved`,
+  },
+} as const satisfies Record<string, Statement>;
+
+/** The keyring's store on PostgreSQL. Every method throws DomainError store_unavailable without the database. */
+export class PostgresKeyStore implements KeyStore {
+  readonly #database: Pick<Database, 'prisma' | 'pool'>;
+
+  constructor(deps: { readonly database: Pick<Database, 'prisma' | 'pool'> }) {
+    this.#database = deps.database;
+  }
+
+  async findInstanceKey(name: string): Promise<WrappedKey | undefined> {
+    const [row] = await this.#query<InstanceKeyRow>(statements.findInstanceKey, [name]);
+    return row === undefined ? undefined : wrappedKey(row);
+  }
+
+  /** Inserts unless present; answers the row that is there afterwards, so that two replicas agree. */
+  async insertInstanceKey(name: string, key: WrappedKey): Promise<WrappedKey> {
+    await this.#query(statements.insertInstanceKey, [name, key.wrappedKey, key.rootKeyId]);
+    const present = await this.findInstanceKey(name);
+    if (present === undefined) throw new DomainError('internal', `the instance key ${name} vanished after it was made`);
+    return present;
+  }
+
+  async hasDataKeys(): Promise<boolean> {
+    const [row] = await this.#query<{ found: boolean }>(statements.hasDataKeys, []);
+    return row?.found === true;
+  }
+
+  async findActiveDataKey(projectId: string): Promise<DataKeyRecord | undefined> {
+    const [row] = await this.#query<DataKeyRow>(statements.findActiveDataKey, [projectId]);
+    return row === undefined ? undefined : dataKey(row);
+  }
+
+  async findDataKeys(ids: readonly string[]): Promise<DataKeyRecord[]> {
+    return (await this.#query<DataKeyRow>(statements.findDataKeys, [ids])).map(dataKey);
+  }
+
+  /** Adds to the reserved uses of an unretired key and answers the new total; undefined if it is retired or gone. */
+  async reserveUses(id: string, count: number): Promise<bigint | undefined> {
+    const [row] = await this.#query<{ uses_reserved: string }>(statements.reserveUses, [id, count]);
+    return row === undefined ? undefined : BigInt(row.uses_reserved);
+  }
+
+  /**
+   * Under a lock on the project: retires `replaces` and inserts the new key, unless another replica already did;
+   * answers the active one. Throws DomainError not_found for a project that is gone.
+   */
+  async replaceDataKey(projectId: string, key: DataKeyRecord, replaces: string | undefined): Promise<DataKeyRecord> {
+    return inTransaction(this.#database, async (tx) => {
+      await lockProject(tx, projectId);
+      const [active] = await tx.$queryRaw<DataKeyRow[]>`
+        SELECT id, project_id, wrapped_key, root_key_id FROM data_key
+        WHERE project_id = ${projectId}::uuid AND retired_at IS NULL`;
+      if (active !== undefined && active.id !== replaces) return dataKey(active);
+      await tx.$executeRaw`
+        UPDATE data_key SET retired_at = now() WHERE project_id = ${projectId}::uuid AND retired_at IS NULL`;
+      await tx.dataKey.create({
+        data: { id: key.id, projectId, wrappedKey: Uint8Array.from(key.wrappedKey), rootKeyId: key.rootKeyId },
+      });
+      return { ...key, projectId };
+    });
+  }
+
+  #query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return queryRows<Row>(this.#database.pool, statement, values);
+  }
+}
+
+async function lockProject(tx: Transaction, projectId: string): Promise<void> {
+  const locked = await tx.$executeRaw`SELECT FROM project WHERE id = ${projectId}::uuid FOR NO KEY UPDATE`;
+  if (locked === 0) throw new DomainError('not_found', 'the project does not exist any more');
+}
+
+function wrappedKey(row: InstanceKeyRow): WrappedKey {
+  return { wrappedKey: row.wrapped_key, rootKeyId: row.root_key_id };
+}
+
+function dataKey(row: DataKeyRow): DataKeyRecord {
+  return { id: row.id, projectId: row.project_id, ...wrappedKey(row) };
+}

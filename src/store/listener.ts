@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { backoffMs } from '../lib/backoff.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { errorFields, type Logger } from '../lib/logger.ts';
+import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
+
+export interface ListenerDeps {
+  /** A direct connection: through a pooler in transaction mode nothing would be heard, and `onReady` never called. */
+  readonly url: string;
+  readonly logger: Logger;
+  readonly clock?: Clock;
+  /** Time between two proofs that notifications arrive; 5 s unless told. */
+  readonly heartbeatMs?: number;
+  /** How long connecting, or such a proof, may take; 5 s unless told. */
+  readonly limitMs?: number;
+}
+
+export interface ListenerHandlers {
+  /** Listening, and proven: every later commit is told. What came before was not. */
+  onReady(): void;
+  onMessage(message: StoreMessage): void;
+  /** Nothing is heard any more, until the next `onReady`. */
+  onLost(): void;
+}
+
+const reconnect = { initialMs: 100, maxMs: 5_000 };
+
+/**
+ * Listens for commits on a connection of its own, for ever: it connects again whenever the connection breaks or falls
+ * silent. Every few seconds it notifies itself, because a connection that died without a word looks like one on which
+ * nothing happens.
+ */
+export class Listener {
+  readonly #url: string;
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #heartbeatMs: number;
+  readonly #limitMs: number;
+  readonly #closing = Promise.withResolvers<void>();
+  #closed = false;
+  #running: Promise<void> | undefined;
+
+  constructor({ url, logger, clock = systemClock, heartbeatMs = 5_000, limitMs = 5_000 }: ListenerDeps) {
+    this.#url = url;
+    this.#logger = logger;
+    this.#clock = clock;
+    this.#heartbeatMs = heartbeatMs;
+    this.#limitMs = limitMs;
+  }
+
+  /** Begins. Handlers must not throw. Call once. */
+  start(handlers: ListenerHandlers): void {
+    this.#running ??= this.#run(handlers);
+  }
+
+  /** Ends the connection and calls no handler any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#closing.resolve();
+    await this.#running;
+  }
+
+  async #run(handlers: ListenerHandlers): Promise<void> {
+    let failures = 0;
+    while (!this.#closed) {
+      const session = new Session(this.#url, this.#limitMs, this.#clock);
+      let ready = false;
+      try {
+        await this.#unlessClosed(session.open((message) => this.#closed || handlers.onMessage(message)));
+        if (this.#closed) break;
+        ready = true;
+        failures = 0;
+        this.#logger.info('listening for changes');
+        handlers.onReady();
+        await this.#keep(session);
+      } catch (error) {
+        if (this.#closed) break;
+        failures += 1;
+        this.#logger.warn(
+          { ...errorFields(error), failures },
+          'listening for changes was interrupted; connecting again',
+        );
+      } finally {
+        session.destroy();
+        if (ready && !this.#closed) handlers.onLost();
+      }
+      await this.#pause(backoffMs(Math.max(failures, 1), reconnect));
+    }
+  }
+
+  /** Proves the session alive again and again; throws when it is not, comes back when the listener is closed. */
+  async #keep(session: Session): Promise<void> {
+    while (!this.#closed) {
+      await Promise.race([this.#pause(this.#heartbeatMs), session.lost]);
+      if (!this.#closed) await this.#unlessClosed(session.prove());
+    }
+  }
+
+  /** Comes back early when the listener is closed. */
+  async #unlessClosed(work: Promise<void>): Promise<void> {
+    await Promise.race([work, this.#closing.promise]);
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#clock.after(delayMs, resolve);
+    await Promise.race([promise, this.#closing.promise]);
+    cancel();
+  }
+}
+
+/** One connection of the listener. */
+class Session {
+  /** Rejects when the connection is lost; never resolves. */
+  readonly lost: Promise<never>;
+  readonly #client: pg.Client;
+  readonly #limitMs: number;
+  readonly #clock: Clock;
+  readonly #proofs = new Map<string, () => void>();
+
+  constructor(url: string, limitMs: number, clock: Clock) {
+    this.#limitMs = limitMs;
+    this.#clock = clock;
+    this.#client = new pg.Client({
+      connectionString: url,
+      application_name: 'keyframe-listener',
+      connectionTimeoutMillis: limitMs,
+      keepAlive: true,
+    });
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.lost = promise;
+    // Handled wherever it is raced; unhandled it may be rejected before anyone does.
+    this.lost.catch(() => {});
+    this.#client.on('error', reject);
+    this.#client.on('end', () => reject(new Error('the connection ended')));
+  }
+
+  async open(onMessage: (message: StoreMessage) => void): Promise<void> {
+    this.#client.on('notification', ({ payload = '' }) => {
+      const proven = this.#proofs.get(payload);
+      if (proven !== undefined) return proven();
+      const message = parseMessage(payload);
+      if (message !== undefined) onMessage(message);
+    });
+    await this.#within(async () => {
+      await this.#client.connect();
+      await this.#client.query(`LISTEN ${notifyChannel}`);
+    });
+    await this.prove();
+  }
+
+  /** Notifies itself and waits until that arrives. */
+  async prove(): Promise<void> {
+    const payload = JSON.stringify({ h: randomUUID() });
+    const { promise: arrived, resolve } = Promise.withResolvers<void>();
+    this.#proofs.set(payload, resolve);
+    try {
+      await this.#within(async () => {
+        await this.#client.query('SELECT pg_notify($1, $2)', [notifyChannel, payload]);
+        await arrived;
+      });
+    } finally {
+      this.#proofs.delete(payload);
+    }
+  }
+
+  /** Breaks the connection at once: an orderly end would wait for a peer that may be gone. */
+  destroy(): void {
+    this.#client.connection.stream.destroy();
+  }
+
+  async #within(work: () => Promise<void>): Promise<void> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const cancel = this.#clock.after(this.#limitMs, () => reject(new Error('the database did not answer in time')));
+    const working = work();
+    // Whichever loses the race may still fail afterwards.
+    working.catch(() => {});
+    try {
+      await Promise.race([working, this.lost, late]);
+    } finally {
+      cancel();
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { DomainError } from '../domain/domain-error.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Database } from './database.ts';
+import { sqlState, storeError } from './prisma-errors.ts';
+
+export interface MigrateOptions {
+  /** A direct connection: the lock that keeps runners apart belongs to the session. */
+  readonly url: string;
+  readonly logger: Logger;
+  /** For tests; the server's own migrations unless told. */
+  readonly directory?: string;
+}
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+interface AppliedMigration {
+  readonly migration_name: string;
+  readonly checksum: string;
+  readonly finished_at: Date | null;
+}
+
+// The same from src/store and from dist/store.
+const ownDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+// Prisma's own: its engine and this runner keep out of each other's way.
+const migrationLock = 72_707_369;
+const lockWait = '300s';
+const undefinedTable = '42P01';
+
+// As Prisma writes it, so that `prisma migrate deploy` can go on where this stopped, and the other way round.
+const createHistory = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id VARCHAR(36) PRIMARY KEY NOT NULL,
+  checksum VARCHAR(64) NOT NULL,
+  finished_at TIMESTAMPTZ,
+  migration_name VARCHAR(255) NOT NULL,
+  logs TEXT,
+  rolled_back_at TIMESTAMPTZ,
+  started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  applied_steps_count INTEGER NOT NULL DEFAULT 0
+)`;
+const selectHistory =
+  'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL';
+
+/**
+ * Brings a database to the server's schema: every migration it lacks, in the order of their names and each in one
+ * transaction. Of runners that start at once, one works and the others wait (5 minutes at most). Answers the names it
+ * applied. Migrations of a newer server are left alone. Throws DomainError store_unavailable without the database,
+ * conflict when the history is not ours, internal naming the migration that failed, of which nothing is left.
+ */
+export async function migrate({ url, logger, directory = ownDirectory }: MigrateOptions): Promise<string[]> {
+  const migrations = await readMigrations(directory);
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'keyframe-migrate',
+    connectionTimeoutMillis: 5_000,
+  });
+  // What breaks the connection fails the statement under way as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(`SET lock_timeout = '${lockWait}'`);
+    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    await client.query('RESET lock_timeout');
+    await client.query(createHistory);
+    const lacking = lackingMigrations(migrations, (await client.query<AppliedMigration>(selectHistory)).rows);
+    for (const migration of lacking) {
+      await apply(client, migration);
+      logger.info({ migration: migration.name }, 'migration applied');
+    }
+    return lacking.map(({ name }) => name);
+  } catch (error) {
+    throw storeError(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/**
+ * What keeps this server from working with the database's schema: undefined, or a sentence that says what to do.
+ * Throws DomainError store_unavailable without the database.
+ */
+export async function schemaFault(
+  { pool }: Pick<Database, 'pool'>,
+  directory: string = ownDirectory,
+): Promise<string | undefined> {
+  const migrations = await readMigrations(directory);
+  try {
+    const [lacking] = lackingMigrations(migrations, await readHistory(pool));
+    if (lacking === undefined) return undefined;
+    return `the database lacks migration ${lacking.name}: run keyframe-server migrate`;
+  } catch (error) {
+    const failure = storeError(error);
+    if (failure instanceof DomainError && failure.code === 'conflict') return failure.detail;
+    throw failure;
+  }
+}
+
+async function readMigrations(directory: string): Promise<Migration[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const sql = await readFile(join(directory, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+async function readHistory(pool: pg.Pool): Promise<AppliedMigration[]> {
+  try {
+    return (await pool.query<AppliedMigration>(selectHistory)).rows;
+  } catch (error) {
+    if (sqlState(error) === undefinedTable) return [];
+    throw error;
+  }
+}
+
+function lackingMigrations(migrations: readonly Migration[], history: readonly AppliedMigration[]): Migration[] {
+  const applied = new Map(history.map((row) => [row.migration_name, row]));
+  return migrations.filter(({ name, checksum }) => {
+    const row = applied.get(name);
+    if (row === undefined) return true;
+    if (row.finished_at === null) {
+      throw new DomainError(
+        'conflict',
+        `migration ${name} was begun by another tool and did not end: repair the schema, then mark it with "prisma migrate resolve"`,
+      );
+    }
+    if (row.checksum !== checksum) {
+      throw new DomainError(
+        'conflict',
+        `migration ${name} is not the one that was applied to this database (its checksum differs): use the release that belongs to it`,
+      );
+    }
+    return false;
+  });
+}
+
+/** Applies one migration with its line of history. The script goes as it is: PostgreSQL finds its statements itself. */
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  try {
+    await client.query('BEGIN');
+    await client.query(sql);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), checksum, name],
+    );
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    const failure = storeError(error);
+    if (failure instanceof DomainError && failure.code === 'store_unavailable') throw failure;
+    const state = sqlState(error);
+    throw new DomainError(
+      'internal',
+      `migration ${name} failed and was undone${state === undefined ? '' : ` (SQLSTATE ${state})`}; the database is as it was before it`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import type { Transaction } from './transaction.ts';
+
+/** What is told of a commit: ids and nothing else. */
+export type StoreMessage =
+  | { readonly kind: 'environment'; readonly environmentId: string; readonly revisionId: string }
+  | { readonly kind: 'service_token'; readonly serviceTokenId: string };
+
+export const notifyChannel = 'keyframe';
+
+/** Tells every listener, at the commit, that an environment is at a new revision, or was created or deleted. */
+export async function notifyEnvironment(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
+  await notify(tx, { e: environmentId, r: revisionId });
+}
+
+/** Tells every listener, at the commit, that a service token was created, revoked or changed. */
+export async function notifyServiceToken(tx: Transaction, serviceTokenId: string): Promise<void> {
+  await notify(tx, { t: serviceTokenId });
+}
+
+/** Reads a notification's payload; undefined for one that this version does not know. */
+export function parseMessage(payload: string): StoreMessage | undefined {
+  const fields = parseObject(payload);
+  if (typeof fields['e'] === 'string' && typeof fields['r'] === 'string') {
+    return { kind: 'environment', environmentId: fields['e'], revisionId: fields['r'] };
+  }
+  return typeof fields['t'] === 'string' ? { kind: 'service_token', serviceTokenId: fields['t'] } : undefined;
+}
+
+async function notify(tx: Transaction, fields: Readonly<Record<string, string>>): Promise<void> {
+  await tx.$executeRaw`SELECT pg_notify(${notifyChannel}, ${JSON.stringify(fields)})`;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,71 @@
+import type pg from 'pg';
+import type { Role } from '../domain/principal.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface OrganizationRecord {
+  readonly id: string;
+  readonly slug: string;
+  readonly displayName: string;
+  readonly createdAt: Date;
+}
+
+/** An organization with the role that the asking user has in it. */
+export interface MemberOrganizationRecord extends OrganizationRecord {
+  readonly role: Role;
+}
+
+export interface NewOrganization {
+  readonly id: string;
+  readonly slug: string;
+  readonly displayName: string;
+  readonly ownerId: string;
+}
+
+const columns = `o.id, o.slug, o.display_name AS "displayName", o.created_at AS "createdAt"`;
+
+const byId: Statement = {
+  name: 'organization-by-id',
+  text: `SELECT ${columns} FROM organization o WHERE o.id = $1 AND o.deleted_at IS NULL`,
+};
+
+// Slugs are sorted as bytes everywhere, whatever the database's locale makes of hyphens.
+const ofUser: Statement = {
+  name: 'organizations-of-user',
+  text: `SELECT ${columns}, m.role
+    FROM membership m JOIN organization o ON o.id = m.organization_id
+    WHERE m.user_id = $1 AND o.deleted_at IS NULL
+    ORDER BY o.slug COLLATE "C"`,
+};
+
+/** Inserts an organization and its owner; undefined when the slug is taken, be it by a deleted organization. */
+export async function insertOrganization(
+  tx: Transaction,
+  { id, slug, displayName, ownerId }: NewOrganization,
+): Promise<OrganizationRecord | undefined> {
+  const rows = await tx.$queryRaw<OrganizationRecord[]>`
+    INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, ${slug}, ${displayName})
+    ON CONFLICT (slug) DO NOTHING
+    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
+  const [organization] = rows;
+  if (organization === undefined) return undefined;
+  await tx.membership.create({ data: { organizationId: id, userId: ownerId, role: 'owner' } });
+  return organization;
+}
+
+/** Keeps an organization from being deleted until the transaction ends; false if it is gone already. */
+export async function holdOrganization(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx.$queryRaw<object[]>`
+    SELECT 1 AS one FROM organization WHERE id = ${id}::uuid AND deleted_at IS NULL FOR SHARE`;
+  return rows.length > 0;
+}
+
+export async function findOrganization(pool: pg.Pool, id: string): Promise<OrganizationRecord | undefined> {
+  const [organization] = await queryRows<OrganizationRecord>(pool, byId, [id]);
+  return organization;
+}
+
+/** The organizations a user is a member of, by slug. */
+export async function listOrganizationsOfUser(pool: pg.Pool, userId: string): Promise<MemberOrganizationRecord[]> {
+  return queryRows<MemberOrganizationRecord>(pool, ofUser, [userId]);
+}

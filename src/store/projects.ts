@@ -1,0 +1,67 @@
+import type pg from 'pg';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface ProjectRecord {
+  readonly id: string;
+  readonly slug: string;
+  readonly displayName: string;
+  readonly createdAt: Date;
+}
+
+export interface NewProject {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly slug: string;
+  readonly displayName: string;
+}
+
+const columns = `p.id, p.slug, p.display_name AS "displayName", p.created_at AS "createdAt"`;
+
+const byId: Statement = {
+  name: 'project-by-id',
+  text: `SELECT ${columns} FROM project p WHERE p.id = $1 AND p.deleted_at IS NULL`,
+};
+
+const ofOrganization: Statement = {
+  name: 'projects-of-organization',
+  text: `SELECT ${columns} FROM project p
+    WHERE p.organization_id = $1 AND p.deleted_at IS NULL AND ($2::uuid IS NULL OR p.id = $2)
+    ORDER BY p.slug COLLATE "C"`,
+};
+
+/** Inserts a project; undefined when the organization has the slug already, be it of a deleted project. */
+export async function insertProject(
+  tx: Transaction,
+  { id, organizationId, slug, displayName }: NewProject,
+): Promise<ProjectRecord | undefined> {
+  const [project] = await tx.$queryRaw<ProjectRecord[]>`
+    INSERT INTO project (id, organization_id, slug, display_name)
+    VALUES (${id}::uuid, ${organizationId}::uuid, ${slug}, ${displayName})
+    ON CONFLICT (organization_id, slug) DO NOTHING
+    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
+  return project;
+}
+
+/** Keeps a project and its organization from being deleted until the transaction ends; false if either is gone. */
+export async function holdProject(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx.$queryRaw<object[]>`
+    SELECT 1 AS one FROM project p JOIN organization o ON o.id = p.organization_id
+    WHERE p.id = ${id}::uuid AND p.deleted_at IS NULL AND o.deleted_at IS NULL
+    FOR SHARE`;
+  return rows.length > 0;
+}
+
+export async function findProject(pool: pg.Pool, id: string): Promise<ProjectRecord | undefined> {
+  const [project] = await queryRows<ProjectRecord>(pool, byId, [id]);
+  return project;
+}
+
+/** The projects of an organization, or the one of them with the id `only`, by slug. */
+export async function listProjects(
+  pool: pg.Pool,
+  organizationId: string,
+  only: string | null,
+): Promise<ProjectRecord[]> {
+  return queryRows<ProjectRecord>(pool, ofOrganization, [organizationId, only]);
+}

@@ -1,0 +1,169 @@
+import type pg from 'pg';
+import type { Actor, ActorType, TokenPermission, TokenScope } from '../domain/principal.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface ServiceTokenRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: TokenScope;
+  /** The project of project and environment scope. */
+  readonly projectId: string | null;
+  /** The environment of environment scope. */
+  readonly environmentId: string | null;
+  readonly permission: TokenPermission;
+  readonly createdBy: string;
+  readonly createdByType: ActorType;
+  /** The creator's name as of then. */
+  readonly createdByName: string;
+  readonly createdAt: Date;
+  /** When the newest credential ends; null for never. */
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** When any credential was last used, to the minute; null for never. */
+  readonly lastUsedAt: Date | null;
+}
+
+export interface NewServiceToken {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly scope: TokenScope;
+  readonly projectId: string | null;
+  readonly environmentId: string | null;
+  readonly permission: TokenPermission;
+  readonly creator: Actor;
+  readonly credential: { readonly id: string; readonly tokenHash: Uint8Array; readonly expiresAt: Date | null };
+}
+
+/** What is there of a scope that a token is asked for, and the database's time. */
+export interface ScopeFacts {
+  readonly now: Date;
+  /** Whether the project exists in the organization. */
+  readonly projectExists: boolean;
+  /** The project of the environment, where that exists in the organization. */
+  readonly projectOfEnvironment: string | null;
+}
+
+export interface ServiceTokenPage {
+  /** The token that the page begins after; null begins at the newest. */
+  readonly after: { readonly createdAt: Date; readonly id: string } | null;
+  /** Null for all. */
+  readonly limit: number | null;
+}
+
+/** The names of what a service token is tied to. */
+export interface ScopeNames {
+  readonly organization: string;
+  readonly project: string | null;
+  readonly environment: string | null;
+}
+
+const tables = `service_token t
+    LEFT JOIN LATERAL (
+      SELECT (array_agg(expires_at ORDER BY serial DESC))[1] AS expires_at, max(last_used_at) AS last_used_at
+      FROM service_token_credential WHERE service_token_id = t.id
+    ) c ON true`;
+const columns = `t.id, t.name, t.scope, t.project_id AS "projectId", t.environment_id AS "environmentId", t.permission,
+    t.created_by_id AS "createdBy", t.created_by_type AS "createdByType", t.created_by_name AS "createdByName",
+    t.created_at AS "createdAt", c.expires_at AS "expiresAt", t.revoked_at AS "revokedAt",
+    c.last_used_at AS "lastUsedAt"`;
+
+const listStatement: Statement = {
+  name: 'service-tokens-list',
+  text: `SELECT ${columns} FROM ${tables}
+    WHERE t.organization_id = $1 AND ($2::timestamptz IS NULL OR (t.created_at, t.id) < ($2, $3::uuid))
+    ORDER BY t.created_at DESC, t.id DESC LIMIT $4`,
+};
+
+const findStatement: Statement = {
+  name: 'service-token-find',
+  text: `SELECT ${columns} FROM ${tables} WHERE t.organization_id = $1 AND t.id = $2`,
+};
+
+const scopeNamesStatement: Statement = {
+  name: 'service-token-scope-names',
+  text: `SELECT o.slug AS organization, p.slug AS project, e.slug AS environment
+    FROM service_token t JOIN organization o ON o.id = t.organization_id
+    LEFT JOIN project p ON p.id = t.project_id
+    LEFT JOIN environment e ON e.id = t.environment_id
+    WHERE t.id = $1`,
+};
+
+/** Looks for a project and an environment, or either, among what the organization has and has not deleted. */
+export async function findScopeFacts(
+  tx: Transaction,
+  organizationId: string,
+  { projectId, environmentId }: { readonly projectId: string | null; readonly environmentId: string | null },
+): Promise<ScopeFacts> {
+  const [facts] = await tx.$queryRaw<ScopeFacts[]>`
+    SELECT clock_timestamp() AS now,
+      EXISTS (SELECT FROM project WHERE id = ${projectId}::uuid AND organization_id = ${organizationId}::uuid
+        AND deleted_at IS NULL) AS "projectExists",
+      (SELECT e.project_id FROM environment e JOIN project p ON p.id = e.project_id
+        WHERE e.id = ${environmentId}::uuid AND p.organization_id = ${organizationId}::uuid
+        AND e.deleted_at IS NULL AND p.deleted_at IS NULL) AS "projectOfEnvironment"`;
+  if (facts === undefined) throw new Error('a SELECT without FROM answers one row');
+  return facts;
+}
+
+/** Inserts a service token with its first credential; answers the token's time of creation. */
+export async function insertServiceToken(tx: Transaction, token: NewServiceToken): Promise<Date> {
+  const { creator, credential } = token;
+  const [created] = await tx.$queryRaw<{ createdAt: Date }[]>`
+    WITH credential AS (
+      INSERT INTO service_token_credential (id, service_token_id, serial, token_hash, expires_at)
+      VALUES (${credential.id}::uuid, ${token.id}::uuid, 1, ${credential.tokenHash}, ${credential.expiresAt}::timestamptz)
+    )
+    INSERT INTO service_token (id, organization_id, name, scope, project_id, environment_id, permission, created_by_id,
+      created_by_type, created_by_name)
+    VALUES (${token.id}::uuid, ${token.organizationId}::uuid, ${token.name}, ${token.scope}::token_scope,
+      ${token.projectId}::uuid, ${token.environmentId}::uuid, ${token.permission}::token_permission,
+      ${creator.id}::uuid, ${creator.type}::actor_type, ${creator.name})
+    RETURNING created_at AS "createdAt"`;
+  if (created === undefined) throw new Error('an INSERT of one row answers one row');
+  return created.createdAt;
+}
+
+/**
+ * Revokes a service token and so all its credentials. Answers whether it was live before; undefined where the
+ * organization has no such token. It writes the token's row alone: a change under way share-locks credential and token
+ * (store/credentials.ts), so writing both here could deadlock with it.
+ */
+export async function revokeServiceToken(
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+): Promise<{ readonly wasLive: boolean } | undefined> {
+  const revoked = await tx.$executeRaw`
+    UPDATE service_token SET revoked_at = clock_timestamp()
+    WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid AND revoked_at IS NULL`;
+  if (revoked > 0) return { wasLive: true };
+  const known = await tx.serviceToken.findFirst({ where: { id, organizationId }, select: { id: true } });
+  return known === null ? undefined : { wasLive: false };
+}
+
+/** The service tokens of an organization, revoked ones too, newest first. */
+export async function listServiceTokens(
+  pool: pg.Pool,
+  organizationId: string,
+  { after, limit }: ServiceTokenPage,
+): Promise<ServiceTokenRecord[]> {
+  const values = [organizationId, after?.createdAt ?? null, after?.id ?? null, limit];
+  return queryRows<ServiceTokenRecord>(pool, listStatement, values);
+}
+
+export async function findServiceToken(
+  pool: pg.Pool,
+  organizationId: string,
+  id: string,
+): Promise<ServiceTokenRecord | undefined> {
+  const [token] = await queryRows<ServiceTokenRecord>(pool, findStatement, [organizationId, id]);
+  return token;
+}
+
+/** The slugs of the organization, project and environment that a service token is tied to. */
+export async function findScopeNames(pool: pg.Pool, serviceTokenId: string): Promise<ScopeNames | undefined> {
+  const [names] = await queryRows<ScopeNames>(pool, scopeNamesStatement, [serviceTokenId]);
+  return names;
+}

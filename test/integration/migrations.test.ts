@@ -1,0 +1,259 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { createLogger } from '../../src/lib/logger.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { migrate, schemaFault } from '../../src/store/migrate.ts';
+import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
+import { readSchema, schemaDrift } from '../support/schema-engine.ts';
+
+const logger = createLogger('silent');
+const ownMigrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+const undo: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const step of undo.splice(0).toReversed()) await step();
+});
+
+async function emptyDatabase(): Promise<TestDatabase> {
+  const database = await createEmptyDatabase();
+  undo.push(() => database.drop());
+  return database;
+}
+
+async function migratedDatabase(): Promise<TestDatabase> {
+  const database = await emptyDatabase();
+  await migrate({ url: database.url, logger });
+  return database;
+}
+
+/** A copy of the migrations that a test may change. */
+async function ownCopy(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'keyframe-migrations-'));
+  undo.push(() => rm(directory, { recursive: true }));
+  await cp(ownMigrations, directory, { recursive: true });
+  return directory;
+}
+
+async function addMigration(directory: string, name: string, sql: string): Promise<void> {
+  await cp(join(ownMigrations, await firstName()), join(directory, name), { recursive: true });
+  await writeFile(join(directory, name, 'migration.sql'), sql);
+}
+
+async function firstName(): Promise<string> {
+  const entries = await readdir(ownMigrations, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return names.sort()[0] ?? '';
+}
+
+async function query<Row extends object>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function faultOf(url: string, directory?: string): Promise<string | undefined> {
+  const database = openDatabase({ url, poolSize: 2 });
+  try {
+    return await schemaFault(database, directory);
+  } finally {
+    await database.close();
+  }
+}
+
+describe('migrations and prisma/schema.prisma', () => {
+  let database: TestDatabase;
+  let url = '';
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    url = database.url;
+    await migrate({ url, logger });
+  });
+
+  afterAll(() => database.drop());
+
+  test('all migrations on an empty database give exactly the schema', async () => {
+    expect(await schemaDrift(url)).toBe('');
+  });
+
+  test('the comparison notices each kind of difference in the database', async () => {
+    const differences = [
+      'ALTER TABLE secret ADD COLUMN extra text',
+      'ALTER TABLE secret DROP COLUMN updated_at',
+      'ALTER TABLE secret ALTER COLUMN version TYPE bigint',
+      'ALTER TABLE snapshot ALTER COLUMN created_at TYPE timestamptz(6)',
+      'ALTER TABLE app_user ALTER COLUMN display_name SET NOT NULL',
+      'ALTER TABLE app_user ALTER COLUMN email DROP NOT NULL',
+      'ALTER TABLE app_user ALTER COLUMN created_at DROP DEFAULT',
+      'ALTER TABLE app_user ALTER COLUMN instance_admin SET DEFAULT true',
+      'ALTER TABLE audit_entry ALTER COLUMN id DROP DEFAULT',
+      'DROP INDEX snapshot_revision_id_idx',
+      'DROP INDEX secret_current_version_id_key',
+      'DROP INDEX audit_entry_organization_id_id_idx; CREATE INDEX audit_entry_organization_id_id_idx ON audit_entry (organization_id, id)',
+      'CREATE INDEX one_more ON secret (updated_at)',
+      'ALTER TABLE snapshot_entry DROP CONSTRAINT snapshot_entry_pkey',
+      'ALTER TABLE secret_change DROP CONSTRAINT secret_change_version_id_fkey',
+      'ALTER TABLE snapshot DROP CONSTRAINT snapshot_revision_id_fkey, ADD CONSTRAINT snapshot_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES environment_revision (id) ON DELETE RESTRICT ON UPDATE CASCADE',
+      "ALTER TYPE role ADD VALUE 'guest'",
+      'CREATE TABLE one_more (id uuid PRIMARY KEY)',
+      "CREATE TYPE one_more AS ENUM ('a')",
+    ];
+    const unnoticed: string[] = [];
+    for (const difference of differences) {
+      const changed = await migratedDatabase();
+      await query(changed.url, difference);
+      if ((await schemaDrift(changed.url)) === '') unnoticed.push(difference);
+    }
+    expect(unnoticed).toEqual([]);
+  }, 60_000);
+
+  test('the comparison notices each kind of difference in the schema', async () => {
+    const edits: [string, string][] = [
+      ['email         String    @unique', 'email         String'],
+      ['slug        String    @unique', 'slug        String?   @unique'],
+      ['@default(false) @map("instance_admin")', '@default(true) @map("instance_admin")'],
+      ['@@index([revisionId])', ''],
+      ['secretCount   Int ', 'secretCount   BigInt '],
+      ['  rolled_back\n', '  rolled_back\n  restored\n'],
+      ['references: [id], onDelete: Restrict', 'references: [id], onDelete: Cascade'],
+      ['  label          String?\n', '  label          String?\n  more           String?\n'],
+    ];
+    const schema = readSchema();
+    for (const [from, to] of edits) {
+      expect(schema).toContain(from);
+      expect(`${from}: ${await schemaDrift(url, schema.replace(from, to))}`).not.toBe(`${from}: `);
+    }
+  });
+
+  test('what the schema cannot say is there: checks, the one-active-key index and the audit trigger', async () => {
+    const checks = `SELECT conrelid::regclass || ' ' || conname AS name FROM pg_constraint
+      WHERE contype = 'c' AND connamespace = 'public'::regnamespace`;
+    const indexes = `SELECT pg_get_indexdef(indexrelid) AS name FROM pg_index WHERE indpred IS NOT NULL`;
+    const triggers = `SELECT tgrelid::regclass || ' ' || tgname AS name FROM pg_trigger WHERE NOT tgisinternal`;
+    const deferrable = `SELECT conrelid::regclass || ' ' || conname FROM pg_constraint WHERE condeferrable AND NOT condeferred`;
+    const all = [checks, indexes, triggers, deferrable].join(' UNION ALL ');
+    const rows = await query<{ name: string }>(url, all);
+    expect(rows.map(({ name }) => name).sort()).toEqual([
+      'CREATE UNIQUE INDEX data_key_one_active ON public.data_key USING btree (project_id) WHERE (retired_at IS NULL)',
+      'audit_entry audit_entry_append_only',
+      'audit_entry audit_entry_outcome_known',
+      'data_key data_key_uses_count',
+      'environment environment_revision_counts',
+      'environment environment_slug_form',
+      'environment_revision environment_revision_counts',
+      'organization organization_slug_form',
+      'personal_token personal_token_hash_size',
+      'project project_slug_form',
+      'secret secret_key_form',
+      'secret secret_version_counts',
+      'secret_version secret_version_counts',
+      'secret_version secret_version_data_key_id_fkey',
+      'secret_version secret_version_size',
+      'service_token service_token_scope_fits',
+      'service_token_credential service_token_credential_hash_size',
+      'service_token_credential service_token_credential_serial_counts',
+      'snapshot snapshot_revision_id_fkey',
+      'snapshot snapshot_secret_counts',
+      'snapshot_entry snapshot_entry_version_id_fkey',
+    ]);
+  });
+});
+
+describe('the migration runner', () => {
+  test('applies every migration once, in the history that Prisma keeps', async () => {
+    const { url } = await emptyDatabase();
+    const applied = await migrate({ url, logger });
+    expect(applied).toEqual([await firstName()]);
+    expect(await migrate({ url, logger })).toEqual([]);
+    const rows = await query(
+      url,
+      `SELECT migration_name, checksum, finished_at >= started_at AS finished, rolled_back_at, applied_steps_count
+       FROM _prisma_migrations`,
+    );
+    const sql = await readFile(join(ownMigrations, applied[0] ?? '', 'migration.sql'));
+    const checksum = createHash('sha256').update(sql).digest('hex');
+    const row = { migration_name: applied[0], checksum, finished: true, rolled_back_at: null, applied_steps_count: 1 };
+    expect(rows).toEqual([row]);
+  });
+
+  test('runners that start at once apply each migration once', async () => {
+    const { url } = await emptyDatabase();
+    const applied = await Promise.all([1, 2, 3].map(() => migrate({ url, logger })));
+    expect(applied.flat()).toEqual([await firstName()]);
+    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength(1);
+  });
+
+  test('a migration whose file was changed after it was applied is refused, and nothing else is applied', async () => {
+    const { url } = await migratedDatabase();
+    const directory = await ownCopy();
+    const file = join(directory, await firstName(), 'migration.sql');
+    await writeFile(file, `${await readFile(file, 'utf8')}\n-- one more line\n`);
+    await addMigration(directory, '99990101000000_next', 'CREATE TABLE next (id int)');
+    const refused = migrate({ url, logger, directory });
+    await expect(refused).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining('checksum') });
+    expect(await query(url, `SELECT FROM pg_class WHERE relname = 'next'`)).toHaveLength(0);
+    expect(await faultOf(url, directory)).toContain(await firstName());
+  });
+
+  test('a migration that fails leaves nothing, and those before it stay', async () => {
+    const { url } = await emptyDatabase();
+    const directory = await ownCopy();
+    await addMigration(directory, '99990101000000_good', 'CREATE TABLE good (id int)');
+    await addMigration(
+      directory,
+      '99990102000000_bad',
+      `CREATE TABLE half (id int UNIQUE); INSERT INTO half VALUES (4711), (4711)`,
+    );
+    const failure: unknown = await migrate({ url, logger, directory }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'internal',
+      detail: expect.stringMatching(/99990102000000_bad.*SQLSTATE 23505/),
+    });
+    expect((failure as Error).message).not.toContain('4711');
+    const tables = await query(url, `SELECT relname FROM pg_class WHERE relname IN ('good', 'half')`);
+    expect(tables).toEqual([{ relname: 'good' }]);
+    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength(2);
+    // Mended, it goes on where it stopped.
+    await writeFile(join(directory, '99990102000000_bad', 'migration.sql'), 'CREATE TABLE half (id int)');
+    expect(await migrate({ url, logger, directory })).toEqual(['99990102000000_bad']);
+  });
+
+  test('a migration that another tool left unfinished is refused', async () => {
+    const { url } = await migratedDatabase();
+    await query(url, 'UPDATE _prisma_migrations SET finished_at = NULL');
+    const refused = migrate({ url, logger });
+    await expect(refused).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining('did not end') });
+  });
+
+  test('migrations of a newer server are left alone', async () => {
+    const { url } = await emptyDatabase();
+    const directory = await ownCopy();
+    await addMigration(directory, '99990101000000_newer', 'CREATE TABLE newer (id int)');
+    await migrate({ url, logger, directory });
+    expect(await migrate({ url, logger })).toEqual([]);
+    expect(await faultOf(url)).toBeUndefined();
+  });
+
+  test('a lacking schema is told in a sentence that names the command', async () => {
+    const { url } = await emptyDatabase();
+    const sentence = `the database lacks migration ${await firstName()}: run keyframe-server migrate`;
+    expect(await faultOf(url)).toBe(sentence);
+    await migrate({ url, logger });
+    expect(await faultOf(url)).toBeUndefined();
+  });
+
+  test('an unreachable database is store_unavailable, for the runner and for the check', async () => {
+    const url = 'postgres://nobody:canary-password@127.0.0.1:1/none';
+    await expect(migrate({ url, logger })).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(faultOf(url)).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});

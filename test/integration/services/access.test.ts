@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Plaintext } from '../../../src/domain/plaintext.ts';
+import type { Caller } from '../../../src/domain/principal.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { callerOf, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+  world = await createWorld(services);
+  const access = await world.onEnvironment(world.owner.caller, 'secret.write');
+  await services.secrets.put(access, 'KEY', { value: new Plaintext('one') });
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+const value = new Plaintext('two');
+
+/** How each method of each service is called: authorisation first, as every edge has to. */
+const methods: Record<string, (caller: Caller) => Promise<unknown>> = {
+  'organizations.get': async (caller) =>
+    services.organizations.get(await world.onOrganization(caller, 'organization.read')),
+  'projects.list': async (caller) => services.projects.list(await world.onOrganization(caller, 'project.list')),
+  'projects.create': async (caller) =>
+    services.projects.create(await world.onOrganization(caller, 'project.create'), { slug: 'denied' }),
+  'projects.get': async (caller) => services.projects.get(await world.onProject(caller, 'project.read')),
+  'environments.list': async (caller) => services.environments.list(await world.onProject(caller, 'environment.list')),
+  'environments.create': async (caller) =>
+    services.environments.create(await world.onProject(caller, 'environment.create'), { slug: 'denied' }),
+  'environments.get': async (caller) =>
+    services.environments.get(await world.onEnvironment(caller, 'environment.read')),
+  'secrets.list': async (caller) => services.secrets.list(await world.onEnvironment(caller, 'secret.list')),
+  'secrets.get': async (caller) => services.secrets.get(await world.onEnvironment(caller, 'secret.read'), 'KEY'),
+  'secrets.put': async (caller) =>
+    services.secrets.put(await world.onEnvironment(caller, 'secret.write'), 'KEY', { value }),
+  'secrets.patch': async (caller) =>
+    services.secrets.patch(await world.onEnvironment(caller, 'secret.write'), { set: new Map([['KEY', value]]) }),
+  'secrets.delete': async (caller) =>
+    services.secrets.delete(await world.onEnvironment(caller, 'secret.delete'), 'KEY'),
+  'versions.list': async (caller) => services.versions.list(await world.onEnvironment(caller, 'version.list'), 'KEY'),
+  'versions.get': async (caller) => services.versions.get(await world.onEnvironment(caller, 'version.read'), 'KEY', 1),
+  'versions.rollback': async (caller) =>
+    services.versions.rollback(await world.onEnvironment(caller, 'version.rollback'), 'KEY', { targetVersion: 1 }),
+  'serviceTokens.create': async (caller) =>
+    services.serviceTokens.create(await world.onOrganization(caller, 'service_token.create'), {
+      name: 'denied',
+      scope: 'organization',
+      permission: 'read',
+    }),
+  'serviceTokens.list': async (caller) =>
+    services.serviceTokens.list(await world.onOrganization(caller, 'service_token.list')),
+  'serviceTokens.get': async (caller) =>
+    services.serviceTokens.get(await world.onOrganization(caller, 'service_token.list'), randomUUID()),
+  'serviceTokens.revoke': async (caller) =>
+    services.serviceTokens.revoke(await world.onOrganization(caller, 'service_token.revoke'), randomUUID()),
+};
+
+const names = Object.keys(methods);
+const adminOnly = names.filter((name) => /^(?:serviceTokens|projects\.create|environments\.create)/.test(name));
+const writing = ['secrets.put', 'secrets.patch', 'secrets.delete', 'versions.rollback'];
+
+/** The code and detail with which a call is refused. */
+async function refusalOf(call: Promise<unknown>): Promise<{ code: unknown; detail: unknown }> {
+  return call.then(
+    () => ({ code: 'allowed', detail: undefined }),
+    (error: { code?: unknown; detail?: unknown }) => ({ code: error.code, detail: error.detail }),
+  );
+}
+
+async function rowCounts(): Promise<unknown> {
+  const { prisma } = services.database;
+  const counts = [prisma.organization, prisma.project, prisma.environment, prisma.secretVersion, prisma.serviceToken];
+  return Promise.all(counts.map((table) => (table as { count(): Promise<number> }).count()));
+}
+
+describe('each method of a service', () => {
+  test('is among those tried here, but for the two that decide by the caller alone', () => {
+    const { organizations, projects, environments, secrets, versions, serviceTokens } = services;
+    const all = Object.entries({ organizations, projects, environments, secrets, versions, serviceTokens });
+    const found = all.flatMap(([name, service]) =>
+      Object.getOwnPropertyNames(Object.getPrototypeOf(service))
+        .filter((method) => method !== 'constructor')
+        .map((method) => `${name}.${method}`),
+    );
+    const byCaller = ['organizations.create', 'organizations.list'];
+    expect(found.filter((name) => !byCaller.includes(name)).sort()).toEqual([...names].sort());
+  });
+
+  test.each(names)('%s is not found by a stranger, and changes nothing', async (name) => {
+    const before = await rowCounts();
+    expect(await refusalOf(methods[name]?.(world.stranger.caller) ?? Promise.resolve())).toMatchObject({
+      code: 'not_found',
+    });
+    expect(await rowCounts()).toEqual(before);
+  });
+
+  test.each(names)('%s is not found by a service token of another organization', async (name) => {
+    const other = await createWorld(services);
+    const token = await other.serviceToken({ scope: 'organization' });
+    expect(await refusalOf(methods[name]?.(token.caller) ?? Promise.resolve())).toMatchObject({ code: 'not_found' });
+  });
+
+  test.each(adminOnly)('%s is forbidden to a developer and to a service token that may write', async (name) => {
+    const token = await world.serviceToken({ scope: 'organization' });
+    const before = await rowCounts();
+    for (const { caller } of [world.developer, world.viewer, token]) {
+      expect(await refusalOf(methods[name]?.(caller) ?? Promise.resolve())).toMatchObject({ code: 'forbidden' });
+    }
+    expect(await rowCounts()).toEqual(before);
+  });
+
+  test.each(writing)('%s is forbidden to a viewer and to a service token that may read', async (name) => {
+    const token = await world.serviceToken({ permission: 'read' });
+    const before = await rowCounts();
+    for (const { caller } of [world.viewer, token]) {
+      expect(await refusalOf(methods[name]?.(caller) ?? Promise.resolve())).toMatchObject({ code: 'forbidden' });
+    }
+    expect(await rowCounts()).toEqual(before);
+  });
+});
+
+describe('a refusal', () => {
+  test('says the same of what is hidden, what was never there and what is deleted', async () => {
+    const missing = await createWorld(services);
+    await services.database.prisma.organization.update({
+      where: { id: missing.organization.id },
+      data: { deletedAt: new Date() },
+    });
+    const { caller } = world.stranger;
+    const read = (organization: string): Promise<unknown> =>
+      services.access.environment(caller, 'secret.list', { ...world.slugs, organization });
+    const refusals = await Promise.all(
+      [world.slugs.organization, missing.slugs.organization, 'never-was'].map(async (organization) => {
+        const { code, detail } = await refusalOf(read(organization));
+        return { code, detail: String(detail).replace(organization, '…') };
+      }),
+    );
+    expect(refusals).toEqual(
+      Array.from({ length: 3 }, () => ({
+        code: 'not_found',
+        detail: 'environment …/web/prod does not exist, or is not visible to you',
+      })),
+    );
+  });
+
+  test.each(['organization', 'project', 'environment'] as const)('is not_found below a deleted %s', async (level) => {
+    const deleted = await createWorld(services);
+    const { prisma } = services.database;
+    const update = { where: { id: deleted[level].id }, data: { deletedAt: new Date() } };
+    if (level === 'organization') await prisma.organization.update(update);
+    if (level === 'project') await prisma.project.update(update);
+    if (level === 'environment') await prisma.environment.update(update);
+    expect(await refusalOf(deleted.onEnvironment(deleted.owner.caller, 'secret.list'))).toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  test('is not_found for the sibling of an environment and of a project that a service token is limited to', async () => {
+    const staging = await services.environments.create(
+      await world.onProject(world.owner.caller, 'environment.create'),
+      {
+        slug: 'staging',
+      },
+    );
+    await services.projects.create(await world.onOrganization(world.owner.caller, 'project.create'), { slug: 'other' });
+    const { caller } = await world.serviceToken({ scope: 'environment', environmentId: staging.id });
+    const { access } = services;
+    const [organization, project] = [world.slugs.organization, world.slugs.project];
+    expect(await refusalOf(world.onEnvironment(caller, 'secret.list'))).toMatchObject({ code: 'not_found' });
+    expect(await refusalOf(access.project(caller, 'project.read', { organization, project: 'other' }))).toMatchObject({
+      code: 'not_found',
+    });
+    const own = await access.environment(caller, 'secret.list', { organization, project, environment: 'staging' });
+    expect(own.environmentId).toBe(staging.id);
+  });
+
+  test.each([
+    ['organization', { organization: 'Not A Slug', project: 'web', environment: 'prod' }],
+    ['project', { organization: 'acme', project: '../web', environment: 'prod' }],
+    ['environment', { organization: 'acme', project: 'web', environment: '' }],
+  ])('names the malformed slug of the %s and does not repeat it', async (field, slugs) => {
+    const attempt = services.access.environment(world.owner.caller, 'secret.list', slugs);
+    await expect(attempt).rejects.toMatchObject({ code: 'invalid_input', fields: [{ field }] });
+    const { detail } = await refusalOf(services.access.environment(world.owner.caller, 'secret.list', slugs));
+    expect(detail).not.toMatch(/Not A Slug|\.\.\/web/);
+  });
+
+  test('tells what would help: another role, a personal token, or the permission to write', async () => {
+    const reader = await world.serviceToken({ permission: 'read' });
+    const details = await Promise.all(
+      [
+        refusalOf(world.onEnvironment(world.viewer.caller, 'secret.write')),
+        refusalOf(world.onEnvironment(reader.caller, 'secret.write')),
+        refusalOf(world.onOrganization(reader.caller, 'service_token.list')),
+      ].map(async (refusal) => (await refusal).detail),
+    );
+    const place = `environment ${world.slugs.organization}/web/prod`;
+    expect(details).toEqual([
+      `the role viewer does not allow secret.write on ${place}; ask an owner or admin of the organization`,
+      `secret.write on ${place} needs a service token with permission read_write`,
+      `no service token allows service_token.list on organization ${world.slugs.organization}; use a personal token`,
+    ]);
+  });
+
+  test('is audited in the chain of who was refused, and not in that of what they tried to see', async () => {
+    const other = await createWorld(services);
+    const token = await other.serviceToken({ scope: 'organization' });
+    const stranger = callerOf(world.stranger.caller.principal);
+    await refusalOf(world.onEnvironment(token.caller, 'secret.list'));
+    await refusalOf(world.onEnvironment(stranger, 'secret.list'));
+    const rows = await services.database.prisma.auditEntry.findMany({
+      where: { requestId: { in: [token.caller.requestId, stranger.requestId] } },
+      orderBy: { id: 'asc' },
+    });
+    const target = { ...world.slugs };
+    expect(rows).toMatchObject([
+      {
+        organizationId: other.organization.id,
+        action: 'secret.list',
+        outcome: 'denied',
+        target,
+        label: '[Service Token]',
+      },
+      { organizationId: null, action: 'secret.list', outcome: 'denied', target, label: null },
+    ]);
+  });
+});

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Client } from 'pg';
+import { notifyChannel, parseMessage, type StoreMessage } from '../../../src/store/notify.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { secretCalls } from '../../support/secret-calls.ts';
+import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+let listener: Client;
+let heard: string[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+  world = await createWorld(services);
+  listener = new Client({ connectionString: database.url });
+  await listener.connect();
+  listener.on('notification', ({ payload = '' }) => heard.push(payload));
+  await listener.query(`LISTEN ${notifyChannel}`);
+});
+
+afterAll(async () => {
+  await listener.end();
+  await services.close();
+  await database.drop();
+});
+
+/** Comes back when everything committed so far was heard: notifications arrive in the order of the commits. */
+async function hearAll(): Promise<void> {
+  const mark = randomUUID();
+  await services.database.prisma.$executeRaw`SELECT pg_notify(${notifyChannel}, ${mark})`;
+  while (!heard.includes(mark)) await listener.query('SELECT 1');
+}
+
+/** What is told of the commits that some work makes. */
+async function heardOf(work: () => Promise<unknown>): Promise<(StoreMessage | undefined)[]> {
+  await hearAll();
+  heard = [];
+  await work().catch(() => undefined);
+  await hearAll();
+  return heard.slice(0, -1).map(parseMessage);
+}
+
+test('a change of secrets tells its environment and revision, once', async () => {
+  const calls = secretCalls(services, world, world.developer.caller);
+  const environmentId = world.environment.id;
+  const revisionIds: string[] = [];
+  const told = await heardOf(async () => {
+    revisionIds.push((await calls.put('KEY', 'one')).revisionId);
+    revisionIds.push((await calls.patch({ A: '1', B: '2', C: '3' }, ['KEY'])).revisionId);
+    revisionIds.push((await calls.rollback('A', { targetVersion: 1 })).revisionId);
+    revisionIds.push((await calls.remove('B')).revisionId);
+  });
+  expect(told).toEqual(revisionIds.map((revisionId) => ({ kind: 'environment', environmentId, revisionId })));
+});
+
+test('what changes nothing tells nothing', async () => {
+  const calls = secretCalls(services, world, world.developer.caller);
+  await calls.put('SAME', 'x');
+  const told = await heardOf(async () => {
+    await calls.patch({});
+    await calls.patch({ SAME: 'x' }, [], { skipUnchanged: true });
+    await calls.read();
+    await calls.put('SAME', 'y', { expectedVersion: 7 });
+  });
+  expect(told).toEqual([]);
+});
+
+test('a new environment is told, and a revoked service token, once', async () => {
+  const { caller } = world.owner;
+  const environments = await heardOf(async () => {
+    await services.environments.create(await world.onProject(caller, 'environment.create'), { slug: 'awaited' });
+  });
+  const { id, revisionId } = await services.database.prisma.environment.findFirstOrThrow({
+    where: { slug: 'awaited' },
+  });
+  expect(environments).toEqual([{ kind: 'environment', environmentId: id, revisionId }]);
+  const token = await world.serviceToken();
+  const told = await heardOf(async () => {
+    const access = await world.onOrganization(caller, 'service_token.revoke');
+    await services.serviceTokens.revoke(access, token.id);
+    await services.serviceTokens.revoke(access, token.id);
+  });
+  expect(told).toEqual([{ kind: 'service_token', serviceTokenId: token.id }]);
+});

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { VersionRecord } from '../../../src/services/versions.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
+import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+let calls: SecretCalls;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(services);
+  calls = secretCalls(services, world, world.developer.caller);
+});
+
+async function list(
+  key: string,
+  page: { limit?: number; cursor?: string } = {},
+): Promise<{ versions: readonly VersionRecord[]; nextCursor: string | null }> {
+  return services.versions.list(await world.onEnvironment(world.viewer.caller, 'version.list'), key, page);
+}
+
+async function valueAt(key: string, version: number): Promise<string> {
+  const access = await world.onEnvironment(world.viewer.caller, 'version.read');
+  return (await services.versions.get(access, key, version)).value.reveal();
+}
+
+describe('the list of versions', () => {
+  test('is newest first, with who, what and why, and without values', async () => {
+    await calls.put('KEY', 'one', { comment: 'first' });
+    await calls.put('KEY', 'two');
+    await calls.rollback('KEY', { targetVersion: 1, comment: 'back' });
+    const { versions, nextCursor } = await list('KEY');
+    const { id, email } = world.developer;
+    const actor = { changedBy: id, changedByType: 'user', changedByName: email, createdAt: expect.any(Date) };
+    expect(versions).toEqual([
+      { version: 3, changeType: 'rolled_back', comment: 'back', ...actor },
+      { version: 2, changeType: 'updated', comment: null, ...actor },
+      { version: 1, changeType: 'created', comment: 'first', ...actor },
+    ]);
+    expect(nextCursor).toBeNull();
+  });
+
+  test('stays readable after the key was deleted, as do the values', async () => {
+    await calls.put('KEY', 'one');
+    await calls.remove('KEY');
+    expect((await list('KEY')).versions.map(({ version }) => version)).toEqual([1]);
+    expect(await valueAt('KEY', 1)).toBe('one');
+  });
+
+  test('pages by limit and cursor, undisturbed by newer versions', async () => {
+    for (const value of ['1', '2', '3', '4', '5']) await calls.put('KEY', value);
+    const first = await list('KEY', { limit: 2 });
+    await calls.put('KEY', '6');
+    const second = await list('KEY', { limit: 2, cursor: first.nextCursor ?? '' });
+    const third = await list('KEY', { limit: 2, cursor: second.nextCursor ?? '' });
+    const numbers = [first, second, third].map(({ versions }) => versions.map(({ version }) => version));
+    expect(numbers).toEqual([[5, 4], [3, 2], [1]]);
+    expect(third.nextCursor).toBeNull();
+    const rest = await list('KEY', { cursor: first.nextCursor ?? '' });
+    expect(rest.versions.map(({ version }) => version)).toEqual([3, 2, 1]);
+    expect((await list('KEY', { limit: 6 })).nextCursor).toBeNull();
+  });
+
+  test.each([
+    ['limit', { limit: 0 }],
+    ['limit', { limit: 1001 }],
+    ['limit', { limit: 1.5 }],
+    ['cursor', { cursor: '' }],
+    ['cursor', { cursor: 'abc' }],
+    ['cursor', { cursor: Buffer.from('["versions","x"]').toString('base64url') }],
+    ['cursor', { cursor: Buffer.from('["versions",3]').toString('base64url') }],
+    ['cursor', { cursor: Buffer.from('["versions","99999999999"]').toString('base64url') }],
+    ['cursor', { cursor: Buffer.from('["service-tokens","3"]').toString('base64url') }],
+    ['cursor', { cursor: Buffer.from('["versions","3","3"]').toString('base64url') }],
+  ])('refuses a bad %s (%#)', async (field, page) => {
+    await calls.put('KEY', 'one');
+    await expect(list('KEY', page)).rejects.toMatchObject({ code: 'invalid_input', fields: [{ field }] });
+  });
+
+  test('is not_found for a key that was never written, and invalid_input for what is no key', async () => {
+    await expect(list('NEVER')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(list('no key')).rejects.toMatchObject({ code: 'invalid_input', fields: [{ field: 'key' }] });
+  });
+});
+
+describe('one version', () => {
+  test('is answered with its value and what the list says of it', async () => {
+    await calls.put('KEY', 'one');
+    await calls.put('KEY', 'two');
+    const access = await world.onEnvironment(world.viewer.caller, 'version.read');
+    const { value, ...record } = await services.versions.get(access, 'KEY', 1);
+    expect(value.reveal()).toBe('one');
+    expect(record).toEqual((await list('KEY')).versions[1]);
+  });
+
+  test('is not_found for a version or key that never was, and invalid_input for what is no version', async () => {
+    await calls.put('KEY', 'one');
+    await expect(valueAt('KEY', 2)).rejects.toMatchObject({ code: 'not_found', detail: 'secret KEY has no version 2' });
+    await expect(valueAt('NEVER', 1)).rejects.toMatchObject({ code: 'not_found' });
+    for (const version of [0, 1.5, 2 ** 31]) {
+      await expect(valueAt('KEY', version)).rejects.toMatchObject({
+        code: 'invalid_input',
+        fields: [{ field: 'version' }],
+      });
+    }
+  });
+});
+
+describe('a rollback', () => {
+  test('makes a new version with the value of the target and answers it', async () => {
+    await calls.put('KEY', 'one');
+    await calls.put('KEY', 'two');
+    const { revision, revisionId, ...version } = await calls.rollback('KEY', { targetVersion: 1, comment: 'back' });
+    expect(version).toEqual((await list('KEY')).versions[0]);
+    expect(version).toMatchObject({ version: 3, changeType: 'rolled_back', comment: 'back' });
+    expect(await calls.read()).toEqual({ revision, revisionId, secrets: { KEY: ['one', 3] } });
+    expect(revision).toBe(3);
+    expect(await valueAt('KEY', 2)).toBe('two');
+  });
+
+  test('copies the stored bytes of the target: ciphertext, data key, MAC and size', async () => {
+    await calls.put('KEY', 'one');
+    await calls.put('KEY', 'a longer value');
+    await calls.rollback('KEY', { targetVersion: 1 });
+    const rows = await services.database.prisma.secretVersion.findMany({
+      where: { secret: { environmentId: world.environment.id } },
+      orderBy: { version: 'asc' },
+      select: { ciphertext: true, dataKeyId: true, valueMac: true, valueBytes: true },
+    });
+    expect(rows[2]).toEqual(rows[0]);
+    expect(rows[1]?.ciphertext).not.toEqual(rows[0]?.ciphertext);
+  });
+
+  test('goes to the current version as well, and to an equal value', async () => {
+    await calls.put('KEY', 'one');
+    expect(await calls.rollback('KEY', { targetVersion: 1 })).toMatchObject({ version: 2, changeType: 'rolled_back' });
+  });
+
+  test('of a deleted key is secret_deleted, and of one created again goes back past the deletion', async () => {
+    await calls.put('KEY', 'one');
+    await calls.remove('KEY');
+    await expect(calls.rollback('KEY', { targetVersion: 1 })).rejects.toMatchObject({ code: 'secret_deleted' });
+    expect(await calls.read()).toMatchObject({ revision: 2, secrets: {} });
+    await calls.put('KEY', 'two');
+    await calls.rollback('KEY', { targetVersion: 1 });
+    expect(await calls.readOne('KEY')).toBe('one');
+  });
+
+  test('to another key with a version of that number takes its own', async () => {
+    await calls.patch({ A: 'a1', B: 'b1' });
+    await calls.patch({ A: 'a2', B: 'b2' });
+    await calls.rollback('B', { targetVersion: 1 });
+    expect((await calls.read()).secrets).toEqual({ A: ['a2', 2], B: ['b1', 3] });
+  });
+
+  test('is refused, and changes nothing, for what is not there and for faulty input', async () => {
+    await calls.put('KEY', 'one');
+    const expected: [Parameters<SecretCalls['rollback']>, object][] = [
+      [['NEVER', { targetVersion: 1 }], { code: 'not_found' }],
+      [['KEY', { targetVersion: 2 }], { code: 'not_found', detail: 'secret KEY has no version 2' }],
+      [['KEY', { targetVersion: 0 }], { code: 'invalid_input', fields: [{ field: 'targetVersion' }] }],
+      [['KEY', { targetVersion: 2 ** 31 }], { code: 'invalid_input', fields: [{ field: 'targetVersion' }] }],
+      [['KEY', { targetVersion: 1, comment: '\n' }], { code: 'invalid_input', fields: [{ field: 'comment' }] }],
+      [['no key', { targetVersion: 1 }], { code: 'invalid_input', fields: [{ field: 'key' }] }],
+    ];
+    for (const [input, error] of expected) await expect(calls.rollback(...input)).rejects.toMatchObject(error);
+    expect(await calls.read()).toMatchObject({ revision: 1 });
+  });
+});

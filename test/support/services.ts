@@ -1,0 +1,201 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Keyring } from '../../src/crypto/keyring.ts';
+import { RootKeys } from '../../src/crypto/root-keys.ts';
+import { generateToken } from '../../src/crypto/token.ts';
+import type { Plaintext } from '../../src/domain/plaintext.ts';
+import type { EnvironmentAction, OrganizationAction, ProjectAction } from '../../src/domain/policy.ts';
+import type { Caller, Principal, Role } from '../../src/domain/principal.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/logger.ts';
+import {
+  Access,
+  type EnvironmentAccess,
+  type OrganizationAccess,
+  type ProjectAccess,
+} from '../../src/services/access.ts';
+import { AuditLog } from '../../src/services/audit-log.ts';
+import { Authentication } from '../../src/services/authentication.ts';
+import { CredentialUsage } from '../../src/services/credential-usage.ts';
+import { type EnvironmentRecord, Environments } from '../../src/services/environments.ts';
+import { Me } from '../../src/services/me.ts';
+import { type OrganizationRecord, Organizations } from '../../src/services/organizations.ts';
+import { type ProjectRecord, Projects } from '../../src/services/projects.ts';
+import { SecretWriter } from '../../src/services/secret-writer.ts';
+import { Secrets } from '../../src/services/secrets.ts';
+import { type CreateServiceTokenInput, ServiceTokens } from '../../src/services/service-tokens.ts';
+import { Versions } from '../../src/services/versions.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { PostgresKeyStore } from '../../src/store/keys.ts';
+
+/** The real services on a real database, as src/compose.ts puts them together, with a root key of their own. */
+export interface TestServices {
+  readonly url: string;
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly audit: AuditLog;
+  readonly authentication: Authentication;
+  readonly access: Access;
+  readonly me: Me;
+  readonly organizations: Organizations;
+  readonly projects: Projects;
+  readonly environments: Environments;
+  readonly secrets: Secrets;
+  readonly versions: Versions;
+  readonly serviceTokens: ServiceTokens;
+  /** Waits for what is written in the background and closes the database. */
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** `id:base64` lines; a fresh root key unless told. Give the same to two starts on one database. */
+  readonly rootKeys?: string;
+  readonly poolSize?: number;
+}
+
+/** A person with a personal token that is live. */
+export interface TestUser {
+  readonly id: string;
+  readonly email: string;
+  readonly token: Plaintext;
+  readonly caller: Caller;
+}
+
+/** A service token as its creation answered it. */
+export interface TestToken {
+  readonly id: string;
+  readonly token: Plaintext;
+  readonly caller: Caller;
+}
+
+/** An organization with a project, an environment, and a person of each role. */
+export interface World {
+  readonly organization: OrganizationRecord;
+  readonly project: ProjectRecord;
+  readonly environment: EnvironmentRecord;
+  readonly slugs: { readonly organization: string; readonly project: string; readonly environment: string };
+  /** Made the organization, and so its owner. */
+  readonly owner: TestUser;
+  readonly admin: TestUser;
+  readonly developer: TestUser;
+  readonly viewer: TestUser;
+  /** Has no role in the organization. */
+  readonly stranger: TestUser;
+  /** Access for one action on the environment, on the project and on the organization. */
+  onEnvironment<A extends EnvironmentAction>(caller: Caller, action: A): Promise<EnvironmentAccess<A>>;
+  onProject<A extends ProjectAction>(caller: Caller, action: A): Promise<ProjectAccess<A>>;
+  onOrganization<A extends OrganizationAction>(caller: Caller, action: A): Promise<OrganizationAccess<A>>;
+  /** Has the owner make a service token: `read_write` on the environment unless told. */
+  serviceToken(input?: Partial<CreateServiceTokenInput>): Promise<TestToken>;
+}
+
+/** One root key, as KEYFRAME_ROOT_KEY holds it. */
+export function newRootKey(): string {
+  return `test:${randomBytes(32).toString('base64')}`;
+}
+
+/** Starts the services on a migrated database. */
+export async function startServices(url: string, options: StartOptions = {}): Promise<TestServices> {
+  const { rootKeys = newRootKey(), poolSize = 10 } = options;
+  const database = openDatabase({ url, poolSize });
+  const keyring = new Keyring({ rootKeys: RootKeys.parse(rootKeys), store: new PostgresKeyStore({ database }) });
+  await keyring.open();
+  const audit = new AuditLog({ database });
+  const usage = new CredentialUsage({ database, clock: systemClock, logger: createLogger('silent') });
+  const writer = new SecretWriter({ database, keyring });
+  return {
+    url,
+    database,
+    keyring,
+    audit,
+    authentication: new Authentication({ database, usage }),
+    access: new Access({ database, audit }),
+    me: new Me({ database, audit }),
+    organizations: new Organizations({ database, audit }),
+    projects: new Projects({ database, audit }),
+    environments: new Environments({ database, audit }),
+    secrets: new Secrets({ database, keyring, writer, audit }),
+    versions: new Versions({ database, keyring, writer, audit }),
+    serviceTokens: new ServiceTokens({ database, audit }),
+    close: async () => {
+      await audit.drain();
+      await usage.drain();
+      await database.close();
+    },
+  };
+}
+
+/** A caller as an edge makes one: with a request id of its own. */
+export function callerOf(principal: Principal): Caller {
+  return { principal, requestId: randomUUID(), sourceAddress: '192.0.2.7' };
+}
+
+/** Authenticates a token as an edge does. */
+export async function authenticated(
+  { authentication }: Pick<TestServices, 'authentication'>,
+  token: Plaintext,
+): Promise<Caller> {
+  return callerOf(await authentication.authenticate(token.reveal()));
+}
+
+/** Inserts a person with a personal token: no service makes people yet. */
+export async function createUser(
+  services: Pick<TestServices, 'database' | 'authentication'>,
+  options: { readonly instanceAdmin?: boolean } = {},
+): Promise<TestUser> {
+  const [id, credentialId] = [randomUUID(), randomUUID()];
+  const email = `${id.slice(0, 8)}@example.test`;
+  const { token, hash } = generateToken('personal_token', credentialId);
+  const { prisma } = services.database;
+  await prisma.user.create({ data: { id, email, instanceAdmin: options.instanceAdmin ?? false } });
+  await prisma.personalToken.create({ data: { id: credentialId, userId: id, name: 'test', tokenHash: hash } });
+  return { id, email, token, caller: await authenticated(services, token) };
+}
+
+/** A new world, whose slugs and people no other has. */
+export async function createWorld(services: TestServices): Promise<World> {
+  const owner = await createUser(services, { instanceAdmin: true });
+  const slugs = { organization: `org-${owner.id.slice(0, 8)}`, project: 'web', environment: 'prod' };
+  const { access } = services;
+  const onOrganization: World['onOrganization'] = (caller, action) => access.organization(caller, action, slugs);
+  const onProject: World['onProject'] = (caller, action) => access.project(caller, action, slugs);
+  const onEnvironment: World['onEnvironment'] = (caller, action) => access.environment(caller, action, slugs);
+  const organization = await services.organizations.create(owner.caller, { slug: slugs.organization });
+  const projectAccess = await onOrganization(owner.caller, 'project.create');
+  const project = await services.projects.create(projectAccess, { slug: slugs.project });
+  const environmentAccess = await onProject(owner.caller, 'environment.create');
+  const environment = await services.environments.create(environmentAccess, { slug: slugs.environment });
+  const member = async (role: Role): Promise<TestUser> => {
+    const user = await createUser(services);
+    const membership = { organizationId: organization.id, userId: user.id, role };
+    await services.database.prisma.membership.create({ data: membership });
+    return user;
+  };
+  const serviceToken: World['serviceToken'] = async (input = {}) => {
+    const ownScope = input.scope === undefined ? { scope: 'environment' as const, environmentId: environment.id } : {};
+    const wanted = {
+      name: 'ci',
+      permission: 'read_write' as const,
+      scope: 'organization' as const,
+      ...ownScope,
+      ...input,
+    };
+    const creation = await onOrganization(owner.caller, 'service_token.create');
+    const { record, token } = await services.serviceTokens.create(creation, wanted);
+    return { id: record.id, token, caller: await authenticated(services, token) };
+  };
+  return {
+    organization,
+    project,
+    environment,
+    slugs,
+    owner,
+    admin: await member('admin'),
+    developer: await member('developer'),
+    viewer: await member('viewer'),
+    stranger: await createUser(services),
+    onOrganization,
+    onProject,
+    onEnvironment,
+    serviceToken,
+  };
+}
