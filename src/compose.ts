@@ -1,0 +1,195 @@
+import type { RequestListener } from 'node:http';
+import type { ServerConfig } from './config.ts';
+import { type Controller, createController } from './controller/manager.ts';
+import { Keyring } from './crypto/keyring.ts';
+import { createApp } from './http/app.ts';
+import type { HttpServices } from './http/http-services.ts';
+import { createMetricsApp } from './http/metrics-app.ts';
+import { Readiness } from './http/readiness.ts';
+import { HttpServer } from './http/server.ts';
+import { KubeClient } from './kube/client.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import { Metrics } from './lib/metrics.ts';
+import { Access } from './services/access.ts';
+import { AuditLog } from './services/audit-log.ts';
+import { Authentication } from './services/authentication.ts';
+import { bootstrapAdmin } from './services/bootstrap-admin.ts';
+import { ChangeFeed } from './services/change-feed.ts';
+import { CredentialUsage } from './services/credential-usage.ts';
+import { Environments } from './services/environments.ts';
+import { Me } from './services/me.ts';
+import { Organizations } from './services/organizations.ts';
+import { Projects } from './services/projects.ts';
+import { SecretWriter } from './services/secret-writer.ts';
+import { Secrets } from './services/secrets.ts';
+import { ServiceTokens } from './services/service-tokens.ts';
+import { Versions } from './services/versions.ts';
+import { StartError, exitCodes } from './start-error.ts';
+import { type Database, openDatabase } from './store/database.ts';
+import { PostgresKeyStore } from './store/keys.ts';
+import { Listener } from './store/listener.ts';
+import { schemaFault } from './store/migrate.ts';
+
+/** The one place where the parts of the server are made and put together. */
+
+/** What the edges stand on. */
+export interface Core extends HttpServices {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly authentication: Authentication;
+  readonly auditLog: AuditLog;
+  readonly usage: CredentialUsage;
+}
+
+export interface CoreDeps {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly logger: Logger;
+  readonly clock?: Clock;
+}
+
+/** The services over an open database and keyring. Nothing here does anything until it is called. */
+export function composeCore({ database, keyring, logger, clock = systemClock }: CoreDeps): Core {
+  const audit = new AuditLog({ database });
+  const usage = new CredentialUsage({ database, clock, logger });
+  const writer = new SecretWriter({ database, keyring });
+  return {
+    database,
+    keyring,
+    auditLog: audit,
+    usage,
+    authentication: new Authentication({ database, usage }),
+    access: new Access({ database, audit }),
+    me: new Me({ database, audit }),
+    organizations: new Organizations({ database, audit }),
+    projects: new Projects({ database, audit }),
+    environments: new Environments({ database, audit }),
+    secrets: new Secrets({ database, keyring, writer, audit }),
+    versions: new Versions({ database, keyring, writer, audit }),
+    serviceTokens: new ServiceTokens({ database, audit }),
+  };
+}
+
+/** A server that serves. */
+export interface RunningServer {
+  /** Of the API; undefined in the role controller. */
+  readonly port: number | undefined;
+  readonly metricsPort: number;
+  /** Lets requests under way finish, for 10 s at most, and closes everything. */
+  stop(): Promise<void>;
+}
+
+const graceMs = 10_000;
+
+/**
+ * Starts everything that the role needs; what was begun is closed again if something fails. Throws StartError, ListenError
+ * and DomainError, whose texts are for the operator.
+ */
+export async function startServer(config: ServerConfig, logger: Logger): Promise<RunningServer> {
+  // Closes in the reverse order of opening.
+  const open = new AsyncDisposableStack();
+  try {
+    const core = await openCore(config, logger, open);
+    return await openEdges(config, { core, logger, open });
+  } catch (error) {
+    await open.disposeAsync();
+    throw error;
+  }
+}
+
+async function openCore(config: ServerConfig, logger: Logger, open: AsyncDisposableStack): Promise<Core> {
+  const database = openDatabase({ url: config.databaseUrl.reveal() });
+  open.defer(() => database.close());
+  const fault = await schemaFault(database);
+  if (fault !== undefined) throw new StartError(exitCodes.configuration, fault);
+  const keyring = new Keyring({ rootKeys: config.rootKeys, store: new PostgresKeyStore({ database }) });
+  await keyring.open();
+  const core = composeCore({ database, keyring, logger });
+  open.defer(async () => {
+    await core.auditLog.drain();
+    await core.usage.drain();
+  });
+  if (config.bootstrapAdmin !== undefined && config.role !== 'controller') {
+    await bootstrapAdmin({ database, logger }, config.bootstrapAdmin);
+  }
+  return core;
+}
+
+interface EdgeDeps {
+  readonly core: Core;
+  readonly logger: Logger;
+  readonly open: AsyncDisposableStack;
+}
+
+async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningServer> {
+  const { core, logger, open } = deps;
+  const metrics = new Metrics();
+  metrics.observePool(core.database.pool);
+  metrics.observeAuditQueue(() => core.auditLog.queueLength);
+  const controller = config.role === 'api' ? undefined : composeController(config, { ...deps, metrics });
+  const readiness = new Readiness({
+    clock: systemClock,
+    checks: [() => schemaFault(core.database), () => Promise.resolve(controller?.ready())],
+  });
+  const metricsServer = await listen(createMetricsApp({ logger, metrics, readiness }), config, 'METRICS_PORT', open);
+  const { authentication, auditLog } = core;
+  const app = createApp({ authentication, auditLog, services: core, logger, metrics, readiness });
+  // Before the controller: the API serves however long the cluster takes.
+  const api = config.role === 'controller' ? undefined : await listen(app, config, 'PORT', open);
+  controller?.start();
+  logger.info({ role: config.role, port: api?.port, metricsPort: metricsServer.port }, 'started');
+  return {
+    port: api?.port,
+    metricsPort: metricsServer.port,
+    async stop() {
+      readiness.shutDown();
+      await open.disposeAsync();
+    },
+  };
+}
+
+/** The controller with its feed of changes; `start` starts both. */
+function composeController(
+  config: ServerConfig,
+  { core, logger, open, metrics }: EdgeDeps & { readonly metrics: Metrics },
+): Pick<Controller, 'start' | 'ready'> {
+  const { kubeconfigFile, watchNamespaces, resyncIntervalMs } = config.controller;
+  const { database, keyring, authentication, access, secrets } = core;
+  const listener = new Listener({ url: config.databaseDirectUrl.reveal(), logger });
+  const changes = new ChangeFeed({ database, listener, logger });
+  const controller = createController({
+    kube: KubeClient.load({ kubeconfigFile, clock: systemClock }),
+    services: { authentication, access, secrets, changes },
+    fingerprint: (context, entries) => keyring.fingerprint(context, entries),
+    logger,
+    clock: systemClock,
+    metrics,
+    options: { resyncIntervalMs, watchNamespaces },
+  });
+  return {
+    start() {
+      open.defer(() => changes.close());
+      open.defer(() => controller.stop());
+      controller.start();
+      changes.start();
+    },
+    ready: () => controller.ready(),
+  };
+}
+
+async function listen(
+  handler: RequestListener,
+  { host, port, metricsPort }: ServerConfig,
+  variable: 'PORT' | 'METRICS_PORT',
+  open: AsyncDisposableStack,
+): Promise<HttpServer> {
+  const server = await HttpServer.listen(handler, {
+    host,
+    port: variable === 'PORT' ? port : metricsPort,
+    portVariable: `KEYFRAME_${variable}`,
+    hostVariable: 'KEYFRAME_HOST',
+  });
+  open.defer(() => server.close(graceMs));
+  return server;
+}

@@ -1,0 +1,176 @@
+import { isIP } from 'node:net';
+import { RootKeyFormatError, RootKeys } from './crypto/root-keys.ts';
+import { Plaintext } from './domain/plaintext.ts';
+import { ConfigError, type ConfigSource, EnvironmentReader, Fault, processSource } from './environment-reader.ts';
+import { parseDurationMs } from './lib/duration.ts';
+import { type LogLevel, logLevels } from './lib/logger.ts';
+
+/**
+ * The server's configuration, read from `KEYFRAME_*` variables. Everything is checked before anything is built, all
+ * faults are told at once, and none of them repeats what a variable or file holds.
+ */
+
+export const serverRoles = ['all', 'api', 'controller'] as const;
+export type ServerRole = (typeof serverRoles)[number];
+
+/** What `migrate` needs. */
+export interface MigrateConfig {
+  readonly logLevel: LogLevel;
+  readonly databaseUrl: Plaintext;
+  /** The same database without a pooler between: for locks and LISTEN. */
+  readonly databaseDirectUrl: Plaintext;
+}
+
+export interface ServerConfig extends MigrateConfig {
+  readonly role: ServerRole;
+  readonly rootKeys: RootKeys;
+  /** The address to listen on; undefined for all interfaces. */
+  readonly host: string | undefined;
+  /** 0 takes any free port, which the log tells. */
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
+  readonly controller: ControllerConfig;
+}
+
+export interface BootstrapAdminConfig {
+  readonly email: string;
+  readonly tokenFile: string;
+}
+
+export interface ControllerConfig {
+  /** Undefined for the account of the pod. */
+  readonly kubeconfigFile: string | undefined;
+  /** Empty for all namespaces. */
+  readonly watchNamespaces: readonly string[];
+  readonly resyncIntervalMs: number;
+}
+
+/** @throws ConfigError with every fault. */
+export function loadMigrateConfig(source: ConfigSource = processSource()): MigrateConfig {
+  const reader = new EnvironmentReader(source);
+  const { databaseUrl, databaseDirectUrl, logLevel } = readDatabase(reader);
+  if (databaseUrl === undefined || reader.faults.length > 0) throw new ConfigError(reader.faults);
+  return { logLevel, databaseUrl, databaseDirectUrl: databaseDirectUrl ?? databaseUrl };
+}
+
+/** @throws ConfigError with every fault. */
+export function loadServerConfig(role: ServerRole, source: ConfigSource = processSource()): ServerConfig {
+  const reader = new EnvironmentReader(source);
+  const { databaseUrl, databaseDirectUrl, logLevel } = readDatabase(reader);
+  const rootKeys = reader.required('ROOT_KEY', readRootKeys);
+  const host = reader.optional('HOST', hostName);
+  const ports = readPorts(reader, role);
+  const bootstrapAdmin = readBootstrapAdmin(reader);
+  const controller = readController(reader, role, source.env['KUBERNETES_SERVICE_HOST'] !== undefined);
+  if (databaseUrl === undefined || rootKeys === undefined || reader.faults.length > 0) {
+    throw new ConfigError(reader.faults);
+  }
+  return {
+    role,
+    logLevel,
+    databaseUrl,
+    databaseDirectUrl: databaseDirectUrl ?? databaseUrl,
+    rootKeys,
+    host,
+    ...ports,
+    bootstrapAdmin,
+    controller,
+  };
+}
+
+function readDatabase(reader: EnvironmentReader): {
+  databaseUrl: Plaintext | undefined;
+  databaseDirectUrl: Plaintext | undefined;
+  logLevel: LogLevel;
+} {
+  return {
+    databaseUrl: reader.required('DATABASE_URL', databaseAddress),
+    databaseDirectUrl: reader.optional('DATABASE_DIRECT_URL', databaseAddress),
+    logLevel: reader.optional('LOG_LEVEL', logLevelNamed) ?? 'info',
+  };
+}
+
+function readPorts(reader: EnvironmentReader, role: ServerRole): Pick<ServerConfig, 'port' | 'metricsPort'> {
+  const port = reader.optional('PORT', portNumber) ?? 8700;
+  const metricsPort = reader.optional('METRICS_PORT', portNumber) ?? 8701;
+  if (role !== 'controller' && port === metricsPort && port !== 0) {
+    reader.fault('METRICS_PORT', 'must differ from the port of the API');
+  }
+  return { port, metricsPort };
+}
+
+function readBootstrapAdmin(reader: EnvironmentReader): BootstrapAdminConfig | undefined {
+  const email = reader.optional('BOOTSTRAP_ADMIN_EMAIL', emailAddress);
+  const tokenFile = reader.optional('BOOTSTRAP_TOKEN_FILE', (path) => path);
+  if (reader.isSet('BOOTSTRAP_ADMIN_EMAIL') !== reader.isSet('BOOTSTRAP_TOKEN_FILE')) {
+    reader.fault(
+      'BOOTSTRAP_ADMIN_EMAIL',
+      'needs KEYFRAME_BOOTSTRAP_TOKEN_FILE, and the other way round: set both or neither',
+    );
+  }
+  return email === undefined || tokenFile === undefined ? undefined : { email, tokenFile };
+}
+
+function readController(reader: EnvironmentReader, role: ServerRole, inCluster: boolean): ControllerConfig {
+  if (role !== 'api' && !inCluster && !reader.isSet('KUBECONFIG_FILE')) {
+    reader.fault(
+      'KUBECONFIG_FILE',
+      'is required outside a cluster: the path of a kubeconfig; or run the role api alone',
+    );
+  }
+  return {
+    kubeconfigFile: role === 'api' ? undefined : reader.readableFile('KUBECONFIG_FILE'),
+    watchNamespaces: reader.optional('WATCH_NAMESPACES', namespaceNames) ?? [],
+    resyncIntervalMs: reader.optional('RESYNC_INTERVAL', resyncInterval) ?? 10 * 60_000,
+  };
+}
+
+// Each of these answers the value, or a Fault that says what is allowed and never what was given.
+
+function databaseAddress(text: string): Plaintext | Fault {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  if (protocol === 'postgresql:' || protocol === 'postgres:') return new Plaintext(text);
+  return new Fault(
+    'must be a URL such as postgresql://user:password@host:5432/database, with special characters of the password percent-encoded',
+  );
+}
+
+function readRootKeys(text: string): RootKeys | Fault {
+  try {
+    return RootKeys.parse(text);
+  } catch (error) {
+    if (error instanceof RootKeyFormatError) return new Fault(error.message);
+    throw error;
+  }
+}
+
+function logLevelNamed(text: string): LogLevel | Fault {
+  return logLevels.find((level) => level === text) ?? new Fault(`must be one of ${logLevels.join(', ')}`);
+}
+
+function hostName(text: string): string | Fault {
+  const isName = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text);
+  return isName || isIP(text) !== 0 ? text : new Fault('must be a host name or an IP address without brackets or port');
+}
+
+function portNumber(text: string): number | Fault {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return port <= 65_535 ? port : new Fault('must be a port from 0 to 65535');
+}
+
+function emailAddress(text: string): string | Fault {
+  return /^[^\s@]{1,64}@[^\s@]{1,189}$/.test(text) ? text : new Fault('must be an e-mail address');
+}
+
+function namespaceNames(text: string): string[] | Fault {
+  const namespaces = text.split(',').map((namespace) => namespace.trim());
+  const valid = namespaces.every((namespace) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(namespace));
+  return valid ? [...new Set(namespaces)] : new Fault('must be names of namespaces with commas between');
+}
+
+function resyncInterval(text: string): number | Fault {
+  const intervalMs = parseDurationMs(text);
+  const valid = intervalMs !== undefined && intervalMs >= 1000 && intervalMs <= 24 * 3_600_000;
+  return valid ? intervalMs : new Fault('must be a duration from 1s to 24h, such as 10m or 1h30m');
+}

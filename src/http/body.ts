@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { DomainError } from '../domain/domain-error.ts';
+import { limits } from '../domain/limits.ts';
+
+/** Reading of request bodies: after the caller is known and allowed, and never more than the limit. */
+
+const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i;
+
+/**
+ * The JSON text of a body, parsed. Nothing of a refused body is repeated.
+ *
+ * @throws DomainError unsupported_media_type, payload_too_large (over 8 MiB), malformed_request.
+ */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  if (!hasBody(request)) throw new DomainError('malformed_request', 'this request needs a body: a JSON object');
+  const { 'content-type': mediaType = '', 'content-encoding': encoding = 'identity' } = request.headers;
+  if (!jsonMediaType.test(mediaType)) {
+    throw new DomainError(
+      'unsupported_media_type',
+      'send the body as JSON in UTF-8, with Content-Type: application/json',
+    );
+  }
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new DomainError('unsupported_media_type', 'send the body without Content-Encoding');
+  }
+  return parseJson(decodeUtf8(await readBytes(request, limits.requestBytes)));
+}
+
+/** @throws DomainError malformed_request when a request that takes no body has one. */
+export function refuseBody(request: IncomingMessage): void {
+  if (hasBody(request)) throw new DomainError('malformed_request', 'this request takes no body');
+}
+
+// RFC 9112 section 6.3: a request has a body exactly when one of these headers says so.
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  await new Promise<void>((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
+      act();
+    };
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) settle(() => reject(tooLarge()));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => settle(resolve);
+    const onClose = (): void => settle(() => reject(new DomainError('malformed_request', 'the body ended too early')));
+    // An error of the connection is followed by its close.
+    request.on('error', () => {});
+    request.on('data', onData).on('end', onEnd).on('close', onClose);
+    if (request.destroyed) onClose();
+  });
+  return Buffer.concat(chunks, bytes);
+}
+
+function tooLarge(): DomainError {
+  const megabytes = limits.requestBytes / 1024 / 1024;
+  return new DomainError('payload_too_large', `the body must be at most ${megabytes} MiB; send the change in parts`);
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new DomainError('malformed_request', 'the body is not valid UTF-8; encode binary data as base64');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The engine's message quotes the text around the fault.
+    throw new DomainError('malformed_request', 'the body is not valid JSON');
+  }
+}

@@ -1,0 +1,36 @@
+import type { Express } from 'express';
+import type { Logger } from '../lib/logger.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { bareApp } from './bare-app.ts';
+import { healthRouter } from './health.ts';
+import { errorAnswer } from './middleware/error-answer.ts';
+import { pathEncoding } from './middleware/path-encoding.ts';
+import { requestLog } from './middleware/request-log.ts';
+import { responseHeaders } from './middleware/response-headers.ts';
+import type { Readiness } from './readiness.ts';
+import { methodNotAllowed, noteRoute, unknownPath } from './router.ts';
+
+export interface MetricsAppDeps {
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'render' | 'contentType'>;
+  readonly readiness: Pick<Readiness, 'fault'>;
+}
+
+/** What operators and probes ask, on a port of its own and for every role: /metrics, /healthz and /readyz. */
+export function createMetricsApp({ logger, metrics, readiness }: MetricsAppDeps): Express {
+  const app = bareApp();
+  // Scrapes are not requests of users: they do not count among those.
+  app.use(requestLog({ logger, metrics: { httpRequest: () => {} } }), responseHeaders, pathEncoding);
+  app.use(healthRouter(readiness));
+  app
+    .route('/metrics')
+    .all(noteRoute('/metrics'))
+    .get(async (_request, response) => {
+      const text = await metrics.render();
+      response.setHeader('Content-Type', metrics.contentType);
+      response.end(text);
+    })
+    .all(methodNotAllowed(['GET']));
+  app.use(unknownPath, errorAnswer);
+  return app;
+}

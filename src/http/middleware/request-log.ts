@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import { type Logger, errorFields } from '../../lib/logger.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { type RequestContext, openContext } from '../request-context.ts';
+
+export interface RequestLogDeps {
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'httpRequest'>;
+}
+
+/**
+ * Must come first: gives each request its id, and when its answer is out, or its connection gone, one log line and
+ * one observation. Neither holds the path, the query, a header or a body.
+ */
+export function requestLog({ logger, metrics }: RequestLogDeps): RequestHandler {
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    const context: RequestContext = { id: randomUUID(), route: 'unmatched' };
+    openContext(request, context);
+    response.setHeader('X-Request-Id', context.id);
+    response.once('close', () => {
+      const durationMs = performance.now() - startedAt;
+      const { method } = request;
+      const status = response.headersSent ? response.statusCode : clientGoneStatus;
+      const { route } = context;
+      metrics.httpRequest({ method, route, status, durationMs });
+      logger[levelOf(context)](
+        {
+          method,
+          route,
+          status,
+          durationMs: Math.round(durationMs * 100) / 100,
+          requestId: context.id,
+          ...(context.principal === undefined ? {} : { principalId: context.principal.id }),
+          ...(context.code === undefined ? {} : { code: context.code }),
+          ...(response.writableFinished ? {} : { aborted: true }),
+          ...(status < 500 || context.error === undefined ? {} : { failure: errorFields(context.error) }),
+        },
+        'request',
+      );
+    });
+    next();
+  };
+}
+
+// As others call it, too: the caller went before there was an answer.
+const clientGoneStatus = 499;
+const probeRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** error: someone has to look; warn: it heals when what it waits for comes back; debug: probes, every few seconds. */
+function levelOf({ code, route }: RequestContext): 'error' | 'warn' | 'info' | 'debug' {
+  if (code === 'internal' || code === 'key_unavailable') return 'error';
+  if (code === 'store_unavailable' || code === 'overloaded') return 'warn';
+  return probeRoutes.has(route) ? 'debug' : 'info';
+}

@@ -1,0 +1,64 @@
+import type { ServerResponse } from 'node:http';
+import { DomainError } from '../domain/domain-error.ts';
+import { type ErrorCode, type HttpErrorCode, errorCatalogue } from '../domain/error-catalogue.ts';
+import type { Problem } from '../wire/problem.ts';
+
+/** The only writer of error answers (RFC 9457), so that each of them comes from the catalogue. */
+
+const mediaType = 'application/problem+json';
+const internalDetail =
+  'something went wrong in the server; its log tells more under the request id that is in "instance"';
+
+/** What the caller is told of whatever was thrown: a DomainError's own text, and of anything else nothing. */
+export function problemOf(thrown: unknown, requestId: string): Problem & { code: HttpErrorCode } {
+  const error = shownError(thrown);
+  const code = httpCode(error.code);
+  const { status, title } = errorCatalogue[code];
+  return {
+    type: `urn:keyframe:error:${code}`,
+    title,
+    status,
+    detail: error.detail,
+    instance: `urn:uuid:${requestId}`,
+    code,
+    ...(error.fields.length === 0 ? {} : { errors: error.fields.map(({ field, message }) => ({ field, message })) }),
+  };
+}
+
+/** Answers with an error. Headers that were prepared for a success stay; those an error needs are added. */
+export function sendProblem(response: ServerResponse, problem: Problem): void {
+  const body = Buffer.from(JSON.stringify(problem));
+  response.statusCode = problem.status;
+  response.setHeader('Content-Type', mediaType);
+  response.setHeader('Content-Length', body.length);
+  if (problem.status === 503) response.setHeader('Retry-After', '1');
+  response.end(body);
+}
+
+/** A whole answer as text, for a connection whose request Node's parser gave up on: no response object exists. */
+export function rawProblem(problem: Problem): string {
+  const body = JSON.stringify(problem);
+  return [
+    `HTTP/1.1 ${problem.status} ${problem.title}`,
+    `Content-Type: ${mediaType}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+function shownError(thrown: unknown): DomainError {
+  if (thrown instanceof DomainError && errorCatalogue[thrown.code].status !== null && thrown.code !== 'internal')
+    return thrown;
+  return new DomainError('internal', internalDetail);
+}
+
+function httpCode(code: ErrorCode): HttpErrorCode {
+  return isHttpCode(code) ? code : 'internal';
+}
+
+function isHttpCode(code: ErrorCode): code is HttpErrorCode {
+  return errorCatalogue[code].status !== null;
+}

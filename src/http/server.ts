@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { DomainError } from '../domain/domain-error.ts';
+import { problemOf, rawProblem } from './problem.ts';
+
+export interface ListenOptions {
+  /** Undefined for all interfaces. */
+  readonly host: string | undefined;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** The variables that set them, for the message when they cannot be had. */
+  readonly portVariable: string;
+  readonly hostVariable: string;
+}
+
+/** The address cannot be listened on; the message says what to do. */
+export class ListenError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'ListenError';
+  }
+}
+
+// A body of 8 MiB passes in this time at 140 KiB a second.
+const requestTimeoutMs = 60_000;
+const headersTimeoutMs = 15_000;
+// Longer than the usual 60 s of load balancers, so that it is them who close an idle connection.
+const keepAliveTimeoutMs = 65_000;
+
+/** A listening HTTP server. */
+export class HttpServer {
+  readonly #server: Server;
+  /** Each open connection with the answer under way on it, if there is one. */
+  readonly #connections = new Map<Duplex, ServerResponse | undefined>();
+  #closing = false;
+
+  private constructor(handler: RequestListener) {
+    const timeouts = {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: headersTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+    };
+    this.#server = createServer(timeouts, handler);
+    this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      this.#connections.set(socket, response);
+      if (this.#closing) response.setHeader('Connection', 'close');
+      response.once('close', () => {
+        if (this.#connections.has(socket)) this.#connections.set(socket, undefined);
+      });
+    });
+    this.#server.on('connection', (socket: Socket) => {
+      this.#connections.set(socket, undefined);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+    this.#server.on('clientError', (error, socket) => {
+      // Into the middle of another answer no error can be written.
+      if (this.#connections.get(socket) === undefined) answerClientError(error, socket);
+      else socket.destroy();
+    });
+  }
+
+  /** @throws ListenError */
+  static async listen(handler: RequestListener, options: ListenOptions): Promise<HttpServer> {
+    const listening = new HttpServer(handler);
+    const server = listening.#server;
+    const { host, port } = options;
+    await new Promise<void>((resolve, reject) => {
+      const fail = (error: NodeJS.ErrnoException): void => reject(listenError(error, options));
+      server.once('error', fail);
+      server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+        server.off('error', fail);
+        resolve();
+      });
+    });
+    return listening;
+  }
+
+  /** The port that is listened on; differs from the asked one where that was 0. */
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /**
+   * Takes no new connection, lets requests under way finish and closes the other connections. What is not done after
+   * `graceMs` is cut off. Resolves when no connection is left.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+    for (const [socket, response] of this.#connections) {
+      if (response?.headersSent === false) response.setHeader('Connection', 'close');
+      // Opened ahead of need, and nothing asked on it: Node counts it as busy.
+      if (response === undefined && (socket as Socket).bytesRead === 0) socket.destroy();
+    }
+    const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+    // Where the header came too late, the connection becomes idle instead of closing.
+    const sweep = setInterval(() => this.#server.closeIdleConnections(), 50);
+    await closed;
+    clearTimeout(cut);
+    clearInterval(sweep);
+  }
+}
+
+function listenError(
+  error: NodeJS.ErrnoException,
+  { host, port, portVariable, hostVariable }: ListenOptions,
+): ListenError {
+  const where = `${host ?? 'all interfaces'}, port ${port}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new ListenError(
+        `cannot listen on ${where}: the port is taken; stop what uses it or set ${portVariable}`,
+        error,
+      );
+    case 'EACCES':
+      return new ListenError(
+        `cannot listen on ${where}: not permitted; set ${portVariable} to a port above 1023`,
+        error,
+      );
+    default:
+      return new ListenError(
+        `cannot listen on ${where} (${String(error.code)}): set ${hostVariable} to an address of this machine`,
+        error,
+      );
+  }
+}
+
+/** Answers what Node's parser refused; such a request never reaches the app. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const detail = clientFaults[error.code ?? ''] ?? 'this is not a valid HTTP request';
+  socket.end(rawProblem(problemOf(new DomainError('malformed_request', detail), randomUUID())));
+}
+
+const clientFaults: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'the headers of the request are too large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'the request did not arrive in time',
+};

@@ -1,0 +1,154 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type RunningServer, startServer } from './compose.ts';
+import { type ServerRole, loadMigrateConfig, loadServerConfig, serverRoles } from './config.ts';
+import { DomainError } from './domain/domain-error.ts';
+import { ConfigError } from './environment-reader.ts';
+import { ListenError } from './http/server.ts';
+import { KubeConfigError } from './kube/connection.ts';
+import { type Logger, createLogger, errorFields } from './lib/logger.ts';
+import { StartError, exitCodes } from './start-error.ts';
+import { migrate } from './store/migrate.ts';
+import { usage } from './usage.ts';
+
+/** The program `keyframe-server`: its roles, signals and exit codes. */
+
+type Command = ServerRole | 'migrate' | 'help' | 'version';
+
+// Longer than requests under way are given, shorter than the 30 s after which Kubernetes kills.
+const stopLimitMs = 25_000;
+
+async function main(args: readonly string[]): Promise<void> {
+  const command = readCommand(args);
+  switch (command) {
+    case 'help':
+      process.stdout.write(usage);
+      return;
+    case 'version':
+      process.stdout.write(`${version()}\n`);
+      return;
+    case 'migrate':
+      await runMigrations();
+      return;
+    default:
+      await serve(command);
+  }
+}
+
+/** @throws StartError for anything but one role or option. */
+function readCommand(args: readonly string[]): Command {
+  const options = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    if (values.help === true) return 'help';
+    if (values.version === true) return 'version';
+    const [first, ...others] = positionals;
+    const command = [...serverRoles, 'migrate' as const].find((role) => role === first);
+    if (command !== undefined && others.length === 0) return command;
+  } catch {
+    // An unknown option: the same advice.
+  }
+  throw new StartError(
+    exitCodes.usage,
+    `give one of the roles ${serverRoles.join(', ')} or migrate; --help tells more`,
+  );
+}
+
+function version(): string {
+  const { version: number } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return number;
+}
+
+async function runMigrations(): Promise<void> {
+  const config = loadMigrateConfig();
+  const logger = createLogger(config.logLevel);
+  exitOnUncaught(logger);
+  const applied = await migrate({ url: config.databaseDirectUrl.reveal(), logger });
+  logger.info({ applied: applied.length }, 'the database has the schema of this release');
+}
+
+async function serve(role: ServerRole): Promise<void> {
+  const config = loadServerConfig(role);
+  const logger = createLogger(config.logLevel);
+  exitOnUncaught(logger);
+  let running: RunningServer | undefined;
+  let stopping = false;
+  const onSignal = (signal: 'SIGTERM' | 'SIGINT', exitCode: number): void => {
+    if (stopping || running === undefined) process.exit(exitCode);
+    stopping = true;
+    logger.info({ signal }, 'stopping');
+    void stop(running, logger);
+  };
+  process.on('SIGTERM', () => onSignal('SIGTERM', 128 + 15));
+  process.on('SIGINT', () => onSignal('SIGINT', 128 + 2));
+  running = await startServer(config, logger);
+}
+
+/** Ends the process: with 0 when all was closed in order. */
+async function stop(running: RunningServer, logger: Logger): Promise<never> {
+  setTimeout(() => {
+    logger.error('something did not end in time');
+    process.exit(exitCodes.failure);
+  }, stopLimitMs);
+  try {
+    await running.stop();
+    logger.info('stopped');
+    process.exit(0);
+  } catch (error) {
+    logger.error(errorFields(error), 'stopping failed');
+    process.exit(exitCodes.failure);
+  }
+}
+
+/** A bug must not leave a half-working process: log it, without what it may quote, and let the supervisor restart. */
+function exitOnUncaught(logger: Logger): void {
+  process.on('uncaughtException', (error) => {
+    logger.error(errorFields(error), 'uncaught error');
+    process.exit(exitCodes.failure);
+  });
+}
+
+/** Advice and an exit code for what is known to go wrong at the start; undefined for anything else. */
+function startErrorOf(error: unknown): StartError | undefined {
+  if (error instanceof StartError) return error;
+  if (error instanceof ConfigError) return new StartError(exitCodes.configuration, configurationFaults(error), error);
+  if (error instanceof ListenError) return new StartError(exitCodes.unavailable, error.message, error);
+  if (error instanceof KubeConfigError) return new StartError(exitCodes.configuration, error.message, error);
+  if (!(error instanceof DomainError)) return undefined;
+  switch (error.code) {
+    case 'store_unavailable':
+      return new StartError(exitCodes.unavailable, unreachable(error), error);
+    case 'overloaded':
+      return new StartError(exitCodes.unavailable, error.detail, error);
+    case 'key_unavailable':
+    case 'conflict':
+    case 'invalid_input':
+      return new StartError(exitCodes.configuration, error.detail, error);
+    default:
+      return new StartError(exitCodes.failure, error.detail, error);
+  }
+}
+
+function configurationFaults({ faults }: ConfigError): string {
+  const [only, ...others] = faults;
+  if (only !== undefined && others.length === 0) return only;
+  return `the configuration has ${faults.length} faults:\n${faults.map((fault) => `  ${fault}`).join('\n')}`;
+}
+
+function unreachable(error: DomainError): string {
+  const code = errorFields(error.cause)['code'];
+  const reason = typeof code === 'string' ? ` (${code})` : '';
+  return `the database cannot be reached${reason}: check KEYFRAME_DATABASE_URL, and that PostgreSQL runs and lets this user in`;
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const known = startErrorOf(error);
+  // An unknown error's message may quote data; its kind and frames do not.
+  process.stderr.write(`keyframe-server: ${known?.message ?? `failed: ${JSON.stringify(errorFields(error))}`}\n`);
+  process.exit(known?.exitCode ?? exitCodes.failure);
+}

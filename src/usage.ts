@@ -1,0 +1,32 @@
+import { type VariableName, prefix, secretVariables, variables } from './environment-reader.ts';
+
+const width = Math.max(...Object.keys(variables).map((name) => name.length)) + prefix.length;
+const descriptions = Object.entries(variables).map(([name, text]) => `  ${(prefix + name).padEnd(width)}  ${text}`);
+
+/** What `keyframe-server --help` prints. */
+export const usage = `keyframe-server: secrets with a memory
+
+Usage: keyframe-server <role>
+
+Roles
+  all         the API and the controller
+  api         the API: /api/v1, /healthz, /readyz
+  controller  the controller: from environments to Kubernetes Secrets
+  migrate     brings the database to the schema of this release, and ends
+
+Options
+  -h, --help     this text
+  -v, --version  the release
+
+Variables
+${descriptions.join('\n')}
+  ${fileForms(secretVariables)} may each be given as a file instead:
+  the variable with _FILE at its end names it.
+
+Exit codes
+  0 done, 1 failed, 64 wrong usage, 69 database or port not to be had, 78 wrong configuration
+`;
+
+function fileForms(names: readonly VariableName[]): string {
+  return names.map((name) => prefix + name).join(', ');
+}

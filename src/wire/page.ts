@@ -1,0 +1,10 @@
+import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
+import { integerText } from './fields.ts';
+
+/** The query of a list that can be paged. Without a limit the whole list is answered. */
+export const pageQuery = z.strictObject({
+  limit: integerText(1, limits.pageSize).exactOptional(),
+  /** `nextCursor` of the page before. */
+  cursor: z.string().exactOptional(),
+});

@@ -1,0 +1,74 @@
+import type { z } from 'zod';
+import { DomainError, type FieldFault } from '../domain/domain-error.ts';
+import { shownName } from './shown-name.ts';
+
+/** Which part of a request is parsed; it stands for the field where a fault is about the whole part. */
+export type InputPart = 'body' | 'query' | 'path';
+
+const maxFaults = 20;
+
+/**
+ * Parses a part of a request. Faults are told in our own words and never quote the input, neither a value nor a
+ * name that cannot be one: either may be a misplaced secret.
+ *
+ * @throws DomainError invalid_input with one entry for each faulty field, at most 20.
+ */
+export function parseInput<Schema extends z.ZodType>(
+  part: InputPart,
+  schema: Schema,
+  input: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(input, { error: issueMessage });
+  if (result.success) return result.data;
+  throw invalidInput(result.error.issues.flatMap((issue) => fieldFaults(part, issue)));
+}
+
+/** An `invalid_input` whose detail tells the first fault and how many more there are. */
+function invalidInput(faults: readonly FieldFault[]): DomainError {
+  const [first, ...others] = faults;
+  if (first === undefined) return new DomainError('invalid_input', 'the request is invalid');
+  const more = others.length === 0 ? '' : ` (and ${others.length} more, see errors)`;
+  return new DomainError('invalid_input', `${first.field}: ${first.message}${more}`, {
+    fields: faults.slice(0, maxFaults),
+  });
+}
+
+function fieldFaults(part: InputPart, issue: z.core.$ZodIssue): FieldFault[] {
+  const path = issue.path.map((step) => shownName(String(step)));
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ field: [...path, shownName(key)].join('.'), message: unknownName(part) }));
+  }
+  return [{ field: path.length === 0 ? part : path.join('.'), message: issue.message }];
+}
+
+function unknownName(part: InputPart): string {
+  return part === 'query' ? 'is not a query parameter of this request' : 'is not a field of this request';
+}
+
+/** Replaces zod's own texts. A schema's own message comes before this one. */
+function issueMessage(issue: z.core.$ZodRawIssue): string {
+  if (issue.input === undefined) return 'is required';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${typeNames[issue.expected] ?? 'of another type'}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return issue.origin === 'array'
+        ? `must hold at most ${issue.maximum} entries`
+        : `must be at most ${issue.maximum}`;
+    default:
+      return 'is not valid';
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  int: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'a JSON object',
+};

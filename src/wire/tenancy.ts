@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { name, slug } from './fields.ts';
+
+/** Organizations, projects and environments: what holds the secrets. */
+
+/** The body that creates any of the three. */
+export const createTenantBody = z.strictObject({ slug, displayName: name.exactOptional() });
+
+const tenantFields = {
+  id: z.guid(),
+  slug: z.string(),
+  displayName: z.string(),
+  createdAt: z.iso.datetime(),
+};
+const nextCursor = z.string().nullable();
+
+export const organizationView = z.strictObject(tenantFields);
+/** Role: the caller's in the organization; null for a service token, which has none. */
+export const listedOrganizationView = z.strictObject({
+  ...tenantFields,
+  role: z.enum(['owner', 'admin', 'developer', 'viewer']).nullable(),
+});
+export const projectView = z.strictObject(tenantFields);
+export const environmentView = z.strictObject({
+  ...tenantFields,
+  /** Number of the newest revision of its secrets; 0 before the first change. */
+  revision: z.int(),
+  revisionId: z.guid(),
+});
+export const organizationListView = z.strictObject({ organizations: z.array(listedOrganizationView), nextCursor });
+export const projectListView = z.strictObject({ projects: z.array(projectView), nextCursor });
+export const environmentListView = z.strictObject({ environments: z.array(environmentView), nextCursor });
+
+export type OrganizationView = z.infer<typeof organizationView>;
+export type ProjectView = z.infer<typeof projectView>;
+export type EnvironmentView = z.infer<typeof environmentView>;
+export type OrganizationListView = z.infer<typeof organizationListView>;
+export type ProjectListView = z.infer<typeof projectListView>;
+export type EnvironmentListView = z.infer<typeof environmentListView>;

@@ -1,0 +1,244 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createMetricsApp } from '../../../src/http/metrics-app.ts';
+import { HttpServer, ListenError } from '../../../src/http/server.ts';
+import { createLogger } from '../../../src/lib/logger.ts';
+import { problem } from '../../../src/wire/problem.ts';
+import { type HttpClient, type TestApi, startTestApi } from '../../support/http.ts';
+import { type World, createWorld } from '../../support/services.ts';
+
+const variables = { portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
+const local = { host: '127.0.0.1', port: 0, ...variables };
+
+/** What comes back for raw bytes, until the connection is closed. */
+async function raw(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.write(bytes);
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString();
+}
+
+describe('requests that are no HTTP', () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+
+  test.each([
+    ['garbage', 'canary canary\r\n\r\n', 'this is not a valid HTTP request'],
+    [
+      'headers that are too large',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'canary'.repeat(10_000)}\r\n\r\n`,
+      'the headers of the request are too large',
+    ],
+    [
+      'a length that is none',
+      'PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: canary\r\n\r\n',
+      'this is not a valid HTTP request',
+    ],
+  ])('%s is answered with a problem document', async (_case, bytes, detail) => {
+    const answer = await raw(api.port, bytes);
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 Malformed request\r\nContent-Type: application\/problem\+json\r\n/);
+    expect(problem.parse(JSON.parse(body))).toMatchObject({ code: 'malformed_request', detail });
+    expect(answer).not.toContain('canary');
+  });
+
+  test('nothing is written into the middle of another answer', async () => {
+    // The second request of this connection is garbage while the first is still being answered.
+    const answer = await raw(api.port, 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\ncanary\r\n\r\n');
+    expect(answer).not.toContain('Malformed request');
+  });
+
+  test('a body that ends too early is given up on', async () => {
+    const before = api.logs.length;
+    const world = await createWorld(api.services);
+    const path = `/api/v1/secrets/${world.slugs.organization}/web/prod/A`;
+    const head = `PUT ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.owner.token.reveal()}\r\n`;
+    const socket = connect(api.port, '127.0.0.1');
+    socket.write(`${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"value":`);
+    await pause(100);
+    socket.destroy();
+    while (api.logs.length === before) await pause(5);
+    expect(api.logs.at(-1)).toMatchObject({ method: 'PUT', status: 499, aborted: true });
+  });
+});
+
+describe('a failure of our own', () => {
+  let api: TestApi;
+  let world: World;
+  let owner: HttpClient;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    world = await createWorld(api.services);
+    owner = api.client(world.owner.token);
+  });
+  afterAll(() => api.close());
+
+  const sql = (text: string): Promise<unknown> => api.services.database.pool.query(text);
+
+  test('is told as internal, and logged without its message', async () => {
+    await sql('ALTER TABLE app_user RENAME COLUMN instance_admin TO canary');
+    try {
+      const answer = await owner.send('GET', '/me');
+      expect(answer.status).toBe(500);
+      expect(answer.body).toMatchObject({
+        code: 'internal',
+        detail: expect.stringMatching(/^something went wrong in the server/),
+      });
+      expect(api.logs.at(-1)).toMatchObject({
+        level: 'error',
+        code: 'internal',
+        status: 500,
+        failure: { code: '42703', at: expect.anything() },
+      });
+      expect(JSON.stringify(api.logs.at(-1))).not.toMatch(/instance_admin|does not exist/);
+    } finally {
+      await sql('ALTER TABLE app_user RENAME COLUMN canary TO instance_admin');
+    }
+  });
+
+  test('to write the audit discloses nothing', async () => {
+    const { organization } = world.slugs;
+    const path = `/secrets/${organization}/web/prod`;
+    await owner.expect(201, 'PUT', `${path}/A`, { value: 'canary' });
+    const { token } = await world.serviceToken();
+    await sql('ALTER TABLE audit_entry RENAME TO audit_gone');
+    try {
+      for (const client of [owner, api.client(token)]) {
+        for (const [method, at] of [
+          ['GET', path],
+          ['GET', `${path}/A`],
+          ['GET', `/versions/${organization}/web/prod/A/1`],
+        ] as const) {
+          const answer = await client.send(method, at);
+          expect(answer.status).toBe(500);
+          expect(answer.text).not.toContain('canary');
+        }
+      }
+      await owner.problem('internal', 'PUT', `${path}/B`, { value: 'x' });
+      // Also what fails is audited where a machine asks: it is not told how it failed.
+      await api.client(token).problem('internal', 'GET', `${path}/NOT_THERE`);
+    } finally {
+      await sql('ALTER TABLE audit_gone RENAME TO audit_entry');
+    }
+    await owner.problem('not_found', 'GET', `${path}/B`);
+  });
+
+  test('to reach the database is 503 with Retry-After, and the process stays up but not ready', async () => {
+    expect((await owner.request('GET', '/readyz')).body).toEqual({ status: 'ok' });
+    await api.database.drop();
+    const answer = await owner.send('GET', '/me');
+    expect(answer.body).toMatchObject({ status: 503, code: 'store_unavailable' });
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(api.logs.at(-1)).toMatchObject({ level: 'warn', code: 'store_unavailable' });
+    await pause(1000);
+    const ready = await owner.request('GET', '/readyz');
+    expect([ready.status, ready.body]).toEqual([
+      503,
+      { status: 'unavailable', reason: 'the database cannot be reached' },
+    ]);
+    expect((await owner.request('GET', '/healthz')).status).toBe(200);
+  });
+});
+
+describe('the metrics server', () => {
+  let api: TestApi;
+  let server: HttpServer;
+  let url: string;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    const app = createMetricsApp({ logger: createLogger('silent'), metrics: api.metrics, readiness: api.readiness });
+    server = await HttpServer.listen(app, local);
+    url = `http://127.0.0.1:${server.port}`;
+  });
+  afterAll(async () => {
+    await server.close(100);
+    await api.close();
+  });
+
+  test('gives the metrics in the text format', async () => {
+    api.metrics.observePool(api.services.database.pool);
+    api.metrics.observeAuditQueue(() => 3);
+    await api.client().request('GET', '/healthz');
+    const answer = await fetch(`${url}/metrics`);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const text = await answer.text();
+    expect(text).toContain('process_cpu_seconds_total');
+    expect(text).toMatch(/^keyframe_database_pool_connections\{state="idle"\} \d+$/m);
+    expect(text).toMatch(/^keyframe_audit_queue_length 3$/m);
+    expect(text).toContain(
+      'keyframe_http_request_duration_seconds_count{method="GET",route="/healthz",status="200"} 1',
+    );
+  });
+
+  test('has the probes, and nothing of the API', async () => {
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`, { method: 'POST' })).status).toBe(405);
+    expect((await fetch(`${url}/api/v1/me`)).status).toBe(404);
+  });
+
+  test('says not ready from the moment the process shuts down', async () => {
+    api.readiness.shutDown();
+    const answer = await fetch(`${url}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toEqual({ status: 'unavailable', reason: 'this process is shutting down' });
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('listening', () => {
+  test('on a taken port, or an address that is not ours, says what to do', async () => {
+    const first = await HttpServer.listen(() => {}, local);
+    const taken = HttpServer.listen(() => {}, { ...local, port: first.port });
+    await expect(taken).rejects.toThrow(
+      `cannot listen on 127.0.0.1, port ${first.port}: the port is taken; stop what uses it or set KEYFRAME_PORT`,
+    );
+    await expect(taken).rejects.toBeInstanceOf(ListenError);
+    const foreign = HttpServer.listen(() => {}, { ...local, host: '192.0.2.1' });
+    await expect(foreign).rejects.toThrow('(EADDRNOTAVAIL): set KEYFRAME_HOST to an address of this machine');
+    await first.close(0);
+  });
+
+  test('ends when requests under way are answered, and idle connections do not hold it up', async () => {
+    const answering = Promise.withResolvers<void>();
+    const server = await HttpServer.listen((_request, response) => {
+      void answering.promise.then(() => response.end('done'));
+    }, local);
+    const idle = connect(server.port, '127.0.0.1');
+    await once(idle, 'connect');
+    const arrived = once(request({ port: server.port, host: '127.0.0.1' }).end(), 'response');
+    await pause(50);
+    let isClosed = false;
+    const closed = server.close(60_000).then(() => (isClosed = true));
+    await pause(150);
+    expect(isClosed).toBe(false);
+    await expect(fetch(`http://127.0.0.1:${server.port}`)).rejects.toThrow();
+    answering.resolve();
+    const [response] = (await arrived) as [import('node:http').IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(200);
+    await closed;
+  });
+
+  test('ends at the latest when its time is up', async () => {
+    const server = await HttpServer.listen(() => {}, local);
+    const asked = request({ port: server.port, host: '127.0.0.1' }).end();
+    const failed = once(asked, 'error');
+    await pause(50);
+    const startedAt = performance.now();
+    await server.close(200);
+    expect(performance.now() - startedAt).toBeGreaterThan(150);
+    expect(((await failed)[0] as NodeJS.ErrnoException).code).toBe('ECONNRESET');
+  });
+});
