@@ -1,0 +1,194 @@
+// Made from crds/keyframe.dev_secretsyncs.yaml by `npm run generate`: never edited by hand.
+// What has a default there is always present here: the API server fills it in.
+
+import type { ObjectMeta } from '../../kube/objects.ts';
+
+/**
+ * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe. It reads with the service token that it names, and can do no more than that token.
+ */
+export interface SecretSync {
+  /**
+   * The version of this resource's schema.
+   */
+  apiVersion: 'keyframe.dev/v1alpha1';
+  /**
+   * SecretSync.
+   */
+  kind: 'SecretSync';
+  metadata: ObjectMeta;
+  spec: SecretSyncSpec;
+  status?: SecretSyncStatus;
+}
+/**
+ * What to read, how, and which Secret to write.
+ */
+export interface SecretSyncSpec {
+  /**
+   * The environment whose secrets become the Secret's data.
+   */
+  environmentRef: {
+    /**
+     * Slug of the organization.
+     */
+    organization: string;
+    /**
+     * Slug of the project.
+     */
+    project: string;
+    /**
+     * Slug of the environment.
+     */
+    name: string;
+  };
+  /**
+   * The Secret in this namespace that holds a service token (kf_svc_…) which may read the environment. When it changes, the new token is used at once.
+   */
+  tokenSecretRef: {
+    /**
+     * Name of the Secret.
+     */
+    name: string;
+    /**
+     * Key of the Secret's data whose value is the token.
+     */
+    key: string;
+  };
+  /**
+   * The Secret to write, in this namespace.
+   */
+  target: {
+    /**
+     * Name of the Secret; the SecretSync's own name when it is absent. It never changes.
+     */
+    name?: string;
+    /**
+     * Type of the Secret. Kubernetes demands certain keys for each type but Opaque. When it changes, the Secret is deleted and made anew, because Kubernetes does not let a Secret's type change.
+     */
+    type:
+      | 'Opaque'
+      | 'kubernetes.io/basic-auth'
+      | 'kubernetes.io/dockercfg'
+      | 'kubernetes.io/dockerconfigjson'
+      | 'kubernetes.io/ssh-auth'
+      | 'kubernetes.io/tls';
+    /**
+     * Labels for the Secret, beside those that others put there. One that is taken away here is taken off the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io, and subdomains of them, are reserved.
+     */
+    labels?: {
+      /**
+       * Value of the label.
+       */
+      [k: string]: string;
+    };
+    /**
+     * Annotations for the Secret, beside those that others put there. One that is taken away here is taken off the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io, and subdomains of them, are reserved.
+     */
+    annotations?: {
+      /**
+       * Value of the annotation.
+       */
+      [k: string]: string;
+    };
+    /**
+     * Create: the Secret is this SecretSync's own. It is made where there is none, and a Secret of that name which belongs to something else is left alone.
+     */
+    creationPolicy: 'Create';
+    /**
+     * What becomes of the Secret when this SecretSync is deleted. Retain: it stays. Delete: the cluster's garbage collector removes it.
+     */
+    deletionPolicy: 'Retain' | 'Delete';
+  };
+  /**
+   * While true, nothing is read and the Secret is left as it is.
+   */
+  suspend: boolean;
+}
+/**
+ * What was last seen and done. Written by the controller alone; it is told here and never read as authority.
+ */
+export interface SecretSyncStatus {
+  /**
+   * The generation of the spec that this status tells about.
+   */
+  observedGeneration?: number;
+  /**
+   * UUID of the environment.
+   */
+  environmentId?: string;
+  /**
+   * Number of the environment's newest revision when it was last read.
+   */
+  wantedRevision?: number;
+  /**
+   * Id of that revision. Compare this, not the number.
+   */
+  wantedRevisionId?: string;
+  /**
+   * Number of the revision that the Secret holds.
+   */
+  syncedRevision?: number;
+  /**
+   * Id of that revision. Compare this, not the number.
+   */
+  syncedRevisionId?: string;
+  /**
+   * How many keys the Secret holds.
+   */
+  secretCount?: number;
+  /**
+   * The Secret as it was last written or verified.
+   */
+  target?: {
+    /**
+     * Name of the Secret.
+     */
+    name: string;
+    /**
+     * UID of the Secret.
+     */
+    uid: string;
+    /**
+     * Resource version of the Secret.
+     */
+    resourceVersion: string;
+  };
+  /**
+   * When the Secret was last written or, after a change, verified anew.
+   */
+  lastSyncTime?: string;
+  /**
+   * Ready: the Secret holds the environment's newest revision. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed.
+   *
+   * @maxItems 16
+   */
+  conditions?: Condition[];
+}
+/**
+ * One condition.
+ */
+export interface Condition {
+  /**
+   * Name of the condition.
+   */
+  type: string;
+  /**
+   * Whether it holds.
+   */
+  status: 'True' | 'False' | 'Unknown';
+  /**
+   * The generation of the spec that the condition was set for.
+   */
+  observedGeneration?: number;
+  /**
+   * When the condition's status last changed.
+   */
+  lastTransitionTime: string;
+  /**
+   * Why, in one CamelCase word.
+   */
+  reason: string;
+  /**
+   * Why, and what to do about it.
+   */
+  message: string;
+}

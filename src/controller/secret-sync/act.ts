@@ -1,0 +1,100 @@
+import type { NamespacedName, ObjectMeta } from '../../kube/objects.ts';
+import { isApiStatus } from '../../kube/api-error.ts';
+import type { Precondition, SecretContent, SecretsClient } from '../../kube/secrets.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import { targetRefusal } from './failure.ts';
+import type { Decision } from './judge.ts';
+import { targetOf } from './resource.ts';
+import type { SecretData } from './secret-data.ts';
+import { targetMetadata } from './target-metadata.ts';
+
+export interface ActDeps {
+  readonly secretsClient: Pick<SecretsClient, 'check' | 'create' | 'replace' | 'delete'>;
+  readonly metrics: Pick<Metrics, 'secretWrite'>;
+}
+
+export interface Write {
+  readonly decision: Extract<Decision, { action: 'create' | 'replace' | 'recreate' }>;
+  readonly sync: SecretSync;
+  readonly data: SecretData;
+  /** Metadata of the version that the decision is about. */
+  readonly existing: ObjectMeta | undefined;
+}
+
+/** Which write came to nothing because the Secret is no longer what was judged. */
+class LookAgainError extends Error {
+  override readonly name = 'LookAgainError';
+}
+
+/**
+ * Carries a decision out and answers the metadata it left; undefined where the Secret is no longer what was judged, and
+ * has to be looked at again. Throws DomainError target_refused where the API server does not accept the Secret, and
+ * ApiError where it could not tell.
+ */
+export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | undefined> {
+  const { decision, sync, existing } = write;
+  const target = targetOf(sync);
+  try {
+    if (decision.action === 'create') return await create(deps, target, contentOf(write, undefined));
+    if (decision.action === 'replace')
+      return await replace(deps, target, contentOf(write, existing), decision.precondition);
+    const content = contentOf(write, kept(existing));
+    // First asked for: a Secret that the API server would not accept must not cost the one that is there.
+    await deps.secretsClient.check(target.namespace, content);
+    await remove(deps, target, decision.precondition);
+    return await create(deps, target, content);
+  } catch (error) {
+    if (error instanceof LookAgainError) return undefined;
+    throw targetRefusal(error, target.name, sync.spec.target.type) ?? error;
+  }
+}
+
+function contentOf({ sync, data }: Write, existing: ObjectMeta | undefined): SecretContent {
+  return { metadata: targetMetadata(sync, existing), type: sync.spec.target.type, data: data.data };
+}
+
+/** What of a Secret's metadata goes over to the one made in its place; finalizers had their say when it was deleted. */
+function kept(existing: ObjectMeta | undefined): ObjectMeta | undefined {
+  return existing === undefined ? undefined : { ...existing, finalizers: [] };
+}
+
+async function create(deps: ActDeps, { namespace }: NamespacedName, content: SecretContent): Promise<ObjectMeta> {
+  return await counted(deps, 'create', [409], async () => await deps.secretsClient.create(namespace, content));
+}
+
+async function replace(
+  deps: ActDeps,
+  { namespace }: NamespacedName,
+  content: SecretContent,
+  precondition: Precondition,
+): Promise<ObjectMeta> {
+  return await counted(
+    deps,
+    'replace',
+    [404, 409],
+    async () => await deps.secretsClient.replace(namespace, content, precondition),
+  );
+}
+
+async function remove(deps: ActDeps, target: NamespacedName, precondition: Precondition): Promise<void> {
+  await counted(deps, 'delete', [404, 409], async () => await deps.secretsClient.delete(target, precondition));
+}
+
+/** Runs one write and counts how it went; these statuses mean that the Secret is no longer what was judged. */
+async function counted<T>(
+  { metrics }: ActDeps,
+  operation: 'create' | 'replace' | 'delete',
+  conflicts: readonly number[],
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    const written = await write();
+    metrics.secretWrite(operation, 'done');
+    return written;
+  } catch (error) {
+    const isConflict = isApiStatus(error, ...conflicts);
+    metrics.secretWrite(operation, isConflict ? 'conflict' : 'failed');
+    throw isConflict ? new LookAgainError('the Secret is no longer what was judged', { cause: error }) : error;
+  }
+}

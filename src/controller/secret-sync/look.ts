@@ -1,0 +1,91 @@
+import type { ObjectMeta } from '../../kube/objects.ts';
+import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import type { TargetFacts } from './judge.ts';
+import type { SyncMemory } from './memory.ts';
+import { ownedByAnnotation, targetKeyOf, targetOf } from './resource.ts';
+import { type Fingerprint, fingerprintOf } from './secret-data.ts';
+import { isOwnedBy, metadataFits } from './target-metadata.ts';
+
+export interface LookDeps {
+  readonly secretsClient: Pick<SecretsClient, 'find'>;
+  readonly fingerprint: Fingerprint;
+  /** Metadata of a target by `namespace/name`, as a watch shows it. */
+  readonly watchedTarget: (key: string) => { readonly metadata: ObjectMeta } | undefined;
+}
+
+export interface TargetLook {
+  readonly target: TargetFacts;
+  /** The target's metadata, where it is ours. */
+  readonly existing: ObjectMeta | undefined;
+}
+
+interface Subject {
+  readonly sync: SecretSync;
+  readonly memory: SyncMemory;
+}
+
+const absent: TargetLook = { target: { state: 'absent' }, existing: undefined };
+
+/**
+ * Looks at the Secret that a SecretSync writes: at what the watch shows as long as that tells enough, else, or where
+ * `fresh` asks for it, at the Secret itself. Throws ApiError.
+ */
+export async function lookAtTarget(deps: LookDeps, subject: Subject, fresh: boolean): Promise<TargetLook> {
+  const { sync, memory } = subject;
+  const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
+  const look = fresh ? undefined : lookFromAfar(subject, watched);
+  if (look !== undefined) return look;
+  const found = await deps.secretsClient.find(targetOf(sync));
+  if (found === undefined) return absent;
+  if (!isOwnedBy(found.metadata, sync)) return foreign(found.metadata);
+  memory.target.record(watched?.resourceVersion, { metadata: found.metadata });
+  return owned(sync, found.metadata, contentOf(deps, sync, found));
+}
+
+/** What can be told from a target's metadata alone; undefined where its content has to be looked at. */
+function lookFromAfar({ sync, memory }: Subject, watched: ObjectMeta | undefined): TargetLook | undefined {
+  if (watched === undefined) return absent;
+  if (!isOwnedBy(watched, sync)) return foreign(watched);
+  const { verified } = memory;
+  // Nobody wrote it since: what it holds is known.
+  const isKnown = verified?.uid === watched.uid && verified.resourceVersion === watched.resourceVersion;
+  return isKnown ? owned(sync, watched, { ...verified, isImmutable: false }) : undefined;
+}
+
+interface TargetContent {
+  readonly type: string;
+  readonly isImmutable: boolean;
+  readonly fingerprint: Buffer;
+}
+
+/** What is worth knowing of a Secret's content; its values are dropped with it. */
+function contentOf(
+  { fingerprint }: LookDeps,
+  sync: SecretSync,
+  { type, immutable, data }: SecretObject,
+): TargetContent {
+  return {
+    type: type ?? 'Opaque',
+    isImmutable: immutable === true,
+    fingerprint: fingerprintOf(fingerprint, targetKeyOf(sync), data),
+  };
+}
+
+function owned(sync: SecretSync, metadata: ObjectMeta, { type, isImmutable, fingerprint }: TargetContent): TargetLook {
+  const target: TargetFacts = {
+    state: 'owned',
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    type,
+    isImmutable,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    metadataFits: metadataFits(sync, metadata),
+    fingerprint,
+  };
+  return { target, existing: metadata };
+}
+
+function foreign(metadata: ObjectMeta): TargetLook {
+  return { target: { state: 'foreign', owner: metadata.annotations?.[ownedByAnnotation] }, existing: undefined };
+}

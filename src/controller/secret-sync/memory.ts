@@ -1,0 +1,148 @@
+import type { ErrorCode } from '../../domain/error-catalogue.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
+import { OwnWrites } from '../own-writes.ts';
+import { ReverseIndex } from '../reverse-index.ts';
+
+/** A target whose content is known without another look, for as long as it is at this version. */
+export interface VerifiedTarget {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly type: string;
+  /** Keyed digest of its data. */
+  readonly fingerprint: Buffer;
+}
+
+/** What was read last, for the comparison after the change feed was away. */
+export interface ReadSource {
+  readonly environmentId: string;
+  readonly revisionId: string;
+  readonly credentialId: string;
+}
+
+/**
+ * What the controller remembers of one SecretSync between reconciles. All of it can be lost: the next reconcile then
+ * looks at everything once. It never holds a value.
+ */
+export interface SyncMemory {
+  readonly resource: OwnWrites<SecretSync>;
+  readonly target: OwnWrites<KubeObject>;
+  /** The status that the controller wrote or found right last. */
+  status: SecretSyncStatus | undefined;
+  /** Uid and generation of the SecretSync that was reconciled last. */
+  reconciled: { readonly uid: string; readonly generation: number } | undefined;
+  /** The environment that was asked for when the memory of it was made. */
+  environmentPath: string | undefined;
+  verified: VerifiedTarget | undefined;
+  source: ReadSource | undefined;
+  /** Version of the token Secret that was read last. */
+  tokenVersion: string | undefined;
+  /** Why the last reconcile did not succeed. */
+  failure: ErrorCode | undefined;
+  /** Checks of events that came while a reconcile was under way: each answers whether it was news. */
+  readonly deferred: (() => boolean)[];
+}
+
+// Environments that were told of and concern nobody here; more than these are forgotten and looked at once more.
+const mostUnrelated = 10_000;
+
+/** The memories of all SecretSyncs (keys `namespace/name`), and the ways from an event to them. */
+export class SyncMemories {
+  readonly #memories = new Map<string, SyncMemory>();
+  readonly #byTarget = new ReverseIndex();
+  readonly #byEnvironment = new ReverseIndex();
+  readonly #byServiceToken = new ReverseIndex();
+  /** Those that wait for an environment to appear. */
+  readonly #unresolved = new Set<string>();
+  readonly #unrelated = new Set<string>();
+
+  /** The memory of a SecretSync that exists, made where there is none. */
+  of(key: string): SyncMemory {
+    const known = this.#memories.get(key);
+    if (known !== undefined) return known;
+    const fresh: SyncMemory = {
+      resource: new OwnWrites(),
+      target: new OwnWrites(),
+      status: undefined,
+      reconciled: undefined,
+      environmentPath: undefined,
+      verified: undefined,
+      source: undefined,
+      tokenVersion: undefined,
+      failure: undefined,
+      deferred: [],
+    };
+    this.#memories.set(key, fresh);
+    this.markUnresolved(key);
+    return fresh;
+  }
+
+  find(key: string): SyncMemory | undefined {
+    return this.#memories.get(key);
+  }
+
+  entries(): Iterable<readonly [string, SyncMemory]> {
+    return this.#memories;
+  }
+
+  drop(key: string): void {
+    this.#memories.delete(key);
+    this.#unresolved.delete(key);
+    for (const index of [this.#byTarget, this.#byEnvironment, this.#byServiceToken]) index.set(key, undefined);
+  }
+
+  setTarget(key: string, targetKey: string): void {
+    this.#byTarget.set(key, targetKey);
+  }
+
+  /** Events of this service token concern the SecretSync from now on. */
+  setServiceToken(key: string, serviceTokenId: string): void {
+    if (this.#memories.has(key)) this.#byServiceToken.set(key, serviceTokenId);
+  }
+
+  /** Events of this environment concern the SecretSync from now on. */
+  setEnvironment(key: string, environmentId: string): void {
+    if (!this.#memories.has(key)) return;
+    this.#byEnvironment.set(key, environmentId);
+    this.#unresolved.delete(key);
+  }
+
+  /** The SecretSync waits for an environment that is not known yet. */
+  markUnresolved(key: string): void {
+    this.#byEnvironment.set(key, undefined);
+    if (!this.#memories.has(key) || this.#unresolved.has(key)) return;
+    this.#unresolved.add(key);
+    // One of those may be what it waits for.
+    this.#unrelated.clear();
+  }
+
+  /** No event of an environment can help the SecretSync: it waits for something else. */
+  markUnconcerned(key: string): void {
+    this.#byEnvironment.set(key, undefined);
+    this.#unresolved.delete(key);
+  }
+
+  isResolved(key: string): boolean {
+    return this.#byEnvironment.get(key) !== undefined;
+  }
+
+  byTarget(targetKey: string): readonly string[] {
+    return this.#byTarget.keysOf(targetKey);
+  }
+
+  byServiceToken(serviceTokenId: string): readonly string[] {
+    return this.#byServiceToken.keysOf(serviceTokenId);
+  }
+
+  /**
+   * The SecretSyncs that an event of an environment concerns: its own; where nobody has it, those that wait for one, but
+   * only once, so that a busy environment which is none of theirs does not wake them with each change.
+   */
+  byEnvironment(environmentId: string): readonly string[] {
+    const own = this.#byEnvironment.keysOf(environmentId);
+    if (own.length > 0 || this.#unrelated.has(environmentId) || this.#unresolved.size === 0) return own;
+    if (this.#unrelated.size >= mostUnrelated) this.#unrelated.clear();
+    this.#unrelated.add(environmentId);
+    return [...this.#unresolved];
+  }
+}

@@ -1,0 +1,131 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import { Plaintext } from '../../domain/plaintext.ts';
+import type { Caller, ServiceTokenPrincipal } from '../../domain/principal.ts';
+import { type ObjectMeta, objectKey } from '../../kube/objects.ts';
+import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
+import type { Access, EnvironmentAccess } from '../../services/access.ts';
+import type { Authentication } from '../../services/authentication.ts';
+import type { Secrets } from '../../services/secrets.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import type { SourceFacts } from './judge.ts';
+import type { SyncMemories, SyncMemory } from './memory.ts';
+import { environmentPath, targetKeyOf, tokenSecretOf } from './resource.ts';
+import { type Fingerprint, type SecretData, encodeSecretData } from './secret-data.ts';
+
+/** The services that a SecretSync reads through, as HTTP does. */
+export interface ReadServices {
+  readonly authentication: Pick<Authentication, 'authenticate'>;
+  readonly access: Pick<Access, 'environment'>;
+  readonly secrets: Pick<Secrets, 'list'>;
+}
+
+export interface ReadDeps {
+  readonly services: ReadServices;
+  readonly secretsClient: Pick<SecretsClient, 'find'>;
+  readonly fingerprint: Fingerprint;
+  readonly memories: SyncMemories;
+}
+
+/** One SecretSync's reconcile. */
+export interface Round {
+  readonly key: string;
+  readonly sync: SecretSync;
+  readonly memory: SyncMemory;
+  /** Under which the audit keeps the reads of this reconcile. */
+  readonly requestId: string;
+}
+
+/**
+ * Authenticates with the token that a SecretSync names. The token is read each time and kept nowhere. Throws DomainError
+ * token_secret_not_found, unauthenticated and store_unavailable, and ApiError.
+ */
+export async function readPrincipal(deps: ReadDeps, { key, sync, memory }: Round): Promise<ServiceTokenPrincipal> {
+  const place = tokenSecretOf(sync);
+  const secret = await deps.secretsClient.find(place);
+  memory.tokenVersion = secret === undefined ? 'absent' : tokenVersionOf(secret);
+  const principal = await authenticate(deps.services, tokenIn(secret, sync), place.name);
+  deps.memories.setServiceToken(key, principal.id);
+  return principal;
+}
+
+/**
+ * Reads an environment as the service token's principal. Throws DomainError not_found, forbidden and what reading secrets
+ * throws.
+ */
+export async function readSource(
+  deps: ReadDeps,
+  { key, sync, memory, requestId }: Round,
+  principal: ServiceTokenPrincipal,
+): Promise<{ source: SourceFacts; data: SecretData }> {
+  const { services, memories } = deps;
+  const path = environmentPath(sync);
+  // Before the look-up: an environment that is made after it is told to us.
+  if (memory.environmentPath !== path || !memories.isResolved(key)) memories.markUnresolved(key);
+  memory.environmentPath = path;
+  const access = await enter(services, { principal, requestId, sourceAddress: null }, sync);
+  // Before the read: what is committed after it is told to us.
+  memories.setEnvironment(key, access.environmentId);
+  const { environmentId, revision, revisionId, secrets } = await services.secrets.list(access);
+  memory.source = { environmentId, revisionId, credentialId: principal.credentialId };
+  const data = encodeSecretData(deps.fingerprint, targetKeyOf(sync), secrets);
+  const { count, bytes, fingerprint } = data;
+  return { source: { environmentId, revision, revisionId, count, bytes, fingerprint }, data };
+}
+
+/** Tells one version of a token Secret from another. */
+export function tokenVersionOf({ metadata }: { readonly metadata: ObjectMeta }): string {
+  return `${metadata.uid}/${metadata.resourceVersion}`;
+}
+
+/** The key of the token Secret that a SecretSync names. */
+export function tokenKeyOf(sync: SecretSync): string {
+  return objectKey(tokenSecretOf(sync));
+}
+
+async function enter(
+  { access }: ReadServices,
+  caller: Caller,
+  { spec: { environmentRef } }: SecretSync,
+): Promise<EnvironmentAccess<'secret.list'>> {
+  const { organization, project, name: environment } = environmentRef;
+  return await access.environment(caller, 'secret.list', { organization, project, environment });
+}
+
+async function authenticate(
+  { authentication }: ReadServices,
+  token: Plaintext,
+  secretName: string,
+): Promise<ServiceTokenPrincipal> {
+  try {
+    const principal = await authentication.authenticate(token.reveal());
+    if (principal.type === 'service_token') return principal;
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error;
+    const detail = `The token in Secret ${secretName} was refused: ${error.detail}`;
+    throw new DomainError('unauthenticated', detail, { cause: error });
+  }
+  throw new DomainError(
+    'unauthenticated',
+    `Secret ${secretName} holds a personal token; put a service token (kf_svc_…) there`,
+  );
+}
+
+function tokenIn(secret: SecretObject | undefined, { spec: { tokenSecretRef } }: SecretSync): Plaintext {
+  const { name, key } = tokenSecretRef;
+  if (secret === undefined) {
+    throw new DomainError(
+      'token_secret_not_found',
+      `There is no Secret ${name} in this namespace: make it, with a service token under the key ${key}`,
+    );
+  }
+  const value = secret.data?.[key];
+  // A token made by `kubectl create secret --from-file` often has a line's end.
+  const text = value === undefined ? '' : Buffer.from(value, 'base64').toString('utf8').trim();
+  if (text === '') {
+    throw new DomainError(
+      'token_secret_not_found',
+      `Secret ${name} has no key ${key}: put a service token there, or name its key in spec.tokenSecretRef.key`,
+    );
+  }
+  return new Plaintext(text);
+}

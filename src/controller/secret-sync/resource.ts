@@ -1,0 +1,36 @@
+import type { ResourceKind } from '../../kube/custom-resources.ts';
+import { type NamespacedName, objectKey } from '../../kube/objects.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+
+export const secretSyncKind = {
+  group: 'keyframe.dev',
+  version: 'v1alpha1',
+  kind: 'SecretSync',
+  plural: 'secretsyncs',
+} as const satisfies ResourceKind;
+
+/** Label of every Secret that a SecretSync writes: what the metadata watch selects. */
+export const targetLabel = 'keyframe.dev/target';
+/** Annotation of a target: the name of the SecretSync it belongs to. A uid would strand Secrets in a rebuilt cluster. */
+export const ownedByAnnotation = 'keyframe.dev/owned-by';
+/** Annotation of a target: which of its labels and annotations came from the SecretSync's spec. */
+export const managedMetadataAnnotation = 'keyframe.dev/managed-metadata';
+
+/** The Secret that a SecretSync writes. */
+export function targetOf({ metadata, spec }: SecretSync): NamespacedName {
+  return { namespace: metadata.namespace ?? '', name: spec.target.name ?? metadata.name };
+}
+
+/** The Secret that holds a SecretSync's token. */
+export function tokenSecretOf({ metadata, spec }: SecretSync): NamespacedName {
+  return { namespace: metadata.namespace ?? '', name: spec.tokenSecretRef.name };
+}
+
+export function targetKeyOf(sync: SecretSync): string {
+  return objectKey(targetOf(sync));
+}
+
+/** `organization/project/name`, for people. */
+export function environmentPath({ spec: { environmentRef } }: SecretSync): string {
+  return `${environmentRef.organization}/${environmentRef.project}/${environmentRef.name}`;
+}

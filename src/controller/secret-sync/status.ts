@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ReadyClaim, conditionClaims, earliest, kubeTime, mergeConditions } from '../conditions.ts';
+import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
+
+/** What one reconcile came to, as far as the status tells it. */
+export interface Outcome {
+  readonly claim: ReadyClaim;
+  /** The environment as it was read; undefined where it was not. */
+  readonly wanted:
+    { readonly environmentId: string; readonly revision: number; readonly revisionId: string } | undefined;
+  /** The target as it was written or found right; undefined where it was not. */
+  readonly synced: SyncedTarget | undefined;
+}
+
+export interface SyncedTarget {
+  readonly revision: number;
+  readonly revisionId: string;
+  readonly secretCount: number;
+  readonly target: NonNullable<SecretSyncStatus['target']>;
+}
+
+/** Every field of the status; the type keeps the list whole. */
+const statusFields = {
+  observedGeneration: true,
+  environmentId: true,
+  wantedRevision: true,
+  wantedRevisionId: true,
+  syncedRevision: true,
+  syncedRevisionId: true,
+  secretCount: true,
+  target: true,
+  lastSyncTime: true,
+  conditions: true,
+} as const satisfies Record<keyof SecretSyncStatus, true>;
+
+/**
+ * The status after an outcome. What the outcome does not tell stays as the resource has it. Times change only with what
+ * they are about, so that nothing changes where nothing did; `known` is the status that the controller wrote last.
+ */
+export function nextStatus(
+  sync: SecretSync,
+  known: SecretSyncStatus | undefined,
+  { claim, wanted, synced }: Outcome,
+  nowMs: number,
+): SecretSyncStatus {
+  const present = sync.status ?? {};
+  const now = kubeTime(nowMs);
+  const generation = sync.metadata.generation ?? 0;
+  const context = { present: present.conditions, known: known?.conditions, generation, now };
+  return {
+    ...present,
+    observedGeneration: generation,
+    ...(wanted === undefined ? {} : wantedFields(wanted)),
+    ...(synced === undefined ? {} : syncedFields([present, known ?? {}], synced, now)),
+    conditions: mergeConditions(conditionClaims(claim), context),
+  };
+}
+
+/**
+ * The merge patch that makes `present` into `next`: the fields that differ, null for one that goes. Undefined where
+ * nothing does.
+ */
+export function statusPatch(
+  present: SecretSyncStatus | undefined,
+  next: SecretSyncStatus,
+): Record<string, unknown> | undefined {
+  const patch: Record<string, unknown> = {};
+  for (const field of Object.keys(statusFields) as (keyof SecretSyncStatus)[]) {
+    if (!isDeepStrictEqual(present?.[field], next[field])) patch[field] = next[field] ?? null;
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** The reason of a status' Ready condition. */
+export function readyReason(status: SecretSyncStatus | undefined): string | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+}
+
+function wantedFields({ environmentId, revision, revisionId }: NonNullable<Outcome['wanted']>): SecretSyncStatus {
+  return { environmentId, wantedRevision: revision, wantedRevisionId: revisionId };
+}
+
+function syncedFields(
+  before: readonly SecretSyncStatus[],
+  { revision, revisionId, secretCount, target }: SyncedTarget,
+  now: string,
+): SecretSyncStatus {
+  const same = before.filter(
+    (status) => status.syncedRevisionId === revisionId && isDeepStrictEqual(status.target, target),
+  );
+  const lastSyncTime = earliest(same.map((status) => status.lastSyncTime)) ?? now;
+  return { syncedRevision: revision, syncedRevisionId: revisionId, secretCount, target, lastSyncTime };
+}

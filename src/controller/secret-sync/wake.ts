@@ -1,0 +1,150 @@
+import type { ChangeEvent, ChangeFeed } from '../../services/change-feed.ts';
+import type { ErrorCode } from '../../domain/error-catalogue.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import { objectKey } from '../../kube/objects.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import type { WorkQueue } from '../work-queue.ts';
+
+import type { SyncMemories, SyncMemory } from './memory.ts';
+import { tokenKeyOf, tokenVersionOf } from './read.ts';
+import { targetKeyOf } from './resource.ts';
+import { statusPatch } from './status.ts';
+
+export interface WakerDeps {
+  readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'forget' | 'isActive'>;
+  readonly memories: SyncMemories;
+  readonly changes: Pick<ChangeFeed, 'compare'>;
+  readonly follow: (key: string, secrets: ReadonlySet<string>) => void;
+  readonly followersOf: (secretKey: string) => Iterable<string>;
+  readonly watchedSync: (key: string) => SecretSync | undefined;
+}
+
+// A status that someone else changed is put right soon, but not at once: two controllers of different minds would
+// otherwise keep each other busy.
+const repairDelayMs = 1000;
+
+// What only an event of its own can mend; asking again on every comparison would help nothing.
+const hasOwnEvent: ReadonlySet<ErrorCode> = new Set([
+  'token_secret_not_found',
+  'target_not_owned',
+  'invalid_input',
+  'malformed_request',
+]);
+
+/**
+ * Turns events into keys to work on. An event that comes while its SecretSync is being reconciled is judged after that:
+ * only then is known whether it is the echo of an own write.
+ */
+export class Waker {
+  readonly #deps: WakerDeps;
+
+  constructor(deps: WakerDeps) {
+    this.#deps = deps;
+  }
+
+  syncChanged(sync: SecretSync): void {
+    const { memories, queue } = this.#deps;
+    const key = objectKey(sync.metadata);
+    const memory = memories.of(key);
+    memories.setTarget(key, targetKeyOf(sync));
+    this.#notice(key, () => {
+      if (!memory.resource.observe(sync)) return false;
+      if (isChanged(sync, memory)) return true;
+      const statusDiffers = statusPatch(sync.status, memory.status ?? {}) !== undefined;
+      // After a failure the next try puts the status right as well.
+      if (statusDiffers && memory.failure === undefined) queue.addAfter(key, repairDelayMs);
+      return false;
+    });
+  }
+
+  /** A SecretSync is gone: all that is kept of it is dropped. Its Secret is the garbage collector's, or stays. */
+  syncGone(sync: SecretSync): void {
+    const key = objectKey(sync.metadata);
+    this.#deps.queue.forget(key);
+    this.#deps.memories.drop(key);
+    this.#deps.follow(key, new Set());
+  }
+
+  targetChanged(secret: KubeObject): void {
+    this.#noticeTarget(objectKey(secret.metadata), (memory) => memory.target.observe(secret));
+  }
+
+  targetGone(secret: KubeObject): void {
+    this.#noticeTarget(objectKey(secret.metadata), (memory) => memory.target.observeGone(secret.metadata.uid));
+  }
+
+  /** A Secret that is followed by its name appeared, changed or went: a token Secret, or one that is in the way. */
+  followedChanged(secretKey: string, secret: KubeObject | undefined): void {
+    const { memories, followersOf, watchedSync } = this.#deps;
+    for (const key of followersOf(secretKey)) {
+      const memory = memories.find(key);
+      const sync = watchedSync(key);
+      if (memory === undefined || sync === undefined) continue;
+      if (tokenKeyOf(sync) === secretKey) {
+        const version = secret === undefined ? 'absent' : tokenVersionOf(secret);
+        this.#notice(key, () => memory.tokenVersion !== version);
+      }
+      if (targetKeyOf(sync) === secretKey) {
+        this.#notice(key, () =>
+          secret === undefined ? memory.target.observeGone(undefined) : memory.target.observe(secret),
+        );
+      }
+    }
+  }
+
+  committed(event: ChangeEvent): void {
+    const { memories, queue } = this.#deps;
+    if (event.kind === 'environment') {
+      for (const key of memories.byEnvironment(event.environmentId)) queue.add(key);
+      return;
+    }
+    // Whose token is being looked up at this moment is not known yet.
+    const active = [...memories.entries()].map(([key]) => key).filter((key) => queue.isActive(key));
+    for (const key of new Set([...memories.byServiceToken(event.serviceTokenId), ...active])) queue.add(key);
+  }
+
+  /**
+   * Compares what was read last with the present state, in one query, and wakes what differs or failed. Events tell of
+   * everything while the feed is connected; this is for the times when it was not. Throws DomainError store_unavailable.
+   */
+  async compareAll(): Promise<void> {
+    const { changes, memories, queue } = this.#deps;
+    const sources = [...memories.entries()].flatMap(([, { source }]) => (source === undefined ? [] : [source]));
+    const environmentIds = [...new Set(sources.map(({ environmentId }) => environmentId))];
+    const credentialIds = [...new Set(sources.map(({ credentialId }) => credentialId))];
+    const { environments, liveCredentials } = await changes.compare(environmentIds, credentialIds);
+    for (const [key, { failure, source }] of memories.entries()) {
+      if (failure !== undefined && !hasOwnEvent.has(failure)) queue.add(key);
+      if (failure !== undefined || source === undefined) continue;
+      const isCurrent =
+        environments.get(source.environmentId) === source.revisionId && liveCredentials.has(source.credentialId);
+      if (!isCurrent) queue.add(key);
+    }
+  }
+
+  /** Judges the events that came during a reconcile of a key; call when it has ended. */
+  afterReconcile(key: string): void {
+    const memory = this.#deps.memories.find(key);
+    // Each check takes note of its event, so all of them are made.
+    const news = memory?.deferred.splice(0).map((check) => check()) ?? [];
+    if (news.includes(true)) this.#deps.queue.add(key);
+  }
+
+  #noticeTarget(targetKey: string, check: (memory: SyncMemory) => boolean): void {
+    for (const key of this.#deps.memories.byTarget(targetKey)) {
+      const memory = this.#deps.memories.find(key);
+      if (memory !== undefined) this.#notice(key, () => check(memory));
+    }
+  }
+
+  #notice(key: string, check: () => boolean): void {
+    const { queue, memories } = this.#deps;
+    if (queue.isActive(key)) memories.find(key)?.deferred.push(check);
+    else if (check()) queue.add(key);
+  }
+}
+
+/** Whether a SecretSync is another one, or asks for something else, than at its last reconcile. */
+function isChanged({ metadata }: SecretSync, { reconciled }: SyncMemory): boolean {
+  return reconciled?.uid !== metadata.uid || reconciled.generation !== metadata.generation;
+}

@@ -1,0 +1,157 @@
+import { type BackoffOptions, backoffMs } from '../lib/backoff.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Logger, errorFields } from '../lib/logger.ts';
+
+/** When to work on a key again, if no event asks for it sooner. */
+export type Next =
+  | { readonly kind: 'done' }
+  /** After so many milliseconds; the failures before are forgotten. */
+  | { readonly kind: 'after'; readonly delayMs: number }
+  /** After a backoff that grows with each failure in a row, but not before `minDelayMs`. */
+  | { readonly kind: 'retry'; readonly minDelayMs?: number };
+
+export interface WorkQueueDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Works on one key. One that throws is tried again like one that answers `retry`. */
+  readonly process: (key: string) => Promise<Next>;
+  /** How many keys are worked on at once; default 8. */
+  readonly workers?: number;
+  readonly backoff?: BackoffOptions;
+}
+
+const defaultWorkers = 8;
+const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
+
+/**
+ * Keys to work on: each waits once however often it is added, is never worked on twice at the same time, and is worked
+ * on once more when it was added meanwhile. It holds keys alone, so whoever works reads the present state.
+ */
+export class WorkQueue {
+  readonly #deps: WorkQueueDeps;
+  readonly #workers: number;
+  readonly #backoff: BackoffOptions;
+  /** In the order they came. */
+  readonly #waiting = new Set<string>();
+  readonly #active = new Set<string>();
+  /** Added while active. */
+  readonly #again = new Set<string>();
+  readonly #timers = new Map<string, () => void>();
+  /** Failures in a row. */
+  readonly #failures = new Map<string, number>();
+  #state: 'new' | 'started' | 'stopped' = 'new';
+  #drained: (() => void) | undefined;
+
+  constructor(deps: WorkQueueDeps) {
+    this.#deps = deps;
+    this.#workers = deps.workers ?? defaultWorkers;
+    this.#backoff = deps.backoff ?? defaultBackoff;
+  }
+
+  /** How many keys wait for a worker; those that wait for a timer are not counted. */
+  get length(): number {
+    return this.#waiting.size;
+  }
+
+  /** Begins to work on what was added so far. */
+  start(): void {
+    if (this.#state === 'new') this.#state = 'started';
+    this.#pump();
+  }
+
+  /** Works on a key as soon as a worker is free. */
+  add(key: string): void {
+    if (this.#state === 'stopped') return;
+    if (this.#active.has(key)) {
+      this.#again.add(key);
+      return;
+    }
+    this.#waiting.add(key);
+    this.#pump();
+  }
+
+  /** Adds a key after a delay in milliseconds; a key has one timer, and the last call sets it. */
+  addAfter(key: string, delayMs: number): void {
+    if (this.#state === 'stopped') return;
+    this.#cancelTimer(key);
+    const cancel = this.#deps.clock.after(delayMs, () => {
+      this.#timers.delete(key);
+      this.add(key);
+    });
+    this.#timers.set(key, cancel);
+  }
+
+  /** Whether a key is being worked on at this moment. */
+  isActive(key: string): boolean {
+    return this.#active.has(key);
+  }
+
+  /** Drops what is known of a key: its place, its timer and its failures. Work under way ends as it would. */
+  forget(key: string): void {
+    this.#waiting.delete(key);
+    this.#again.delete(key);
+    this.#failures.delete(key);
+    this.#cancelTimer(key);
+  }
+
+  /** Takes nothing more on, and resolves when the work under way has ended, or after `limitMs`. */
+  async stop(limitMs: number): Promise<void> {
+    this.#state = 'stopped';
+    this.#waiting.clear();
+    this.#again.clear();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    if (this.#active.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#drained = resolve;
+    const cancel = this.#deps.clock.after(limitMs, resolve);
+    await promise;
+    cancel();
+  }
+
+  #pump(): void {
+    for (const key of this.#waiting) {
+      if (this.#state !== 'started' || this.#active.size >= this.#workers) return;
+      this.#waiting.delete(key);
+      void this.#work(key);
+    }
+  }
+
+  async #work(key: string): Promise<void> {
+    this.#active.add(key);
+    // The work decides anew when to come back.
+    this.#cancelTimer(key);
+    const next = await this.#process(key);
+    this.#active.delete(key);
+    if (this.#state === 'stopped') {
+      if (this.#active.size === 0) this.#drained?.();
+      return;
+    }
+    this.#settle(key, next);
+    this.#pump();
+  }
+
+  async #process(key: string): Promise<Next> {
+    try {
+      return await this.#deps.process(key);
+    } catch (error) {
+      this.#deps.logger.error({ key, ...errorFields(error) }, 'work on a key failed');
+      return { kind: 'retry' };
+    }
+  }
+
+  #settle(key: string, next: Next): void {
+    const failures = next.kind === 'retry' ? (this.#failures.get(key) ?? 0) + 1 : 0;
+    if (failures === 0) this.#failures.delete(key);
+    else this.#failures.set(key, failures);
+    if (this.#again.delete(key)) this.#waiting.add(key);
+    else if (next.kind === 'after') this.addAfter(key, next.delayMs);
+    else if (next.kind === 'retry')
+      this.addAfter(key, Math.max(next.minDelayMs ?? 0, backoffMs(failures, this.#backoff)));
+  }
+
+  #cancelTimer(key: string): void {
+    this.#timers.get(key)?.();
+    this.#timers.delete(key);
+  }
+}

@@ -1,0 +1,66 @@
+import type { KubeClient } from './client.ts';
+import type { KubeObject } from './objects.ts';
+import type { ResourceKind } from './custom-resources.ts';
+
+export interface EventDeps {
+  readonly client: Pick<KubeClient, 'request'>;
+  /** The controller that reports, such as `keyframe.dev/secretsync`. */
+  readonly controller: string;
+  /** The process that reports: a host's or pod's name. */
+  readonly instance: string;
+}
+
+export interface ObjectEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  /** What was done: one word. */
+  readonly action: string;
+  /** For people, in names; never a value. */
+  readonly note: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+const longestNote = 1024;
+// 253 for the whole name, less the hyphen and the server's random part of five; it may not end in a dot, so no dot before
+// that hyphen.
+const longestBaseName = 240;
+
+/** Records an Event about an object. Throws ApiError. */
+export async function recordEvent(
+  deps: EventDeps,
+  kind: ResourceKind,
+  object: KubeObject,
+  event: ObjectEvent,
+): Promise<void> {
+  const { name, namespace = 'default', uid, resourceVersion } = object.metadata;
+  await deps.client.request({
+    method: 'POST',
+    path: `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`,
+    body: {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { generateName: `${name.slice(0, longestBaseName).replace(/[.]$/, '')}-`, namespace },
+      eventTime: microTime(event.at),
+      type: event.type,
+      reason: event.reason,
+      action: event.action,
+      note: event.note.slice(0, longestNote),
+      reportingController: deps.controller,
+      reportingInstance: deps.instance.slice(0, 128),
+      regarding: {
+        apiVersion: `${kind.group}/${kind.version}`,
+        kind: kind.kind,
+        name,
+        namespace,
+        uid,
+        resourceVersion,
+      },
+    },
+  });
+}
+
+/** A time as Kubernetes' MicroTime wants it: with six digits after the second. */
+export function microTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace('Z', '000Z');
+}

@@ -1,0 +1,96 @@
+import { type KubeObject, parseObjectKey } from './objects.ts';
+import { Reflector, type ReflectorDeps, type ReflectorSource } from './reflector.ts';
+
+export interface NamedWatchesDeps extends Omit<ReflectorDeps<KubeObject>, 'source' | 'handler'> {
+  /** The collection of a namespace. */
+  readonly path: (namespace: string) => string;
+  /** Told when an object that someone follows appears, changes or goes; with its metadata, undefined once it is gone. */
+  readonly onChange: (key: string, object: KubeObject | undefined) => void;
+}
+
+interface NamedWatch {
+  readonly reflector: Reflector<KubeObject>;
+  readonly followers: Set<string>;
+}
+
+/**
+ * Metadata-only watches of single objects by `metadata.name`, shared by all who follow the same one and closed when
+ * the last of them lets go. Each open one is one connection.
+ */
+export class NamedWatches {
+  readonly #deps: NamedWatchesDeps;
+  readonly #watches = new Map<string, NamedWatch>();
+  readonly #followed = new Map<string, ReadonlySet<string>>();
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(deps: NamedWatchesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes `follower` follow just these objects (keys `namespace/name`): opens what is new, closes what nobody wants any more. */
+  follow(follower: string, keys: ReadonlySet<string>): void {
+    const before = this.#followed.get(follower) ?? new Set<string>();
+    for (const key of keys) this.#open(key).followers.add(follower);
+    for (const key of before) if (!keys.has(key)) this.#letGo(key, follower);
+    if (keys.size === 0) this.#followed.delete(follower);
+    else this.#followed.set(follower, keys);
+  }
+
+  followersOf(key: string): Iterable<string> {
+    return this.#watches.get(key)?.followers ?? [];
+  }
+
+  /** The object's metadata as last seen; undefined where it is not followed, not seen yet or does not exist. */
+  get(key: string): KubeObject | undefined {
+    return this.#watches.get(key)?.reflector.get(key);
+  }
+
+  /** How many watches are open. */
+  get size(): number {
+    return this.#watches.size;
+  }
+
+  async stop(): Promise<void> {
+    for (const key of this.#watches.keys()) this.#close(key);
+    this.#followed.clear();
+    await Promise.all(this.#closing);
+  }
+
+  #open(key: string): NamedWatch {
+    const known = this.#watches.get(key);
+    if (known !== undefined) return known;
+    const watch = { reflector: this.#createReflector(key), followers: new Set<string>() };
+    this.#watches.set(key, watch);
+    watch.reflector.start();
+    return watch;
+  }
+
+  #createReflector(key: string): Reflector<KubeObject> {
+    const { path, onChange, ...deps } = this.#deps;
+    const { namespace, name } = parseObjectKey(key);
+    const source: ReflectorSource = {
+      path: path(namespace),
+      fieldSelector: `metadata.name=${name}`,
+      metadataOnly: true,
+    };
+    const handler = {
+      onUpsert: (object: KubeObject) => onChange(key, object),
+      onDelete: () => onChange(key, undefined),
+    };
+    return new Reflector<KubeObject>({ ...deps, source, handler });
+  }
+
+  #letGo(key: string, follower: string): void {
+    const watch = this.#watches.get(key);
+    watch?.followers.delete(follower);
+    if (watch?.followers.size === 0) this.#close(key);
+  }
+
+  #close(key: string): void {
+    const watch = this.#watches.get(key);
+    if (watch === undefined) return;
+    this.#watches.delete(key);
+    const closed: Promise<void> = watch.reflector.stop().finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+}

@@ -1,0 +1,101 @@
+import { isApiStatus } from './api-error.ts';
+import { type KubeClient, metadataOnly } from './client.ts';
+import type { KubeObject, NamespacedName, ObjectMeta } from './objects.ts';
+
+/** A Secret with its values, in base64 as the API server has them. Hold one no longer than it takes to look. */
+export interface SecretObject extends KubeObject {
+  readonly type?: string;
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, string>> | null;
+}
+
+/** The metadata of a Secret that shall be written; what is absent is taken away. */
+export type SecretMeta = Pick<ObjectMeta, 'name'> &
+  Partial<Pick<ObjectMeta, 'labels' | 'annotations' | 'ownerReferences' | 'finalizers'>>;
+
+export interface SecretContent {
+  readonly metadata: SecretMeta;
+  readonly type: string;
+  /** Values in base64. */
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** The very version of an object that a write is meant for; on any other the API server answers 409. */
+export interface Precondition {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/**
+ * Reads and writes of Secrets. A write answers the metadata alone: no value comes back. Everything throws ApiError.
+ */
+export class SecretsClient {
+  readonly #client: Pick<KubeClient, 'request'>;
+
+  constructor(deps: { readonly client: Pick<KubeClient, 'request'> }) {
+    this.#client = deps.client;
+  }
+
+  /** The Secret with its values; undefined where there is none. */
+  async find(target: NamespacedName): Promise<SecretObject | undefined> {
+    try {
+      return await this.#client.request<SecretObject>({ method: 'GET', path: secretPath(target) });
+    } catch (error) {
+      if (isApiStatus(error, 404)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Makes a Secret; 409 where one of that name exists, whoever made it. */
+  async create(namespace: string, content: SecretContent): Promise<ObjectMeta> {
+    return await this.#write('POST', secretsPath(namespace), content);
+  }
+
+  /**
+   * Lets the API server judge a Secret that shall take the place of one of the same name, and makes nothing: throws the
+   * ApiError that `create` would, but not the 409 for the one that is still there.
+   */
+  async check(namespace: string, content: SecretContent): Promise<void> {
+    try {
+      await this.#write('POST', secretsPath(namespace), content, { dryRun: 'All' });
+    } catch (error) {
+      if (!isApiStatus(error, 409)) throw error;
+    }
+  }
+
+  /** Replaces all of a Secret: 409 where it is no longer the version of the precondition, 404 where it is gone. */
+  async replace(namespace: string, content: SecretContent, precondition: Precondition): Promise<ObjectMeta> {
+    const versioned = { ...content, metadata: { ...content.metadata, ...precondition } };
+    return await this.#write('PUT', secretPath({ namespace, name: content.metadata.name }), versioned);
+  }
+
+  /** Deletes just that version of a Secret: 409 for another one, 404 where it is gone. */
+  async delete(target: NamespacedName, precondition: Precondition): Promise<void> {
+    await this.#client.request({
+      method: 'DELETE',
+      path: secretPath(target),
+      accept: metadataOnly,
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: precondition },
+    });
+  }
+
+  async #write(
+    method: 'POST' | 'PUT',
+    path: string,
+    content: SecretContent,
+    query: Readonly<Record<string, string>> = {},
+  ): Promise<ObjectMeta> {
+    const body = { apiVersion: 'v1', kind: 'Secret', ...content };
+    const written = await this.#client.request<KubeObject>({ method, path, query, body, accept: metadataOnly });
+    return written.metadata;
+  }
+}
+
+/** The collection of Secrets in a namespace, or in all of them. */
+export function secretsPath(namespace?: string): string {
+  return namespace === undefined ? '/api/v1/secrets' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
+}
+
+function secretPath({ namespace, name }: NamespacedName): string {
+  return `${secretsPath(namespace)}/${encodeURIComponent(name)}`;
+}
