@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { constants as systemConstants } from 'node:os';
+import { join } from 'node:path';
+import { ensureBinaries } from './build.ts';
+import { ClusterError, runProgram } from './cluster-error.ts';
+import { findPublished } from './published-cluster.ts';
+
+/** Runs kubectl against the running cluster of this checkout, and ends as it ends. */
+async function main(): Promise<void> {
+  const cluster = findPublished();
+  if (cluster === undefined) {
+    throw new ClusterError(
+      'No cluster of this checkout runs. Start one in another terminal: npm run cluster, or npm start.',
+    );
+  }
+  const program = assetsKubectl() ?? (await builtKubectl());
+  // In the environment of this one process: as a flag, it would stand before the names of kubectl's plugins.
+  const env = {
+    ...process.env,
+    KUBECONFIG: cluster.kubeconfig,
+    KUBECACHEDIR: join(cluster.runFolder, 'kubectl-cache'),
+  };
+  const child = spawn(program, process.argv.slice(2), { env, stdio: 'inherit' });
+  // kubectl decides what becomes of a signal. A Ctrl-C reaches it from the terminal; a second one would cut its clean-up short.
+  process.on('SIGINT', () => undefined);
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void child.kill(signal));
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  process.exitCode = code ?? 128 + (signal === null ? 0 : systemConstants.signals[signal]);
+}
+
+async function builtKubectl(): Promise<string> {
+  // Standard output is kubectl's.
+  const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
+  return kubectl;
+}
+
+function assetsKubectl(): string | undefined {
+  const folder = process.env['KUBEBUILDER_ASSETS'];
+  if (folder === undefined || folder === '') return undefined;
+  const path = join(folder, 'kubectl');
+  try {
+    accessSync(path, constants.X_OK);
+    return path;
+  } catch {
+    return undefined;
+  }
+}
+
+await runProgram(main);

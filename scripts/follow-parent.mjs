@@ -1,0 +1,9 @@
+// Loaded before a script that bootstrap.mjs started: when that process is killed by force its end of the pipe closes, and the
+// script is told to end as if it had got the signal itself.
+import { Socket } from 'node:net';
+
+const parent = new Socket({ fd: 3 });
+parent.on('error', () => undefined);
+parent.on('close', () => process.kill(process.pid, 'SIGTERM'));
+parent.resume();
+parent.unref();

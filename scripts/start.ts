@@ -1,0 +1,171 @@
+/** `npm start`: the main job on this machine, from nothing to a native Secret (README.md). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkoutDirectory } from './checkout.ts';
+import { buildServer } from './build-server.ts';
+import { type Cluster, startCluster } from './cluster/cluster.ts';
+import { createControllerAccount } from './cluster/controller-account.ts';
+import { KubeHttp } from './cluster/kube-http.ts';
+import { developmentFolder } from './cluster/published-cluster.ts';
+import { startPostgres } from './postgres/server.ts';
+import { Api } from './start/api.ts';
+import { prepareFiles, removeForeignData, type StartFiles } from './start/files.ts';
+import { KeyframeServer } from './start/keyframe-server.ts';
+import { help, parseStartOptions, type StartOptions } from './start/options.ts';
+import { applyQuickstart, awaitSecret } from './start/quickstart.ts';
+import { apiCommands, apiReport, clusterCommands, secretReport } from './start/report.ts';
+import { RunFile } from './start/run-file.ts';
+import { makeSample, mintServiceToken } from './start/sample.ts';
+
+const port = process.env['KEYFRAME_PORT'] ?? '8700';
+const metricsPort = process.env['KEYFRAME_METRICS_PORT'] ?? '8701';
+// Beside the API's; the controller serves nothing else.
+const controllerMetricsPort = String(Number(metricsPort) + 1);
+const yearSeconds = 365 * 24 * 3600;
+
+/** What runs, in the order in which it was started; stopped in the opposite order. */
+const running: { stop(): Promise<void> }[] = [];
+let stopping: Promise<void> | undefined;
+
+function stopAll(): Promise<void> {
+  stopping ??= (async () => {
+    for (const part of running.toReversed()) await part.stop();
+  })();
+  return stopping;
+}
+
+async function startServer(run: RunFile, server: KeyframeServer, readyPort: string): Promise<void> {
+  run.add(server.pid);
+  running.push(server);
+  await server.ready(Number(readyPort));
+  server.onExit(() => {
+    if (stopping !== undefined) return;
+    console.error(`keyframe-server ${server.role} ended unexpectedly; its log is in .dev/logs.`);
+    void stopAll().then(() => process.exit(1));
+  });
+}
+
+/** PostgreSQL and the API: within seconds. */
+async function startApi(files: StartFiles, run: RunFile): Promise<{ api: Api; env: Record<string, string> }> {
+  removeForeignData(files);
+  const postgres = await startPostgres({ name: files.database });
+  running.push(postgres);
+  const env = {
+    KEYFRAME_DATABASE_URL: postgres.urlOf('postgres'),
+    KEYFRAME_ROOT_KEY_FILE: files.rootKey,
+    KEYFRAME_HOST: '127.0.0.1',
+  };
+  await new KeyframeServer({
+    role: 'migrate',
+    env: { KEYFRAME_DATABASE_URL: env.KEYFRAME_DATABASE_URL },
+    logFile: files.log('migrate'),
+  }).finished();
+  const server = new KeyframeServer({
+    role: 'api',
+    env: {
+      ...env,
+      KEYFRAME_PORT: port,
+      KEYFRAME_METRICS_PORT: metricsPort,
+      KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@localhost',
+      KEYFRAME_BOOTSTRAP_TOKEN_FILE: files.adminToken,
+    },
+    logFile: files.log('api'),
+  });
+  await startServer(run, server, metricsPort);
+  const api = new Api(`http://127.0.0.1:${port}`, readFileSync(files.adminToken, 'utf8').trim());
+  await makeSample(api);
+  return { api, env };
+}
+
+/** The cluster, the controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
+async function startSync(api: Api, env: Record<string, string>, files: StartFiles, run: RunFile): Promise<void> {
+  const cluster = await startCluster({
+    sources: ['kind', 'assets', 'built'],
+    customResources: join(checkoutDirectory, 'crds'),
+    publishTo: developmentFolder,
+    endOnSignals: false,
+    onUnexpectedEnd: (message) => console.error(message),
+  });
+  running.push(cluster);
+  await startController(cluster, env, files, run);
+  const kube = new KubeHttp(cluster.kubeconfig);
+  try {
+    const serviceToken = await mintServiceToken(api);
+    await applyQuickstart(kube, serviceToken.token);
+    console.log(secretReport(await awaitSecret(kube)));
+    console.log(
+      clusterCommands({ url: api.url, adminTokenFile: files.adminToken, cluster, serviceTokenId: serviceToken.id }),
+    );
+  } finally {
+    kube.close();
+  }
+}
+
+async function startController(
+  cluster: Cluster,
+  env: Record<string, string>,
+  files: StartFiles,
+  run: RunFile,
+): Promise<void> {
+  await createControllerAccount({
+    adminKubeconfig: cluster.kubeconfig,
+    rulesFile: join(checkoutDirectory, 'charts', 'keyframe', 'files', 'controller-rules.yaml'),
+    kubeconfigFile: files.controllerKubeconfig,
+    tokenSeconds: yearSeconds,
+  });
+  const server = new KeyframeServer({
+    role: 'controller',
+    env: {
+      ...env,
+      KEYFRAME_METRICS_PORT: controllerMetricsPort,
+      KEYFRAME_KUBECONFIG_FILE: files.controllerKubeconfig,
+    },
+    logFile: files.log('controller'),
+  });
+  await startServer(run, server, controllerMetricsPort);
+}
+
+async function start(options: StartOptions): Promise<void> {
+  const files = prepareFiles();
+  const run = new RunFile(files.run);
+  await run.take();
+  running.push({ stop: async () => run.release() });
+  await buildServer();
+  const { api, env } = await startApi(files, run);
+  console.log(apiReport(api.url, files.adminToken));
+  if (!options.cluster) return console.log(apiCommands(api.url, files.adminToken));
+  try {
+    await startSync(api, env, files, run);
+  } catch (error) {
+    if (options.once || stopping !== undefined) throw error;
+    console.error(`\nThere is no cluster: ${messageOf(error)}\nThe API stays up without it.`);
+    console.log(apiCommands(api.url, files.adminToken));
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function main(): Promise<void> {
+  const options = parseStartOptions(process.argv.slice(2));
+  if (options === undefined) return console.log(help);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => void stopAll().then(() => process.exit(options.once ? 1 : 0)));
+  }
+  await start(options);
+  if (options.once) {
+    await stopAll();
+    process.exit(0);
+  }
+  // Keeps the process alive; a signal ends it.
+  setInterval(() => undefined, 2 ** 30);
+}
+
+try {
+  await main();
+} catch (error) {
+  if (stopping === undefined) console.error(messageOf(error));
+  await stopAll();
+  process.exit(1);
+}

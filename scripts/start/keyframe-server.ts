@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkoutDirectory } from '../checkout.ts';
+
+export interface ServerOptions {
+  readonly role: 'api' | 'controller' | 'migrate';
+  readonly env: Readonly<Record<string, string>>;
+  /** Its log; replaced at each start. */
+  readonly logFile: string;
+}
+
+const program = join(checkoutDirectory, 'dist', 'main.js');
+
+/** A `keyframe-server` process of this checkout's build. */
+export class KeyframeServer {
+  readonly role: string;
+  readonly #child: ChildProcess;
+  readonly #logFile: string;
+
+  constructor({ role, env, logFile }: ServerOptions) {
+    this.role = role;
+    this.#logFile = logFile;
+    const log = openSync(logFile, 'w', 0o600);
+    this.#child = spawn(process.execPath, [program, role], {
+      // A group of its own: at Ctrl-C this process stops its servers one after the other.
+      detached: true,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Waits until /readyz on the metrics port answers 200. Throws with the log's end if it ends or takes too long. */
+  async ready(metricsPort: number, limitMs = 30_000): Promise<void> {
+    const deadline = Date.now() + limitMs;
+    while (Date.now() < deadline) {
+      if (this.#ended()) break;
+      if (await answersReady(metricsPort)) return;
+      await sleep(50);
+    }
+    throw new Error(`keyframe-server ${this.role} is not ready. The end of its log:\n${this.#logTail()}`);
+  }
+
+  /** Waits for the end of a role that ends by itself. Throws with the log's end if it failed. */
+  async finished(): Promise<void> {
+    if (!this.#ended()) await once(this.#child, 'exit');
+    if (this.#child.exitCode !== 0) throw new Error(`keyframe-server ${this.role} failed:\n${this.#logTail()}`);
+  }
+
+  /** Calls back if the process ends on its own. */
+  onExit(callback: () => void): void {
+    this.#child.once('exit', callback);
+  }
+
+  async stop(): Promise<void> {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (this.#ended()) return;
+      const ended = once(this.#child, 'exit');
+      this.#child.kill(signal);
+      await Promise.race([ended, sleep(15_000, undefined, { ref: false })]);
+    }
+  }
+
+  #ended(): boolean {
+    return this.#child.pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  #logTail(): string {
+    return readFileSync(this.#logFile, 'utf8').trimEnd().split('\n').slice(-8).join('\n');
+  }
+}
+
+async function answersReady(port: number): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

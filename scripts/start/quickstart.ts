@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+import { checkoutDirectory } from '../checkout.ts';
+import { apply } from '../cluster/apply.ts';
+import type { KubeHttp, KubeObject } from '../cluster/kube-http.ts';
+
+const example = join(checkoutDirectory, 'examples', 'quickstart.yaml');
+const syncPath = '/apis/keyframe.dev/v1alpha1/namespaces/default/secretsyncs/quickstart';
+const secretsPath = '/api/v1/namespaces/default/secrets';
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+interface Sync extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+/** Stores the service token in the Secret `quickstart-token` and applies examples/quickstart.yaml. */
+export async function applyQuickstart(kube: KubeHttp, token: string): Promise<void> {
+  await apply(kube, `${secretsPath}/quickstart-token`, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'quickstart-token', namespace: 'default' },
+    stringData: { token },
+  });
+  await apply(kube, syncPath, parse(readFileSync(example, 'utf8')) as object);
+}
+
+/**
+ * Waits until the SecretSync is ready and answers the keys of the native Secret, never its values. Throws with the
+ * resource's own message if it is not ready within the limit.
+ */
+export async function awaitSecret(kube: KubeHttp, limitMs = 60_000): Promise<string[]> {
+  const deadline = Date.now() + limitMs;
+  let message = 'The controller has not looked at it yet.';
+  while (Date.now() < deadline) {
+    const sync = await kube.json<Sync>({ path: syncPath });
+    const ready = sync.status?.conditions?.find(({ type }) => type === 'Ready');
+    if (ready?.status === 'True') {
+      const secret = await kube.json<KubeObject & { data?: object }>({ path: `${secretsPath}/quickstart` });
+      return Object.keys(secret.data ?? {}).sort();
+    }
+    if (ready !== undefined) message = `${ready.reason}: ${ready.message}`;
+    await sleep(50);
+  }
+  throw new Error(`The SecretSync default/quickstart is not ready. ${message}`);
+}
