@@ -204,6 +204,12 @@ describe('policy for service tokens', () => {
   );
 });
 
+describe('setting and deleting secrets', () => {
+  test('need the same right, because one PATCH does both', () => {
+    expect(rules['secret.delete']).toEqual(rules['secret.write']);
+  });
+});
+
 describe('creating organizations', () => {
   test('is for instance admins alone', () => {
     expect(mayCreateOrganization(user(true))).toBe(true);

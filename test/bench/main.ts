@@ -1,0 +1,14 @@
+/** `npm run bench [-- NAME …]`: the benchmarks, all of them or those named. They print figures and judge nothing. */
+import { changeToSecret } from './change-to-secret.ts';
+
+const benches: ReadonlyMap<string, () => Promise<void>> = new Map([['change-to-secret', changeToSecret]]);
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !benches.has(name));
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(', ')}: choose among ${[...benches.keys()].join(', ')}.`);
+  process.exit(64);
+}
+for (const [name, run] of benches) {
+  if (wanted.length === 0 || wanted.includes(name)) await run();
+}

@@ -1,0 +1,21 @@
+// A program that starts a cluster and keeps it, as `npm start` does, for tests that end it in some way.
+import { startCluster } from '../../scripts/cluster/cluster.ts';
+
+/** The launcher's first line of output, as JSON. */
+export interface LaunchedCluster {
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly runFolder: string;
+}
+
+if (import.meta.main) {
+  const [publishTo] = process.argv.slice(2);
+  const place = publishTo === undefined ? {} : { publishTo };
+  const { url, kubeconfig, runFolder } = await startCluster({ sources: ['built'], ...place });
+  const launched: LaunchedCluster = { url, kubeconfig, runFolder };
+  console.log(JSON.stringify(launched));
+  process.on('SIGUSR2', () => {
+    throw new Error('A planned fault.');
+  });
+  setInterval(() => undefined, 2 ** 30);
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
+import type { LeakPlace, SearchedPiece } from './leak-search.ts';
+
+/** The places of the cluster: etcd, objects that people and tools read, and the API server's audit log. */
+
+interface ListedObject extends KubeObject {
+  readonly data?: unknown;
+}
+
+/**
+ * Every key of etcd and its value as it is stored, except those of the Secrets (`namespace/name`) that rightfully hold
+ * values. `socket` is etcd's client socket.
+ */
+export function etcdKeys(socket: string, { kube, namespace, exempt }: { kube: KubeHttp; namespace: string; exempt: () => readonly string[] }): LeakPlace {
+  return {
+    name: 'etcd',
+    async *contents() {
+      const exempted = new Set(exempt().map((secret) => `/registry/secrets/${secret}`));
+      for await (const entry of etcdEntries(socket)) if (!exempted.has(entry.name)) yield entry;
+    },
+    plant: (text) => plantObject(kube, `/api/v1/namespaces/${namespace}/configmaps`, { data: { note: text } }),
+  };
+}
+
+/** The Events of all namespaces. */
+export function events(kube: KubeHttp, namespace: string): LeakPlace {
+  return {
+    name: 'Events',
+    contents: () => eachObject(kube, '/api/v1/events'),
+    plant: (note) =>
+      plantObject(kube, `/apis/events.k8s.io/v1/namespaces/${namespace}/events`, {
+        eventTime: new Date().toISOString().replace('Z', '000Z'),
+        action: 'Leak',
+        reason: 'Leak',
+        type: 'Normal',
+        reportingController: 'keyframe.dev/test',
+        reportingInstance: 'test',
+        regarding: { kind: 'Namespace', name: namespace, namespace },
+        note,
+      }),
+  };
+}
+
+/** All SecretSyncs, metadata and status included. `planted` is the path of one whose status may be overwritten. */
+export function secretSyncs(kube: KubeHttp, planted: () => string): LeakPlace {
+  return {
+    name: 'SecretSyncs',
+    contents: () => eachObject(kube, '/apis/keyframe.dev/v1alpha1/secretsyncs'),
+    async plant(message) {
+      const path = `${planted()}/status`;
+      const { status } = await kube.json<{ status?: { conditions?: unknown } }>({ path });
+      const condition = { type: 'Ready', status: 'False', reason: 'Leak', message, lastTransitionTime: new Date().toISOString() };
+      await mergePatch(kube, path, { status: { conditions: [condition] } });
+      return () => mergePatch(kube, path, { status: { conditions: status?.conditions ?? null } });
+    },
+  };
+}
+
+/** Names, labels, annotations and the rest of all Secrets but their data. */
+export function secretMetadata(kube: KubeHttp, namespace: string): LeakPlace {
+  return {
+    name: 'metadata of Secrets',
+    contents: () => eachObject(kube, '/api/v1/secrets'),
+    plant: (note) =>
+      plantObject(kube, `/api/v1/namespaces/${namespace}/secrets`, { metadata: { annotations: { 'keyframe.dev/leak': note } } }),
+  };
+}
+
+/** The API server's audit log. What was planted there stays in the file; its removal only stops looking that far back. */
+export function auditLog(file: string, kube: KubeHttp): LeakPlace {
+  let from = 0;
+  return {
+    name: 'audit log',
+    async *contents() {
+      yield { name: file, bytes: (await readFile(file)).subarray(from) };
+    },
+    async plant(text) {
+      await kube.send({ path: `/api/v1/namespaces?leak=${encodeURIComponent(text)}` });
+      return async () => void (from = (await readFile(file)).length);
+    },
+  };
+}
+
+async function* eachObject(kube: KubeHttp, path: string): AsyncIterable<SearchedPiece> {
+  const { items = [] } = await kube.json<{ items?: ListedObject[] }>({ path });
+  for (const { data: _data, ...shown } of items) {
+    yield { name: `${path}: ${shown.metadata.namespace}/${shown.metadata.name}`, bytes: Buffer.from(JSON.stringify(shown)) };
+  }
+}
+
+async function plantObject(kube: KubeHttp, path: string, content: { readonly metadata?: object; readonly [field: string]: unknown }): Promise<() => Promise<void>> {
+  const name = `planted-${randomBytes(4).toString('hex')}`;
+  await kube.json({ method: 'POST', path, body: { ...content, metadata: { ...content.metadata, name } } });
+  return async () => void (await kube.json({ method: 'DELETE', path: `${path}/${name}` }));
+}
+
+async function mergePatch(kube: KubeHttp, path: string, body: unknown): Promise<void> {
+  await kube.json({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+}
+
+interface EtcdRange {
+  readonly kvs?: readonly { readonly key: string; readonly value?: string }[];
+  readonly more?: boolean;
+}
+
+async function* etcdEntries(socket: string): AsyncIterable<SearchedPiece> {
+  // The path of a socket may have 107 bytes at most, so it is reached by a short one.
+  const folder = await mkdtemp(join(tmpdir(), 'kf-'));
+  await symlink(dirname(socket), join(folder, 'run'));
+  try {
+    let from: Buffer = Buffer.from([0]);
+    for (let more = true; more; ) {
+      const range = { key: from.toString('base64'), range_end: 'AA==', limit: '500' };
+      const answer = (await etcdCall(join(folder, 'run', basename(socket)), range)) as EtcdRange;
+      const pairs = (answer.kvs ?? []).map(({ key, value = '' }) => [key, value].map((part) => Buffer.from(part, 'base64')));
+      for (const [key, value] of pairs) if (key && value) yield { name: key.toString(), bytes: value };
+      // The next key after the last one.
+      from = Buffer.concat([pairs.at(-1)?.[0] ?? from, Buffer.from([0])]);
+      more = answer.more === true;
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** etcd's JSON gateway: https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/ */
+async function etcdCall(socketPath: string, body: unknown): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const call = request({ socketPath, path: '/v3/kv/range', method: 'POST' }, (answer) => void json(answer).then(resolve, reject));
+  call.once('error', reject).end(JSON.stringify(body));
+  return promise;
+}
