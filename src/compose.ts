@@ -1,14 +1,14 @@
 import type { RequestListener } from 'node:http';
 import type { ServerConfig } from './config.ts';
-import { type Controller, createController } from './controller/manager.ts';
+import type { Controller } from './controller/manager.ts';
 import { Keyring } from './crypto/keyring.ts';
 import { createApp } from './http/app.ts';
 import type { HttpServices } from './http/http-services.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
 import { Readiness } from './http/readiness.ts';
 import { HttpServer } from './http/server.ts';
-import { KubeClient } from './kube/client.ts';
-import { type Clock, systemClock } from './lib/clock.ts';
+import type { KubeClient } from './kube/client.ts';
+import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
 import { Access } from './services/access.ts';
@@ -34,7 +34,7 @@ import { schemaFault } from './store/migrate.ts';
 /** The one place where the parts of the server are made and put together. */
 
 /** What the edges stand on. */
-export interface Core extends HttpServices {
+interface Core extends HttpServices {
   readonly database: Database;
   readonly keyring: Keyring;
   readonly authentication: Authentication;
@@ -42,17 +42,16 @@ export interface Core extends HttpServices {
   readonly usage: CredentialUsage;
 }
 
-export interface CoreDeps {
+interface CoreDeps {
   readonly database: Database;
   readonly keyring: Keyring;
   readonly logger: Logger;
-  readonly clock?: Clock;
 }
 
 /** The services over an open database and keyring. Nothing here does anything until it is called. */
-export function composeCore({ database, keyring, logger, clock = systemClock }: CoreDeps): Core {
+function composeCore({ database, keyring, logger }: CoreDeps): Core {
   const audit = new AuditLog({ database });
-  const usage = new CredentialUsage({ database, clock, logger });
+  const usage = new CredentialUsage({ database, clock: systemClock, logger });
   const writer = new SecretWriter({ database, keyring });
   return {
     database,
@@ -127,7 +126,7 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
   const metrics = new Metrics();
   metrics.observePool(core.database.pool);
   metrics.observeAuditQueue(() => core.auditLog.queueLength);
-  const controller = config.role === 'api' ? undefined : composeController(config, { ...deps, metrics });
+  const controller = config.role === 'api' ? undefined : await composeController(config, { ...deps, metrics });
   const readiness = new Readiness({
     clock: systemClock,
     checks: [() => schemaFault(core.database), () => Promise.resolve(controller?.ready())],
@@ -150,16 +149,18 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
 }
 
 /** The controller with its feed of changes; `start` starts both. */
-function composeController(
+async function composeController(
   config: ServerConfig,
   { core, logger, open, metrics }: EdgeDeps & { readonly metrics: Metrics },
-): Pick<Controller, 'start' | 'ready'> {
-  const { kubeconfigFile, watchNamespaces, resyncIntervalMs } = config.controller;
+): Promise<Pick<Controller, 'start' | 'ready'>> {
+  // Loaded only where it runs: the Kubernetes client takes longer to load than all the rest, and as much memory.
+  const { createController } = await import('./controller/manager.ts');
+  const { resyncIntervalMs, watchNamespaces } = config.controller;
   const { database, keyring, authentication, access, secrets } = core;
   const listener = new Listener({ url: config.databaseDirectUrl.reveal(), logger });
   const changes = new ChangeFeed({ database, listener, logger });
   const controller = createController({
-    kube: KubeClient.load({ kubeconfigFile, clock: systemClock }),
+    kube: await loadKubeClient(config),
     services: { authentication, access, secrets, changes },
     fingerprint: (context, entries) => keyring.fingerprint(context, entries),
     logger,
@@ -176,6 +177,17 @@ function composeController(
     },
     ready: () => controller.ready(),
   };
+}
+
+async function loadKubeClient({ controller: { kubeconfigFile } }: ServerConfig): Promise<KubeClient> {
+  const [client, connection] = await Promise.all([import('./kube/client.ts'), import('./kube/connection.ts')]);
+  try {
+    return client.KubeClient.load({ kubeconfigFile, clock: systemClock });
+  } catch (error) {
+    if (error instanceof connection.KubeConfigError)
+      throw new StartError(exitCodes.configuration, error.message, error);
+    throw error;
+  }
 }
 
 async function listen(

@@ -6,7 +6,6 @@ import { type ServerRole, loadMigrateConfig, loadServerConfig, serverRoles } fro
 import { DomainError } from './domain/domain-error.ts';
 import { ConfigError } from './environment-reader.ts';
 import { ListenError } from './http/server.ts';
-import { KubeConfigError } from './kube/connection.ts';
 import { type Logger, createLogger, errorFields } from './lib/logger.ts';
 import { StartError, exitCodes } from './start-error.ts';
 import { migrate } from './store/migrate.ts';
@@ -116,8 +115,10 @@ function startErrorOf(error: unknown): StartError | undefined {
   if (error instanceof StartError) return error;
   if (error instanceof ConfigError) return new StartError(exitCodes.configuration, configurationFaults(error), error);
   if (error instanceof ListenError) return new StartError(exitCodes.unavailable, error.message, error);
-  if (error instanceof KubeConfigError) return new StartError(exitCodes.configuration, error.message, error);
-  if (!(error instanceof DomainError)) return undefined;
+  return error instanceof DomainError ? domainStartError(error) : undefined;
+}
+
+function domainStartError(error: DomainError): StartError {
   switch (error.code) {
     case 'store_unavailable':
       return new StartError(exitCodes.unavailable, unreachable(error), error);

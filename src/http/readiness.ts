@@ -7,7 +7,7 @@ export interface ReadinessDeps {
 }
 
 // Anyone may ask: however often they do, the database is asked once in this time.
-const keptMs = 1000;
+const keptMs = 200;
 const checkTimeoutMs = 2000;
 
 /** Whether this process can serve. */
@@ -23,10 +23,6 @@ export class Readiness {
   /** From now on the process is not ready, whatever its checks say. */
   shutDown(): void {
     this.#shuttingDown = true;
-  }
-
-  get isShuttingDown(): boolean {
-    return this.#shuttingDown;
   }
 
   /** What stands in the way, as a sentence without data; undefined when ready. Never throws. */

@@ -175,14 +175,14 @@ async function findTargets(
 async function checkQuota(tx: Transaction, environmentId: string, growth: Plan['growth']): Promise<void> {
   if (growth.secrets <= 0 && growth.bytes <= 0) return;
   const size = await store.measureEnvironment(tx, environmentId);
-  if (growth.secrets > 0 && size.secrets + growth.secrets > limits.secretsPerEnvironment) {
+  if (size.secrets + growth.secrets > limits.secretsPerEnvironment) {
     throw new DomainError(
       'quota_exceeded',
       `an environment holds at most ${limits.secretsPerEnvironment} secrets; this one has ${size.secrets}. ` +
         'Delete some, or use another environment',
     );
   }
-  if (growth.bytes > 0 && size.bytes + growth.bytes > limits.environmentBytes) {
+  if (size.bytes + growth.bytes > limits.environmentBytes) {
     throw new DomainError(
       'quota_exceeded',
       `the values of an environment are at most ${limits.environmentBytes} bytes; this one has ${size.bytes}. ` +

@@ -16,7 +16,7 @@ const nextCursor = z.string().nullable();
 
 export const organizationView = z.strictObject(tenantFields);
 /** Role: the caller's in the organization; null for a service token, which has none. */
-export const listedOrganizationView = z.strictObject({
+const listedOrganizationView = z.strictObject({
   ...tenantFields,
   role: z.enum(['owner', 'admin', 'developer', 'viewer']).nullable(),
 });

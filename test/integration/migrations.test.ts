@@ -227,6 +227,16 @@ describe('the migration runner', () => {
     expect(await migrate({ url, logger, directory })).toEqual(['99990102000000_bad']);
   });
 
+  test('a migration whose line of history cannot be written leaves nothing either', async () => {
+    const { url } = await migratedDatabase();
+    const directory = await ownCopy();
+    const sql = 'CREATE TABLE unrecorded (id int); DROP TABLE _prisma_migrations';
+    await addMigration(directory, '99990101000000_unrecorded', sql);
+    await expect(migrate({ url, logger, directory })).rejects.toMatchObject({ code: 'internal' });
+    expect(await query(url, `SELECT FROM pg_class WHERE relname = 'unrecorded'`)).toHaveLength(0);
+    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength(1);
+  });
+
   test('a migration that another tool left unfinished is refused', async () => {
     const { url } = await migratedDatabase();
     await query(url, 'UPDATE _prisma_migrations SET finished_at = NULL');

@@ -37,11 +37,18 @@ export async function startTestApi(): Promise<TestApi> {
   const { authentication, audit } = services;
   const app = createApp({ authentication, auditLog: audit, services, logger, metrics, readiness });
   const server = await HttpServer.listen(app, {
-    ...{ host: '127.0.0.1', port: 0 },
-    ...{ portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' },
+    host: '127.0.0.1',
+    port: 0,
+    portVariable: 'KEYFRAME_PORT',
+    hostVariable: 'KEYFRAME_HOST',
   });
   return {
-    ...{ database, services, readiness, metrics, server, logs },
+    database,
+    services,
+    readiness,
+    metrics,
+    server,
+    logs,
     port: server.port,
     client: (token) => new HttpClient(`http://127.0.0.1:${server.port}`, token?.reveal()),
     async close() {
@@ -98,19 +105,19 @@ export class HttpClient {
   }
 
   /** A request that must be answered with this status; answers the body. */
-  async expect<Body = unknown>(status: number, method: string, path: string, body?: unknown): Promise<Body> {
+  async expectStatus<Body = unknown>(status: number, method: string, path: string, body?: unknown): Promise<Body> {
     const answer = await this.send(method, path, body);
     if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
     return answer.body as Body;
   }
+}
 
-  /** A request that must fail with this code; answers the problem. */
-  async problem(code: string, ...[method, path, body, headers]: Parameters<HttpClient['send']>): Promise<Problem> {
-    const answer = await this.send(method, path, body, headers);
-    const told = problem.parse(answer.body);
-    if (told.code !== code) throw new Error(`${method} ${path} answered ${answer.text} and not ${code}`);
-    return told;
-  }
+/** Expects the answer to be a problem with this code, and answers it. */
+export async function expectProblem(asked: Promise<HttpAnswer>, code: string): Promise<Problem> {
+  const { body, text } = await asked;
+  const told = problem.safeParse(body).data;
+  if (told?.code !== code) throw new Error(`the answer is not ${code}: ${text}`);
+  return told;
 }
 
 function expectCommon({ status, headers, body }: HttpAnswer): void {

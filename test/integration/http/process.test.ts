@@ -1,21 +1,19 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { CapturedProcess, type ProcessEnd } from '../../support/captured-process.ts';
+import type { ProcessEnd } from '../../support/captured-process.ts';
 import { HttpClient } from '../../support/http.ts';
 import { type TestDatabase, createEmptyDatabase, createTestDatabase } from '../../support/postgres.ts';
+import { Programs, type RunningProgram, logLine, program } from '../../support/program.ts';
 import { newRootKey } from '../../support/services.ts';
 
-const program = join(checkoutDirectory, 'src', 'main.ts');
 const rootKey = newRootKey();
 const unreachable = 'postgresql://keyframe:canary@127.0.0.1:1/keyframe';
-const started: CapturedProcess[] = [];
+const programs = new Programs();
 let database: TestDatabase;
 let folder: string;
 
@@ -24,59 +22,19 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'keyframe-process-'));
 });
 
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((server) => server.end('SIGKILL')));
-});
+afterEach(() => programs.endAll());
 
 afterAll(async () => {
   await database.drop();
   rmSync(folder, { recursive: true });
 });
 
-/** Starts the program; `env` is without the prefix. Ports are free ones unless told. */
-function spawn(
-  args: readonly string[],
+/** Starts an API on the database of these tests. */
+function startApi(
   env: Readonly<Record<string, string>> = {},
   nodeArgs: readonly string[] = [],
-): CapturedProcess {
-  const variables = Object.entries({ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...env });
-  const server = new CapturedProcess({
-    name: args.join(' '),
-    program: process.execPath,
-    args: [...nodeArgs, program, ...args],
-    env: Object.fromEntries(variables.map(([name, value]) => [`KEYFRAME_${name}`, value])),
-  });
-  started.push(server);
-  return server;
-}
-
-interface Running {
-  readonly server: CapturedProcess;
-  readonly port: number;
-  readonly metricsPort: number;
-}
-
-/** Starts an API and waits until it says that it has. */
-async function startApi(
-  env: Readonly<Record<string, string>> = {},
-  nodeArgs: readonly string[] = [],
-): Promise<Running> {
-  const server = spawn(['api'], { DATABASE_URL: database.url, ROOT_KEY: rootKey, ...env }, nodeArgs);
-  const line = await logLine(server, 'started');
-  return { server, port: Number(line['port']), metricsPort: Number(line['metricsPort']) };
-}
-
-async function logLine(server: CapturedProcess, message: string): Promise<Record<string, unknown>> {
-  for (;;) {
-    const lines = server.output
-      .toString()
-      .split('\n')
-      .filter((line) => line.startsWith('{'));
-    const found = lines.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ msg }) => msg === message);
-    if (found !== undefined) return found;
-    if (!server.isRunning) throw new Error(`it ended: ${server.output.toString()}`);
-    await pause(10);
-  }
+): Promise<RunningProgram> {
+  return programs.start({ args: ['api'], env: { DATABASE_URL: database.url, ROOT_KEY: rootKey, ...env }, nodeArgs });
 }
 
 /** What a process that cannot start says, and how it ends. */
@@ -84,7 +42,7 @@ async function refusal(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<[ProcessEnd['code'], string]> {
-  const server = spawn(args, env);
+  const server = programs.spawn({ args, env });
   const { code } = await server.ended;
   const output = server.output.toString();
   expect(output).not.toMatch(/canary|^ +at /m);
@@ -101,13 +59,11 @@ describe('the command line', () => {
     expect(await refusal(['--version'])).toEqual([0, `${version}\n`]);
   });
 
-  test.each([[[]], [['canary']], [['api', 'all']], [['api', '--canary']]])(
-    '%j is refused with advice',
-    async (args) => {
-      const advice = 'keyframe-server: give one of the roles all, api, controller or migrate; --help tells more\n';
-      expect(await refusal(args)).toEqual([64, advice]);
-    },
-  );
+  test('is one role; anything else is refused with advice', async () => {
+    const advice = 'keyframe-server: give one of the roles all, api, controller or migrate; --help tells more\n';
+    const wrong = [[], ['canary'], ['api', 'all'], ['api', '--canary']];
+    expect(await Promise.all(wrong.map((args) => refusal(args)))).toEqual(wrong.map(() => [64, advice]));
+  });
 });
 
 describe('a start that cannot succeed says why in one message', () => {
@@ -120,8 +76,13 @@ describe('a start that cannot succeed says why in one message', () => {
     });
     expect(code).toBe(78);
     expect(output.split('\n').map((line) => line.split(':')[0])).toEqual([
-      ...['keyframe-server', '  KEYFRAME_LOGLEVEL', '  KEYFRAME_DATABASE_URL', '  KEYFRAME_ROOT_KEY'],
-      ...['  KEYFRAME_PORT', '  KEYFRAME_KUBECONFIG_FILE', ''],
+      'keyframe-server',
+      '  KEYFRAME_LOGLEVEL',
+      '  KEYFRAME_DATABASE_URL',
+      '  KEYFRAME_ROOT_KEY',
+      '  KEYFRAME_PORT',
+      '  KEYFRAME_KUBECONFIG_FILE',
+      '',
     ]);
   });
 
@@ -178,7 +139,7 @@ describe('a start that cannot succeed says why in one message', () => {
     expect(code).toBe(78);
     expect(output).toMatch(/^keyframe-server: the database lacks migration \d+_init: run keyframe-server migrate\n$/);
     for (const applied of [1, 0]) {
-      const migration = spawn(['migrate'], env);
+      const migration = programs.spawn({ args: ['migrate'], env });
       expect((await migration.ended).code).toBe(0);
       expect(
         await logLine(migration, 'the database has the schema of this release').catch(() =>
@@ -200,7 +161,7 @@ describe('the first administrator', () => {
     const first = await startApi(env);
     const token = readFileSync(tokenFile, 'utf8').trim();
     expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
-    const me = await new HttpClient(`http://127.0.0.1:${first.port}`, token).expect(200, 'GET', '/me');
+    const me = await new HttpClient(`http://127.0.0.1:${first.port}`, token).expectStatus(200, 'GET', '/me');
     expect(me).toMatchObject({ name: 'admin@example.test', instanceAdmin: true });
     expect(first.server.output.toString()).not.toContain(token);
     await first.server.end();
@@ -208,78 +169,6 @@ describe('the first administrator', () => {
     expect(readFileSync(tokenFile, 'utf8').trim()).toBe(token);
     await second.server.end();
     await own.drop();
-  });
-});
-
-describe('a signal', () => {
-  /** A request whose body is not complete yet. */
-  async function beginRequest(port: number): Promise<{ finish(): Promise<IncomingMessage> }> {
-    const { token } = await adminToken();
-    const outgoing = request({
-      host: '127.0.0.1',
-      port,
-      method: 'POST',
-      path: '/api/v1/organizations',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
-    });
-    outgoing.write('{"slug":');
-    await pause(200);
-    return {
-      async finish() {
-        const answered = once(outgoing, 'response');
-        outgoing.end(`"o-${Date.now()}"}`);
-        const [response] = (await answered) as [IncomingMessage];
-        response.resume();
-        return response;
-      },
-    };
-  }
-
-  let token: string | undefined;
-
-  async function adminToken(): Promise<{ token: string }> {
-    if (token === undefined) {
-      const tokenFile = join(folder, 'signals');
-      const env = { BOOTSTRAP_ADMIN_EMAIL: 'signals@example.test', BOOTSTRAP_TOKEN_FILE: tokenFile };
-      const { server } = await startApi(env);
-      await server.end();
-      token = readFileSync(tokenFile, 'utf8').trim();
-    }
-    return { token };
-  }
-
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s ends it in order: not ready, no new request, those under way answered',
-    async (signal) => {
-      await adminToken();
-      const { server, port, metricsPort } = await startApi();
-      const begun = await beginRequest(port);
-      server.signal(signal);
-      await logLine(server, 'stopping');
-      const ready = await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
-      expect([ready.status, await ready.json()]).toEqual([
-        503,
-        { status: 'unavailable', reason: 'this process is shutting down' },
-      ]);
-      await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow();
-      const response = await begun.finish();
-      expect(response.statusCode).toBe(201);
-      expect(response.headers.connection).toBe('close');
-      expect(await server.ended).toEqual({ code: 0, signal: null });
-      expect(server.output.toString()).toContain('"msg":"stopped"');
-    },
-  );
-
-  test('a second one ends it at once', async () => {
-    await adminToken();
-    const { server, port } = await startApi();
-    await beginRequest(port);
-    server.signal('SIGTERM');
-    await logLine(server, 'stopping');
-    const sentAt = performance.now();
-    server.signal('SIGTERM');
-    expect((await server.ended).code).toBe(143);
-    expect(performance.now() - sentAt).toBeLessThan(2000);
   });
 });
 

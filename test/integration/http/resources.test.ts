@@ -11,7 +11,7 @@ import {
   projectView,
 } from '../../../src/wire/tenancy.ts';
 import { rollbackView, versionListView, versionWithValueView } from '../../../src/wire/versions.ts';
-import { type HttpClient, type TestApi, startTestApi } from '../../support/http.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
 import { type World, createUser, createWorld } from '../../support/services.ts';
 
 let api: TestApi;
@@ -29,7 +29,7 @@ afterAll(() => api.close());
 /** The paths of a new environment. */
 async function newEnvironment(slug: string): Promise<{ secrets: string; versions: string; id: string }> {
   const { organization } = world.slugs;
-  const { id } = await owner.expect<{ id: string }>(201, 'POST', `/environments/${organization}/web`, { slug });
+  const { id } = await owner.expectStatus<{ id: string }>(201, 'POST', `/environments/${organization}/web`, { slug });
   return { secrets: `/secrets/${organization}/web/${slug}`, versions: `/versions/${organization}/web/${slug}`, id };
 }
 
@@ -41,8 +41,8 @@ describe('organizations, projects and environments', () => {
     expect(created.headers.get('location')).toBe('/api/v1/organizations/acme');
     const organization = organizationView.parse(created.body);
     expect(organization).toMatchObject({ slug: 'acme', displayName: 'Acme Corp.' });
-    expect(await admin.expect(200, 'GET', '/organizations/acme')).toEqual(organization);
-    expect(organizationListView.parse(await admin.expect(200, 'GET', '/organizations'))).toEqual({
+    expect(await admin.expectStatus(200, 'GET', '/organizations/acme')).toEqual(organization);
+    expect(organizationListView.parse(await admin.expectStatus(200, 'GET', '/organizations'))).toEqual({
       organizations: [{ ...organization, role: 'owner' }],
       nextCursor: null,
     });
@@ -50,47 +50,50 @@ describe('organizations, projects and environments', () => {
     for (const slug of ['web', 'api']) {
       const project = await admin.send('POST', '/projects/acme', { slug });
       expect(project.headers.get('location')).toBe(`/api/v1/projects/acme/${slug}`);
-      expect(await admin.expect(200, 'GET', `/projects/acme/${slug}`)).toEqual(projectView.parse(project.body));
+      expect(await admin.expectStatus(200, 'GET', `/projects/acme/${slug}`)).toEqual(projectView.parse(project.body));
     }
-    const { projects } = projectListView.parse(await admin.expect(200, 'GET', '/projects/acme'));
+    const { projects } = projectListView.parse(await admin.expectStatus(200, 'GET', '/projects/acme'));
     expect(projects.map(({ slug }) => slug)).toEqual(['api', 'web']);
 
     const environment = await admin.send('POST', '/environments/acme/web', { slug: 'prod' });
     expect(environment.headers.get('location')).toBe('/api/v1/environments/acme/web/prod');
     expect(environmentView.parse(environment.body)).toMatchObject({ slug: 'prod', displayName: 'prod', revision: 0 });
-    expect(await admin.expect(200, 'GET', '/environments/acme/web/prod')).toEqual(environment.body);
-    const { environments } = environmentListView.parse(await admin.expect(200, 'GET', '/environments/acme/web'));
+    expect(await admin.expectStatus(200, 'GET', '/environments/acme/web/prod')).toEqual(environment.body);
+    const { environments } = environmentListView.parse(await admin.expectStatus(200, 'GET', '/environments/acme/web'));
     expect(environments).toEqual([environment.body]);
   });
 
   test('refuse a slug that is taken', async () => {
     const { organization } = world.slugs;
-    await owner.problem('conflict', 'POST', '/organizations', { slug: organization });
-    await owner.problem('conflict', 'POST', `/projects/${organization}`, { slug: 'web' });
-    await owner.problem('conflict', 'POST', `/environments/${organization}/web`, { slug: 'prod' });
+    await expectProblem(owner.send('POST', '/organizations', { slug: organization }), 'conflict');
+    await expectProblem(owner.send('POST', `/projects/${organization}`, { slug: 'web' }), 'conflict');
+    await expectProblem(owner.send('POST', `/environments/${organization}/web`, { slug: 'prod' }), 'conflict');
   });
 
   test('are made by those who may', async () => {
     const { organization } = world.slugs;
     const viewer = api.client(world.viewer.token);
-    await viewer.problem('forbidden', 'POST', '/organizations', { slug: 'other' });
-    await viewer.problem('forbidden', 'POST', `/projects/${organization}`, { slug: 'other' });
-    await viewer.problem('forbidden', 'POST', `/environments/${organization}/web`, { slug: 'other' });
+    await expectProblem(viewer.send('POST', '/organizations', { slug: 'other' }), 'forbidden');
+    await expectProblem(viewer.send('POST', `/projects/${organization}`, { slug: 'other' }), 'forbidden');
+    await expectProblem(viewer.send('POST', `/environments/${organization}/web`, { slug: 'other' }), 'forbidden');
   });
 });
 
 describe('me', () => {
   test('tells a person their organizations', async () => {
-    const me = meView.parse(await owner.expect(200, 'GET', '/me'));
+    const me = meView.parse(await owner.expectStatus(200, 'GET', '/me'));
     const organizations = [{ id: world.organization.id, slug: world.slugs.organization, role: 'owner' }];
     expect(me).toMatchObject({ type: 'user', id: world.owner.id, instanceAdmin: true, organizations });
   });
 
   test('tells a service token what it is tied to', async () => {
     const token = await world.serviceToken({ permission: 'read' });
-    const me = meView.parse(await api.client(token.token).expect(200, 'GET', '/me'));
+    const me = meView.parse(await api.client(token.token).expectStatus(200, 'GET', '/me'));
     expect(me).toMatchObject({
-      ...{ type: 'service_token', id: token.id, scope: 'environment', permission: 'read' },
+      type: 'service_token',
+      id: token.id,
+      scope: 'environment',
+      permission: 'read',
       organization: { slug: world.slugs.organization },
       environment: { id: world.environment.id, slug: 'prod' },
     });
@@ -107,10 +110,13 @@ describe('secrets', () => {
     const second = await owner.send('PUT', `${secrets}/B`, { value: 'v2', expectedVersion: 1 });
     expect(second.status).toBe(200);
     expect(second.headers.has('location')).toBe(false);
-    await owner.expect(201, 'PUT', `${secrets}/A`, { value: '' });
+    await owner.expectStatus(201, 'PUT', `${secrets}/A`, { value: '' });
 
-    expect(secretView.parse(await owner.expect(200, 'GET', `${secrets}/B`))).toMatchObject({ value: 'v2', version: 2 });
-    const list = secretListView.parse(await owner.expect(200, 'GET', secrets));
+    expect(secretView.parse(await owner.expectStatus(200, 'GET', `${secrets}/B`))).toMatchObject({
+      value: 'v2',
+      version: 2,
+    });
+    const list = secretListView.parse(await owner.expectStatus(200, 'GET', secrets));
     expect(list.secrets.map(({ key, value, version }) => [key, value, version])).toEqual([
       ['A', '', 1],
       ['B', 'v2', 2],
@@ -119,8 +125,8 @@ describe('secrets', () => {
 
     const deleted = await owner.send('DELETE', `${secrets}/A`);
     expect([deleted.status, deleted.text]).toEqual([204, '']);
-    await owner.problem('not_found', 'GET', `${secrets}/A`);
-    await owner.problem('not_found', 'DELETE', `${secrets}/A`);
+    await expectProblem(owner.send('GET', `${secrets}/A`), 'not_found');
+    await expectProblem(owner.send('DELETE', `${secrets}/A`), 'not_found');
   });
 
   test('come back as they were put, however they are written', async () => {
@@ -132,21 +138,24 @@ describe('secrets', () => {
       '😀'.repeat(1000),
       'é'.repeat(131_072),
     ].entries()) {
-      await owner.expect(201, 'PUT', `${secrets}/K${index}`, { value });
-      expect(await owner.expect(200, 'GET', `${secrets}/K${index}`)).toMatchObject({ value });
+      await owner.expectStatus(201, 'PUT', `${secrets}/K${index}`, { value });
+      expect(await owner.expectStatus(200, 'GET', `${secrets}/K${index}`)).toMatchObject({ value });
     }
   });
 
   test('are changed together by PATCH, in one revision', async () => {
     const { secrets } = await newEnvironment('patch');
     const made = secretPatchView.parse(
-      await owner.expect(200, 'PATCH', secrets, { set: { C: '3', A: '1', constructor: 'c' }, comment: 'all' }),
+      await owner.expectStatus(200, 'PATCH', secrets, { set: { C: '3', A: '1', constructor: 'c' }, comment: 'all' }),
     );
     expect(made).toMatchObject({ revision: 1, deleted: [], unchanged: [] });
     expect(made.set.map(({ key }) => key).sort()).toEqual(['A', 'C', 'constructor']);
     const { revisionId: expectedRevision } = made;
-    const changed = await owner.expect(200, 'PATCH', secrets, {
-      ...{ set: { A: '1', C: '4' }, delete: ['constructor'], skipUnchanged: true, expectedRevision },
+    const changed = await owner.expectStatus(200, 'PATCH', secrets, {
+      set: { A: '1', C: '4' },
+      delete: ['constructor'],
+      skipUnchanged: true,
+      expectedRevision,
     });
     expect(changed).toMatchObject({
       set: [{ key: 'C', version: 2 }],
@@ -154,21 +163,21 @@ describe('secrets', () => {
       unchanged: ['A'],
       revision: 2,
     });
-    await owner.problem('version_mismatch', 'PATCH', secrets, { set: { A: '2' }, expectedRevision });
+    await expectProblem(owner.send('PATCH', secrets, { set: { A: '2' }, expectedRevision }), 'version_mismatch');
   });
 
   test('are guarded by the version that is expected', async () => {
     const { secrets } = await newEnvironment('expect');
-    await owner.problem('version_mismatch', 'PUT', `${secrets}/A`, { value: 'x', expectedVersion: 1 });
-    await owner.expect(201, 'PUT', `${secrets}/A`, { value: 'x', expectedVersion: 0 });
-    await owner.problem('version_mismatch', 'PUT', `${secrets}/A`, { value: 'x', expectedVersion: 0 });
+    await expectProblem(owner.send('PUT', `${secrets}/A`, { value: 'x', expectedVersion: 1 }), 'version_mismatch');
+    await owner.expectStatus(201, 'PUT', `${secrets}/A`, { value: 'x', expectedVersion: 0 });
+    await expectProblem(owner.send('PUT', `${secrets}/A`, { value: 'x', expectedVersion: 0 }), 'version_mismatch');
   });
 
   test('may have any key that is allowed, also one that needs care in a path', async () => {
     const { secrets } = await newEnvironment('keys');
     for (const key of ['rollback', '-', '_.', 'a..b', '1', 'toString', 'K'.repeat(253)]) {
-      await owner.expect(201, 'PUT', `${secrets}/${key}`, { value: key });
-      expect(await owner.expect(200, 'GET', `${secrets}/${key}`)).toMatchObject({ key, value: key });
+      await owner.expectStatus(201, 'PUT', `${secrets}/${key}`, { value: key });
+      expect(await owner.expectStatus(200, 'GET', `${secrets}/${key}`)).toMatchObject({ key, value: key });
     }
   });
 });
@@ -177,7 +186,7 @@ describe('versions', () => {
   test('are listed newest first, paged, read with their value and rolled back to', async () => {
     const { secrets, versions } = await newEnvironment('history');
     for (const value of ['one', 'two', 'three']) await owner.send('PUT', `${secrets}/A`, { value, comment: value });
-    const all = versionListView.parse(await owner.expect(200, 'GET', `${versions}/A`));
+    const all = versionListView.parse(await owner.expectStatus(200, 'GET', `${versions}/A`));
     expect(all.versions.map(({ version, comment }) => [version, comment])).toEqual([
       [3, 'three'],
       [2, 'two'],
@@ -186,12 +195,12 @@ describe('versions', () => {
     expect(all.nextCursor).toBeNull();
     expect(all.versions[0]).toMatchObject({ changeType: 'updated', changedBy: world.owner.id, changedByType: 'user' });
 
-    const page = versionListView.parse(await owner.expect(200, 'GET', `${versions}/A?limit=2`));
+    const page = versionListView.parse(await owner.expectStatus(200, 'GET', `${versions}/A?limit=2`));
     expect(page.versions).toEqual(all.versions.slice(0, 2));
-    const rest = await owner.expect(200, 'GET', `${versions}/A?limit=2&cursor=${page.nextCursor}`);
+    const rest = await owner.expectStatus(200, 'GET', `${versions}/A?limit=2&cursor=${page.nextCursor}`);
     expect(rest).toEqual({ versions: all.versions.slice(2), nextCursor: null });
 
-    const one = versionWithValueView.parse(await owner.expect(200, 'GET', `${versions}/A/1`));
+    const one = versionWithValueView.parse(await owner.expectStatus(200, 'GET', `${versions}/A/1`));
     expect(one).toEqual({ ...all.versions[2], value: 'one' });
 
     const rollback = await owner.send('POST', `${versions}/A/rollback`, { targetVersion: 1, comment: 'back' });
@@ -203,24 +212,29 @@ describe('versions', () => {
       comment: 'back',
       revision: 4,
     });
-    expect(await owner.expect(200, 'GET', `${secrets}/A`)).toMatchObject({ value: 'one', version: 4 });
+    expect(await owner.expectStatus(200, 'GET', `${secrets}/A`)).toMatchObject({ value: 'one', version: 4 });
   });
 
   test('of a deleted key stay readable, but cannot be rolled back to', async () => {
     const { secrets, versions } = await newEnvironment('deleted');
     await owner.send('PUT', `${secrets}/A`, { value: 'x' });
     await owner.send('DELETE', `${secrets}/A`);
-    expect(await owner.expect(200, 'GET', `${versions}/A/1`)).toMatchObject({ value: 'x' });
-    const { status } = await owner.problem('secret_deleted', 'POST', `${versions}/A/rollback`, { targetVersion: 1 });
+    expect(await owner.expectStatus(200, 'GET', `${versions}/A/1`)).toMatchObject({ value: 'x' });
+    const { status } = await expectProblem(
+      owner.send('POST', `${versions}/A/rollback`, {
+        targetVersion: 1,
+      }),
+      'secret_deleted',
+    );
     expect(status).toBe(409);
   });
 
   test('that are not there are not found', async () => {
     const { secrets, versions } = await newEnvironment('absent');
     await owner.send('PUT', `${secrets}/A`, { value: 'x' });
-    await owner.problem('not_found', 'GET', `${versions}/B`);
-    await owner.problem('not_found', 'GET', `${versions}/A/2`);
-    await owner.problem('not_found', 'POST', `${versions}/A/rollback`, { targetVersion: 2 });
+    await expectProblem(owner.send('GET', `${versions}/B`), 'not_found');
+    await expectProblem(owner.send('GET', `${versions}/A/2`), 'not_found');
+    await expectProblem(owner.send('POST', `${versions}/A/rollback`, { targetVersion: 2 }), 'not_found');
   });
 });
 
@@ -238,9 +252,9 @@ describe('service tokens', () => {
     expect(Math.round(days)).toBe(30);
 
     const reader = api.client({ reveal: () => token });
-    expect(await reader.expect(200, 'GET', secrets)).toMatchObject({ secrets: [] });
-    await reader.problem('forbidden', 'PUT', `${secrets}/A`, { value: 'x' });
-    await reader.problem('forbidden', 'GET', `/service-tokens/${organization}`);
+    expect(await reader.expectStatus(200, 'GET', secrets)).toMatchObject({ secrets: [] });
+    await expectProblem(reader.send('PUT', `${secrets}/A`, { value: 'x' }), 'forbidden');
+    await expectProblem(reader.send('GET', `/service-tokens/${organization}`), 'forbidden');
 
     const one = await owner.send('GET', `/service-tokens/${organization}/${record.id}`);
     expect(serviceTokenView.parse(one.body)).toMatchObject({ id: record.id, name: 'ci', expiresAt: record.expiresAt });
@@ -249,11 +263,11 @@ describe('service tokens', () => {
     expect(one.text + list.text).not.toContain(token);
 
     for (const _ of ['first', 'again'])
-      await owner.expect(204, 'DELETE', `/service-tokens/${organization}/${record.id}`);
-    const refused = await reader.problem('unauthenticated', 'GET', secrets);
+      await owner.expectStatus(204, 'DELETE', `/service-tokens/${organization}/${record.id}`);
+    const refused = await expectProblem(reader.send('GET', secrets), 'unauthenticated');
     expect(refused.detail).toBe('the token was revoked; use another');
     const revoked = serviceTokenView.parse(
-      await owner.expect(200, 'GET', `/service-tokens/${organization}/${record.id}`),
+      await owner.expectStatus(200, 'GET', `/service-tokens/${organization}/${record.id}`),
     );
     expect(revoked.revokedAt).not.toBeNull();
   });

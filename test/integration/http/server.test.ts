@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -7,7 +7,7 @@ import { createMetricsApp } from '../../../src/http/metrics-app.ts';
 import { HttpServer, ListenError } from '../../../src/http/server.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { problem } from '../../../src/wire/problem.ts';
-import { type HttpClient, type TestApi, startTestApi } from '../../support/http.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
 import { type World, createWorld } from '../../support/services.ts';
 
 const variables = { portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
@@ -109,7 +109,7 @@ describe('a failure of our own', () => {
   test('to write the audit discloses nothing', async () => {
     const { organization } = world.slugs;
     const path = `/secrets/${organization}/web/prod`;
-    await owner.expect(201, 'PUT', `${path}/A`, { value: 'canary' });
+    await owner.expectStatus(201, 'PUT', `${path}/A`, { value: 'canary' });
     const { token } = await world.serviceToken();
     await sql('ALTER TABLE audit_entry RENAME TO audit_gone');
     try {
@@ -124,20 +124,24 @@ describe('a failure of our own', () => {
           expect(answer.text).not.toContain('canary');
         }
       }
-      await owner.problem('internal', 'PUT', `${path}/B`, { value: 'x' });
+      await expectProblem(owner.send('PUT', `${path}/B`, { value: 'x' }), 'internal');
       // Also what fails is audited where a machine asks: it is not told how it failed.
-      await api.client(token).problem('internal', 'GET', `${path}/NOT_THERE`);
+      await expectProblem(api.client(token).send('GET', `${path}/NOT_THERE`), 'internal');
     } finally {
       await sql('ALTER TABLE audit_gone RENAME TO audit_entry');
     }
-    await owner.problem('not_found', 'GET', `${path}/B`);
+    await expectProblem(owner.send('GET', `${path}/B`), 'not_found');
   });
 
   test('to reach the database is 503 with Retry-After, and the process stays up but not ready', async () => {
     expect((await owner.request('GET', '/readyz')).body).toEqual({ status: 'ok' });
     await api.database.drop();
     const answer = await owner.send('GET', '/me');
-    expect(answer.body).toMatchObject({ status: 503, code: 'store_unavailable' });
+    expect(answer.body).toMatchObject({
+      status: 503,
+      code: 'store_unavailable',
+      detail: 'the database cannot be reached or did not answer in time; try again',
+    });
     expect(answer.headers.get('retry-after')).toBe('1');
     expect(api.logs.at(-1)).toMatchObject({ level: 'warn', code: 'store_unavailable' });
     await pause(1000);
@@ -225,7 +229,7 @@ describe('listening', () => {
     expect(isClosed).toBe(false);
     await expect(fetch(`http://127.0.0.1:${server.port}`)).rejects.toThrow();
     answering.resolve();
-    const [response] = (await arrived) as [import('node:http').IncomingMessage];
+    const [response] = (await arrived) as [IncomingMessage];
     response.resume();
     expect(response.statusCode).toBe(200);
     await closed;

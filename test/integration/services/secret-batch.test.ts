@@ -114,6 +114,9 @@ describe('a batch', () => {
     await expect(calls.put('ONE_MORE', 'x')).rejects.toMatchObject({ code: 'quota_exceeded' });
     expect(await calls.put('KEY_0', 'a longer value')).toMatchObject({ version: 2 });
     expect(await calls.patch({ ONE_MORE: 'x' }, ['KEY_1'])).toMatchObject({ revision: 3 });
+    await calls.remove('KEY_2');
+    await calls.put('AND_ANOTHER', 'x');
+    await expect(calls.put('KEY_2', 'x')).rejects.toMatchObject({ code: 'quota_exceeded' });
   });
 
   test('keeps the values within the bytes an environment may hold, and lets what is full shrink', async () => {

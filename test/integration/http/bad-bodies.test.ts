@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Canary } from '../../support/canary.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
+import { type TestToken, type World, createWorld } from '../../support/services.ts';
+
+// Must not be repeated by any answer.
+const word = new Canary().value.slice(0, 16);
+const mebibyte = 1024 * 1024;
+let api: TestApi;
+let world: World;
+let owner: HttpClient;
+let readOnly: TestToken;
+let secrets: string;
+let tokens: string;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  world = await createWorld(api.services);
+  owner = api.client(world.owner.token);
+  readOnly = await world.serviceToken({ permission: 'read' });
+  secrets = `/secrets/${world.slugs.organization}/web/prod`;
+  tokens = `/service-tokens/${world.slugs.organization}`;
+});
+
+afterAll(() => api.close());
+
+describe('what a caller may not see is not found, before anything else is judged', () => {
+  const bad: [string, unknown, Record<string, string>][] = [
+    ['malformed JSON', '{', {}],
+    ['another media type', '{}', { 'content-type': 'text/plain' }],
+    ['an invalid field', { value: 5, other: 1 }, {}],
+    ['a body that is too large', new Uint8Array(9 * mebibyte), {}],
+  ];
+
+  test.each(bad)('with %s', async (_case, body, headers) => {
+    const path = secrets.replace('prod', 'staging');
+    const missing = await expectProblem(owner.send('PUT', `${path}/..bad?x=1`, body, headers), 'not_found');
+    const stranger = api.client(world.stranger.token);
+    const hidden = await expectProblem(stranger.send('PUT', `${secrets}/..bad?x=1`, body, headers), 'not_found');
+    // One text for what is not there and what is not theirs to see.
+    expect(hidden.detail).toBe(missing.detail.replace('staging', 'prod'));
+  });
+
+  test.each(bad)('and what they see but may not do is forbidden, with %s', async (_case, body, headers) => {
+    for (const client of [api.client(world.viewer.token), api.client(readOnly.token)]) {
+      await expectProblem(client.send('PUT', `${secrets}/..bad?x=1`, body, headers), 'forbidden');
+      await expectProblem(client.send('PATCH', `${secrets}?x=1`, body, headers), 'forbidden');
+      await expectProblem(client.send('POST', tokens, body, headers), 'forbidden');
+    }
+  });
+});
+
+describe('a body', () => {
+  const json = 'application/json';
+  const needsBody = 'this request needs a body: a JSON object';
+  const needsJson = 'send the body as JSON in UTF-8, with Content-Type: application/json';
+
+  test.each<[string, [unknown, string], [number, string]]>([
+    ['none', [undefined, json], [400, needsBody]],
+    ['an empty one', ['', json], [400, needsBody]],
+    ['text', ['value', 'text/plain'], [415, needsJson]],
+    ['a form', ['value=1', 'application/x-www-form-urlencoded'], [415, needsJson]],
+    ['another charset', ['{}', 'application/json; charset=latin1'], [415, needsJson]],
+    ['a JSON patch', ['[]', 'application/json-patch+json'], [415, needsJson]],
+    ['half an object', [`{"value":"${word}`, json], [400, 'the body is not valid JSON']],
+    ['a word', [word, json], [400, 'the body is not valid JSON']],
+    ['a byte order mark', ['\ufeff{"value":""}', json], [400, 'the body is not valid JSON']],
+    ['bytes that are no UTF-8', [Buffer.from([0x7b, 0xff, 0x7d]), json], [400, 'the body is not valid UTF-8']],
+    ['an array', [`["${word}"]`, json], [422, 'body: must be a JSON object']],
+    ['a string', [`"${word}"`, json], [422, 'body: must be a JSON object']],
+    ['a field too many', [`{"value":"${word}","dryRun":1}`, json], [422, 'dryRun: is not a field of this request']],
+    ['a name no field has', [`{"value":"","${word} ":1}`, json], [422, '(unprintable name): is not a field']],
+    ['__proto__', [`{"value":"","__proto__":{"x":"${word}"}}`, json], [422, '__proto__: is not a field']],
+    ['no value', ['{"comment":"x"}', json], [422, 'value: is required']],
+    ['a number as value', ['{"value":1}', json], [422, 'value: must be a string']],
+    ['a lone surrogate', [`{"value":"${word}\\udc00"}`, json], [422, 'value: must be valid Unicode']],
+  ])('that is refused: %s', async (_case, [body, mediaType], [status, detail]) => {
+    const answer = await owner.send('PUT', `${secrets}/BODY`, body, { 'content-type': mediaType });
+    expect(answer.status).toBe(status);
+    expect((answer.body as { detail: string }).detail).toContain(detail);
+    expect(answer.text).not.toContain(word);
+    await expectProblem(owner.send('GET', `${secrets}/BODY`), 'not_found');
+  });
+
+  test('may name its charset', async () => {
+    const headers = { 'content-type': 'Application/JSON; Charset="UTF-8"' };
+    expect((await owner.send('PUT', `${secrets}/CHARSET`, '{"value":""}', headers)).status).toBe(201);
+  });
+
+  test('that is compressed is refused', async () => {
+    const { status } = await expectProblem(
+      owner.send('PUT', `${secrets}/BODY`, '{}', {
+        'content-encoding': 'gzip',
+      }),
+      'unsupported_media_type',
+    );
+    expect(status).toBe(415);
+  });
+
+  test('is refused where none is taken', async () => {
+    for (const path of [`${secrets}/BODY`, `${tokens}/${randomUUID()}`]) {
+      const { detail } = await expectProblem(owner.send('DELETE', path, { value: 'x' }), 'malformed_request');
+      expect(detail).toBe('this request takes no body');
+    }
+  });
+
+  test('of exactly 8 MiB is read, and of one byte more is not', async () => {
+    const fit = '{"value":"x"}';
+    const exact = fit + ' '.repeat(8 * mebibyte - fit.length);
+    await owner.expectStatus(201, 'PUT', `${secrets}/LARGE`, exact);
+    const { status, detail } = await expectProblem(
+      owner.send('PUT', `${secrets}/LARGE`, `${exact} `),
+      'payload_too_large',
+    );
+    expect([status, detail]).toEqual([413, 'the body must be at most 8 MiB; send the change in parts']);
+    // The connection stays usable.
+    await owner.expectStatus(200, 'GET', '/me');
+  });
+
+  test('of unknown length is read no further than 8 MiB', async () => {
+    let sent = 0;
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += mebibyte;
+        if (sent > 12 * mebibyte) controller.close();
+        else controller.enqueue(new Uint8Array(mebibyte).fill(0x20));
+      },
+    });
+    const init = { body: stream, duplex: 'half', headers: { 'content-type': 'application/json' } };
+    const answer = await owner.request('PUT', `/api/v1${secrets}/STREAM`, init as RequestInit);
+    expect(answer.body).toMatchObject({ status: 413, code: 'payload_too_large' });
+  });
+
+  test('names its faulty fields by their paths, and no value', async () => {
+    const answer = await owner.send(
+      'PATCH',
+      secrets,
+      `{"set":{"A":"1","B":5,"__proto__":"${word}","C":"\\ud800"},"expectedRevision":"${word}"}`,
+    );
+    expect(answer.status).toBe(422);
+    const { errors } = answer.body as { errors: { field: string }[] };
+    expect(errors.map(({ field }) => field)).toEqual(['set.B', 'set.__proto__', 'set.C', 'expectedRevision']);
+    expect(answer.text).not.toContain(word);
+    await expectProblem(owner.send('GET', `${secrets}/A`), 'not_found');
+  });
+
+  test('is refused as a whole where one entry cannot be done', async () => {
+    const { detail } = await expectProblem(
+      owner.send('PATCH', secrets, {
+        set: { WHOLE: '1' },
+        delete: ['NOT_THERE'],
+      }),
+      'not_found',
+    );
+    expect(detail).toContain('NOT_THERE');
+    await expectProblem(owner.send('GET', `${secrets}/WHOLE`), 'not_found');
+  });
+});
+
+describe('a service token is refused', () => {
+  const id = '00000000-0000-4000-8000-000000000000';
+
+  test.each([
+    ['of an unknown scope', { scope: 'everything' }, 'scope'],
+    ['of project scope without a project', { scope: 'project' }, 'projectId'],
+    ['of environment scope without an environment', { scope: 'environment' }, 'environmentId'],
+    ['of organization scope with a project', { scope: 'organization', projectId: id }, 'projectId'],
+    ['for a project that is not there', { scope: 'project', projectId: id }, 'projectId'],
+    ['for an environment that is not there', { scope: 'environment', environmentId: id }, 'environmentId'],
+    ['of an unknown permission', { scope: 'organization', permission: 'admin' }, 'permission'],
+    ['without a name', { scope: 'organization', name: '' }, 'name'],
+    ['that lasts 0 days', { scope: 'organization', expiresInDays: 0 }, 'expiresInDays'],
+    ['that has ended', { scope: 'organization', expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+    ['with two ends', { scope: 'organization', expiresInDays: 1, expiresAt: '2099-01-01T00:00:00Z' }, 'expiresAt'],
+  ])('%s', async (_case, input, field) => {
+    const { errors, detail } = await expectProblem(
+      owner.send('POST', tokens, {
+        name: 'x',
+        permission: 'read',
+        ...input,
+      }),
+      'invalid_input',
+    );
+    expect(errors?.map((fault) => fault.field)).toEqual([field]);
+    expect(detail).toContain(field);
+  });
+});
