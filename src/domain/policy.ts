@@ -86,9 +86,15 @@ export function decide(principal: Principal, role: Role | null, action: Action, 
   return rule.serviceToken === 'read' || principal.permission === 'read_write' ? 'allowed' : 'denied';
 }
 
-/** Whether a principal may create organizations; its creator becomes the owner. */
-export function mayCreateOrganization(principal: Principal): boolean {
-  return principal.type === 'user' && principal.instanceAdmin;
+/** Actions on the instance itself, which everybody sees. */
+export type InstanceAction = 'organization.create';
+
+/** Decides an action on the instance: instance admins create organizations, and become their owners. */
+export function decideInstance(principal: Principal, action: InstanceAction): Exclude<Decision, 'hidden'> {
+  const allowed: Readonly<Record<InstanceAction, boolean>> = {
+    'organization.create': principal.type === 'user' && principal.instanceAdmin,
+  };
+  return allowed[action] ? 'allowed' : 'denied';
 }
 
 /** Whether a target is in a token's scope or one of its scope's ancestors. */

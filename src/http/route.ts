@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { EnvironmentAction, OrganizationAction, ProjectAction } from '../domain/policy.ts';
+import type { EnvironmentAction, InstanceAction, OrganizationAction, ProjectAction } from '../domain/policy.ts';
 import type { Caller } from '../domain/principal.ts';
-import type { EnvironmentAccess, OrganizationAccess, ProjectAccess } from '../services/access.ts';
+import type { EnvironmentAccess, InstanceAccess, OrganizationAccess, ProjectAccess } from '../services/access.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
 
@@ -13,9 +13,9 @@ import type { HttpServices } from './http-services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Actions on the instance as a whole; their services decide them by the caller alone. */
-export type InstanceAction = 'me.read' | 'organization.list' | 'organization.create';
-export type RouteAction = InstanceAction | OrganizationAction | ProjectAction | EnvironmentAction;
+/** What every caller may ask, and gets told of themselves alone. */
+type SelfAction = 'me.read' | 'organization.list';
+type RouteAction = SelfAction | InstanceAction | OrganizationAction | ProjectAction | EnvironmentAction;
 
 /** What a handler answers. 201 tells where the new thing is. */
 export type Answer =
@@ -70,9 +70,16 @@ interface RouteSpec<Path extends string, Action extends RouteAction, Access, S e
   readonly handle: Handler<Access, S>;
 }
 
-/** A route whose path names no target: its handler gets the caller. */
-export function instanceRoute<S extends Schemas>(spec: RouteSpec<string, InstanceAction, Caller, S>): Route {
+/** A route about the caller: its handler gets the caller. */
+export function selfRoute<S extends Schemas>(spec: RouteSpec<string, SelfAction, Caller, S>): Route {
   return route(spec, (_services, { caller }) => Promise.resolve(caller));
+}
+
+/** A route about the instance itself. */
+export function instanceRoute<A extends InstanceAction, S extends Schemas>(
+  spec: RouteSpec<string, A, InstanceAccess<A>, S>,
+): Route {
+  return route(spec, ({ access }, { caller }) => access.instance(caller, spec.action));
 }
 
 export function organizationRoute<A extends OrganizationAction, S extends Schemas>(

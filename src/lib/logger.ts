@@ -13,7 +13,8 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  // Synchronous: what is logged last must be there when the process ends, and in its place.
+  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
 }
 
 /**

@@ -2,8 +2,10 @@ import { DomainError } from '../domain/domain-error.ts';
 import {
   type Action,
   decide,
+  decideInstance,
   type Decision,
   type EnvironmentAction,
+  type InstanceAction,
   type OrganizationAction,
   type PolicyTarget,
   type ProjectAction,
@@ -43,6 +45,21 @@ interface Grant<A extends Action, Slugs extends OrganizationSlugs> {
  * Proof that a caller may do one action on one target: what the services' methods ask for. Its classes are not
  * exported, so that only `Access` can make one, and a method is never reached before its authorisation.
  */
+class InstanceHandle<A extends InstanceAction = InstanceAction> {
+  readonly #caller: Caller;
+  readonly action: A;
+
+  constructor(caller: Caller, action: A) {
+    this.#caller = caller;
+    this.action = action;
+  }
+
+  get caller(): Caller {
+    return this.#caller;
+  }
+}
+
+/** Like `InstanceHandle`, for what lies in an organization. */
 class OrganizationHandle<A extends Action = OrganizationAction> {
   // Private, so that no other object is taken for a handle because it looks like one.
   readonly #caller: Caller;
@@ -94,6 +111,7 @@ class EnvironmentHandle<A extends EnvironmentAction = EnvironmentAction> extends
   }
 }
 
+export type InstanceAccess<A extends InstanceAction = InstanceAction> = InstanceHandle<A>;
 export type OrganizationAccess<A extends OrganizationAction = OrganizationAction> = OrganizationHandle<A>;
 export type ProjectAccess<A extends ProjectAction = ProjectAction> = ProjectHandle<A>;
 export type EnvironmentAccess<A extends EnvironmentAction = EnvironmentAction> = EnvironmentHandle<A>;
@@ -113,6 +131,14 @@ export class Access {
   }) {
     this.#pool = deps.database.pool;
     this.#audit = deps.audit;
+  }
+
+  /** Admits to an action on the instance itself. */
+  async instance<A extends InstanceAction>(caller: Caller, action: A): Promise<InstanceAccess<A>> {
+    if (decideInstance(caller.principal, action) === 'allowed') return new InstanceHandle(caller, action);
+    const error = new DomainError('forbidden', `${action} is for instance admins; ask one`);
+    await this.#audit.recordDenial(caller, action, {}, error);
+    throw error;
   }
 
   async organization<A extends OrganizationAction>(

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
-import { mayCreateOrganization } from '../domain/policy.ts';
 import type { Caller, Role } from '../domain/principal.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -9,7 +8,7 @@ import {
   listOrganizationsOfUser,
   type OrganizationRecord,
 } from '../store/organizations.ts';
-import type { OrganizationAccess } from './access.ts';
+import type { InstanceAccess, OrganizationAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
@@ -32,7 +31,7 @@ export interface CreateInput {
 
 export interface TenancyDeps {
   readonly database: Pick<Database, 'prisma' | 'pool'>;
-  readonly audit: Pick<AuditLog, 'record' | 'recordDenial' | 'recordFailure'>;
+  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
 export class Organizations {
@@ -42,17 +41,13 @@ export class Organizations {
     this.#deps = deps;
   }
 
-  /**
-   * Makes an organization, whose owner is the caller. Throws DomainError forbidden for all but instance admins, and
-   * conflict for a slug that is taken, also by a deleted organization.
-   */
-  async create(caller: Caller, { slug, displayName = slug }: CreateInput): Promise<OrganizationRecord> {
-    const call: AuditedCall = { caller, organizationId: null, action: 'organization.create', target: {} };
-    if (!mayCreateOrganization(caller.principal)) {
-      const error = new DomainError('forbidden', 'only an instance admin creates organizations; ask one');
-      await this.#deps.audit.recordDenial(caller, call.action, call.target, error);
-      throw error;
-    }
+  /** Makes an organization, whose owner is the caller. Throws DomainError conflict for a slug that is taken, also by a deleted organization. */
+  async create(
+    access: InstanceAccess<'organization.create'>,
+    { slug, displayName = slug }: CreateInput,
+  ): Promise<OrganizationRecord> {
+    const { caller, action } = access;
+    const call: AuditedCall = { caller, organizationId: null, action, target: {} };
     return auditedFailure(this.#deps.audit, call, async (note) => {
       checkSlug('slug', slug);
       checkName('displayName', displayName);

@@ -159,7 +159,10 @@ export async function createWorld(services: TestServices): Promise<World> {
   const onOrganization: World['onOrganization'] = (caller, action) => access.organization(caller, action, slugs);
   const onProject: World['onProject'] = (caller, action) => access.project(caller, action, slugs);
   const onEnvironment: World['onEnvironment'] = (caller, action) => access.environment(caller, action, slugs);
-  const organization = await services.organizations.create(owner.caller, { slug: slugs.organization });
+  const organization = await services.organizations.create(
+    await services.access.instance(owner.caller, 'organization.create'),
+    { slug: slugs.organization },
+  );
   const projectAccess = await onOrganization(owner.caller, 'project.create');
   const project = await services.projects.create(projectAccess, { slug: slugs.project });
   const environmentAccess = await onProject(owner.caller, 'environment.create');

@@ -3,7 +3,7 @@ import {
   type Action,
   actionLevels,
   decide,
-  mayCreateOrganization,
+  decideInstance,
   type PolicyTarget,
   rules,
 } from '../../src/domain/policy.ts';
@@ -212,8 +212,9 @@ describe('setting and deleting secrets', () => {
 
 describe('creating organizations', () => {
   test('is for instance admins alone', () => {
-    expect(mayCreateOrganization(user(true))).toBe(true);
-    expect(mayCreateOrganization(user(false))).toBe(false);
-    for (const scope of scopes) expect(mayCreateOrganization(serviceToken(scope, 'read_write'))).toBe(false);
+    expect(decideInstance(user(true), 'organization.create')).toBe('allowed');
+    expect(decideInstance(user(false), 'organization.create')).toBe('denied');
+    for (const scope of scopes)
+      expect(decideInstance(serviceToken(scope, 'read_write'), 'organization.create')).toBe('denied');
   });
 });

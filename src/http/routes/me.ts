@@ -1,10 +1,10 @@
 import type { Self } from '../../services/me.ts';
 import type { MeView } from '../../wire/me.ts';
-import { type Route, instanceRoute } from '../route.ts';
+import { type Route, selfRoute } from '../route.ts';
 
 /** docs/interface.md section 5 */
 export const meRoutes: readonly Route[] = [
-  instanceRoute({
+  selfRoute({
     method: 'GET',
     path: '/me',
     action: 'me.read',

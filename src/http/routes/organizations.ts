@@ -1,9 +1,9 @@
 import type { OrganizationRecord } from '../../services/organizations.ts';
 import { type OrganizationListView, type OrganizationView, createTenantBody } from '../../wire/tenancy.ts';
-import { type Route, instanceRoute, organizationRoute } from '../route.ts';
+import { type Route, instanceRoute, organizationRoute, selfRoute } from '../route.ts';
 
 export const organizationRoutes: readonly Route[] = [
-  instanceRoute({
+  selfRoute({
     method: 'GET',
     path: '/organizations',
     action: 'organization.list',
@@ -19,8 +19,8 @@ export const organizationRoutes: readonly Route[] = [
     path: '/organizations',
     action: 'organization.create',
     takes: { body: createTenantBody },
-    async handle({ organizations }, caller, { body }) {
-      const view = organizationView(await organizations.create(caller, body));
+    async handle({ organizations }, access, { body }) {
+      const view = organizationView(await organizations.create(access, body));
       return { status: 201, body: view, location: `/api/v1/organizations/${view.slug}` };
     },
   }),

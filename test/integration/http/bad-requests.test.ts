@@ -81,6 +81,18 @@ describe('a request is refused with 401', () => {
   });
 });
 
+describe('a target is judged before the rest of the request', () => {
+  test('what is not visible is 404, and what is not allowed 403, whatever the body', async () => {
+    const stranger = api.client(world.stranger.token);
+    const viewer = api.client(world.viewer.token);
+    for (const body of ['{', { unknown: word }]) {
+      await expectProblem(stranger.send('PATCH', secrets, body), 'not_found');
+      await expectProblem(viewer.send('PATCH', secrets, body), 'forbidden');
+      await expectProblem(stranger.send('POST', '/organizations', body), 'forbidden');
+    }
+  });
+});
+
 describe('paths and methods', () => {
   test('an unknown path is not found, whatever is sent to it', async () => {
     for (const path of ['/', '/nothing', `${secrets}/A/B`, '/secrets/a', `${secrets}/`, '/ME', '/organizations//']) {

@@ -26,8 +26,11 @@ const npm = `
   const { appendFileSync, existsSync, mkdirSync, writeFileSync } = require('node:fs');
   appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n');
   setTimeout(() => {
-    if (existsSync('npm-fails')) process.exit(9);
     mkdirSync('node_modules/prisma/build', { recursive: true });
+    if (existsSync('npm-fails')) {
+      writeFileSync('node_modules/.package-lock.json', '{"packages":{}}');
+      process.exit(9);
+    }
     writeFileSync('node_modules/prisma/build/index.js', \`
       require('node:fs').appendFileSync('prisma-calls', process.argv[2] + ' ' + process.env.PRISMA_SCHEMA_ENGINE_BINARY + '\\\\n');
       require('node:fs').mkdirSync('src/store/generated', { recursive: true });\`);
@@ -78,10 +81,17 @@ function begin(args: readonly string[], node = process.execPath): ChildProcess {
   const child = spawn(node, ['scripts/bootstrap.mjs', 'script.mjs', ...args], {
     cwd: clone,
     env,
+    // A group of its own, which can be signalled as a terminal does on Ctrl-C.
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
   return child;
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) throw new Error('It was not started.');
+  process.kill(-child.pid, signal);
 }
 
 interface Ending {
@@ -190,6 +200,7 @@ describe('preparing', () => {
     expect(failed.stdout).toBe('');
     rmSync(join(clone, 'npm-fails'));
     expect((await bootstrap()).code).toBe(0);
+    expect(callsOf('npm')).toHaveLength(2);
   });
 });
 
@@ -208,7 +219,7 @@ describe('running the script', () => {
     const child = begin(['stay']);
     await saying(child, 'READY');
     const ending = endOf(child);
-    child.kill('SIGINT');
+    signalGroup(child, 'SIGINT');
     await sleep(50);
     child.kill('SIGINT');
     const { code, stdout } = await ending;

@@ -106,6 +106,13 @@ describe('a server', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
+  test('starts under a umask that keeps everything from others', async () => {
+    const umask = process.umask(0o077);
+    cleanUps.push(() => void process.umask(umask));
+    const server = await start();
+    expect(await query(server.urlOf('postgres'), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
   test('with a name keeps its data, also over a crash', async () => {
     const name = ownName();
     const first = await start({ name });

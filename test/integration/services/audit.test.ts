@@ -214,7 +214,9 @@ describe('one audit row', () => {
     const { caller } = world.owner;
     const slug = `${world.slugs.organization}-2`;
     const rows = [
-      ...(await rowsOf(caller, (each) => services.organizations.create(each, { slug }))),
+      ...(await rowsOf(caller, async (each) =>
+        services.organizations.create(await services.access.instance(each, 'organization.create'), { slug }),
+      )),
       ...(await rowsOf(caller, async (each) =>
         services.projects.create(await world.onOrganization(each, 'project.create'), { slug: 'api' }),
       )),
@@ -224,7 +226,9 @@ describe('one audit row', () => {
       ...(await rowsOf(caller, async (each) =>
         services.environments.create(await world.onProject(each, 'environment.create'), { slug: 'dev' }),
       )),
-      ...(await rowsOf(world.stranger.caller, (each) => services.organizations.create(each, { slug: 'mine' }))),
+      ...(await rowsOf(world.stranger.caller, async (each) =>
+        services.organizations.create(await services.access.instance(each, 'organization.create'), { slug: 'mine' }),
+      )),
     ];
     const created = await services.database.prisma.organization.findUniqueOrThrow({ where: { slug } });
     const { organization, project } = world.slugs;

@@ -33,7 +33,8 @@ async function create(
 ): Promise<unknown> {
   const { caller } = world.owner;
   const input = displayName === undefined ? { slug } : { slug, displayName };
-  if (kind === 'organization') return services.organizations.create(caller, input);
+  if (kind === 'organization')
+    return services.organizations.create(await services.access.instance(caller, 'organization.create'), input);
   if (kind === 'project') return services.projects.create(await world.onOrganization(caller, 'project.create'), input);
   return services.environments.create(await world.onProject(caller, 'environment.create'), input);
 }
@@ -41,7 +42,10 @@ async function create(
 describe('an organization', () => {
   test('belongs to the instance admin who made it', async () => {
     const slug = newSlug();
-    const made = await services.organizations.create(world.owner.caller, { slug, displayName: 'New & Co' });
+    const made = await services.organizations.create(
+      await services.access.instance(world.owner.caller, 'organization.create'),
+      { slug, displayName: 'New & Co' },
+    );
     expect(made).toEqual({ id: expect.any(String), slug, displayName: 'New & Co', createdAt: expect.any(Date) });
     expect(await services.organizations.list(world.owner.caller)).toEqual(
       [
@@ -60,7 +64,7 @@ describe('an organization', () => {
     const token = await world.serviceToken({ scope: 'organization' });
     const before = await services.database.prisma.organization.count();
     for (const { caller } of [owner, world.stranger, token]) {
-      await expect(services.organizations.create(caller, { slug: newSlug() })).rejects.toMatchObject({
+      await expect(services.access.instance(caller, 'organization.create')).rejects.toMatchObject({
         code: 'forbidden',
       });
     }

@@ -13,7 +13,7 @@ import { Agent, request } from 'undici';
 import { writeKubeconfig } from '../../../scripts/cluster/kubeconfig.ts';
 import { ApiProxy, failureAnswer, type ProxiedRequest } from '../../support/api-proxy.ts';
 import { makeAuthority } from '../../support/certificate.ts';
-import { eventually } from '../../support/eventually.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 // A server with the two manners of the real one that matter here: writes that last, and watches that stream.
 class SmallApiServer {
@@ -32,7 +32,12 @@ class SmallApiServer {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     const server = `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-    writeKubeconfig(kubeconfigFile, { server, ca: this.#authority.certificate, user: 'client', token: 'token-of-the-client' });
+    writeKubeconfig(kubeconfigFile, {
+      server,
+      ca: this.#authority.certificate,
+      user: 'client',
+      token: 'token-of-the-client',
+    });
   }
 
   get openWatches(): number {
@@ -58,12 +63,18 @@ class SmallApiServer {
     }
     const body = await text(incoming);
     if (incoming.method !== 'GET') this.written.push(body);
-    outgoing.writeHead(201, { 'x-from': 'upstream' }).end(JSON.stringify({ method: incoming.method, url: incoming.url, body }));
+    outgoing
+      .writeHead(201, { 'x-from': 'upstream' })
+      .end(JSON.stringify({ method: incoming.method, url: incoming.url, body }));
   }
 }
 
 interface Client {
-  send(method: string, path: string, body?: string): Promise<{ status: number; headers: Record<string, unknown>; text: string }>;
+  send(
+    method: string,
+    path: string,
+    body?: string,
+  ): Promise<{ status: number; headers: Record<string, unknown>; text: string }>;
   watch(path: string): Promise<AsyncIterator<Buffer>>;
   close(): Promise<void>;
 }
@@ -118,7 +129,9 @@ describe('certificates', () => {
   test('are signed by their authority, for the names and addresses asked for', () => {
     const authority = makeAuthority();
     const root = new X509Certificate(authority.certificate);
-    const leaf = new X509Certificate(authority.issue({ names: ['one.test', 'two.test'], addresses: ['127.0.0.1'] }).certificate);
+    const leaf = new X509Certificate(
+      authority.issue({ names: ['one.test', 'two.test'], addresses: ['127.0.0.1'] }).certificate,
+    );
     expect(root.ca).toBe(true);
     expect(leaf.ca).toBe(false);
     expect(leaf.verify(root.publicKey)).toBe(true);
@@ -146,7 +159,9 @@ describe('forwarding', () => {
     expect(JSON.parse(answer.text)).toEqual({ method: 'PUT', url: '/api/v1/x?fieldManager=y', body: '{"a":"ü"}' });
     expect([...upstream.tokens]).toEqual(['Bearer token-of-the-client']);
     expect(proxy.count(isPut)).toBe(1);
-    expect(proxy.requests(isPut)[0]?.query.get('fieldManager')).toBe('y');
+    const [passage] = proxy.passages(isPut);
+    expect(passage?.request.query.get('fieldManager')).toBe('y');
+    expect(passage?.status).toBe(201);
   });
 
   test('passes each event of a watch on at once, and ends the watch when its reader goes', async () => {
@@ -157,7 +172,7 @@ describe('forwarding', () => {
     expect(String((await events.next()).value)).toBe('two\n');
     expect(proxy.count(({ isWatch }) => isWatch)).toBe(1);
     await client.close();
-    await eventually('the watch has ended', () => upstream.openWatches === 0, { limitMs: 3_000 });
+    await waitFor('the watch has ended', () => upstream.openWatches === 0, { timeoutMs: 3_000 });
   });
 });
 
@@ -190,7 +205,7 @@ describe('faults', () => {
     await hold.arrived();
     await Promise.all([client.close(), expect(put).rejects.toThrow()]);
     hold.release();
-    await eventually('the late request is written', () => upstream.written.includes('late'), { limitMs: 3_000 });
+    await waitFor('the late request is written', () => upstream.written.includes('late'), { timeoutMs: 3_000 });
   });
 
   test('a held request that the test cuts never happens', async () => {

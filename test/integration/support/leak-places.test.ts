@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { findProcess } from '../../../scripts/process-identity.ts';
 import type { ProblemRecord } from '../../support/api-client.ts';
 import { Canary } from '../../support/canary.ts';
 import { CapturedProcess } from '../../support/captured-process.ts';
-import { eventually } from '../../support/eventually.ts';
 import { databaseBytes, databaseRows, metricsText, problemAnswers, processOutput } from '../../support/leak-places.ts';
 import { findLeaks } from '../../support/leak-search.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const canary = new Canary();
 const base64 = Buffer.from(`x${canary.value}`).toString('base64');
@@ -58,8 +58,11 @@ describe('the database', () => {
   test('is searched in all its tables and schemas, whatever their names and types', async () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    const search = async () => (await findLeaks(canary, [databaseRows(database.url), databaseBytes(database.url)])).map(({ piece }) => piece);
-    await client.query('CREATE SCHEMA "Odd schema"; CREATE TABLE "Odd schema"."Odd ""table" (id int, "Odd column" bytea, tags text[], doc jsonb)');
+    const search = async () =>
+      (await findLeaks(canary, [databaseRows(database.url), databaseBytes(database.url)])).map(({ piece }) => piece);
+    await client.query(
+      'CREATE SCHEMA "Odd schema"; CREATE TABLE "Odd schema"."Odd ""table" (id int, "Odd column" bytea, tags text[], doc jsonb)',
+    );
     const insert = 'INSERT INTO "Odd schema"."Odd ""table" VALUES (1, $1, $2, $3)';
     await client.query(insert, [Buffer.from(base64), [], '{}']);
     expect(await search()).toEqual(['"Odd schema"."Odd ""table"."Odd column"']);
@@ -75,18 +78,31 @@ describe('the database', () => {
 });
 
 describe('a captured process', () => {
-  const start = (script: string): CapturedProcess =>
-    new CapturedProcess({ name: 'script', program: process.execPath, args: ['-e', script], env: { GIVEN: 'yes' } });
+  const started: CapturedProcess[] = [];
+  const start = (script: string): CapturedProcess => {
+    const env = { GIVEN: 'yes' };
+    const captured = new CapturedProcess({ name: 'script', program: process.execPath, args: ['-e', script], env });
+    started.push(captured);
+    return captured;
+  };
+
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((captured) => captured.end('SIGKILL')));
+  });
 
   test('gives all of its output and its end', async () => {
-    const captured = start("console.log('out', process.env.GIVEN, Object.keys(process.env).length); console.error('err'); process.exitCode = 3");
+    const captured = start(
+      "console.log('out', process.env.GIVEN, Object.keys(process.env).length); console.error('err'); process.exitCode = 3",
+    );
     expect(await captured.ended).toEqual({ code: 3, signal: null });
     expect(captured.output.toString()).toBe('out yes 1\nerr\n');
   });
 
   test('ends by the signal it is sent, even while it is suspended', async () => {
-    const captured = start("process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('up')");
-    await eventually('it is up', () => captured.output.length > 0);
+    const captured = start(
+      "process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('up')",
+    );
+    await waitFor('it is up', () => captured.output.length > 0);
     captured.signal('SIGSTOP');
     expect(await captured.end()).toEqual({ code: 7, signal: null });
     expect(captured.isRunning).toBe(false);
@@ -94,7 +110,7 @@ describe('a captured process', () => {
 
   test('is killed if it does not end by the signal in time', async () => {
     const captured = start("process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('up')");
-    await eventually('it is up', () => captured.output.length > 0);
+    await waitFor('it is up', () => captured.output.length > 0);
     expect(await captured.end('SIGTERM', 100)).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
@@ -106,11 +122,11 @@ describe('a captured process', () => {
       while (inner.output.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
       console.log(inner.output.toString());
     })`);
-    await eventually('the inner process runs', () => starter.output.includes('\n'));
+    await waitFor('the inner process runs', () => starter.output.includes('\n'));
     const inner = Number(starter.output.toString());
     expect(findProcess(inner)).toBeDefined();
     await starter.end('SIGKILL');
-    await eventually('the inner process has ended', () => findProcess(inner) === undefined, { limitMs: 3_000 });
+    await waitFor('the inner process has ended', () => findProcess(inner) === undefined, { timeoutMs: 3_000 });
   });
 
   test('that cannot be started has ended', async () => {

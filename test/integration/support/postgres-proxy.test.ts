@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { PrismaClient } from '../../../src/store/generated/client.ts';
-import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 let database: TestDatabase;
 let direct: pg.Client;
@@ -143,7 +143,7 @@ describe('holding', () => {
     await expect(insert).rejects.toThrow();
     expect(await names()).toEqual([]);
     hold.release();
-    await eventually('the late row is there', async () => (await names()).includes('late'), { limitMs: 3_000 });
+    await waitFor('the late row is there', async () => (await names()).includes('late'), { timeoutMs: 3_000 });
   });
 
   test('a message that the test cuts never reaches the server', async () => {
