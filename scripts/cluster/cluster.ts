@@ -62,8 +62,8 @@ interface Started {
   readonly kubeconfig: string;
   readonly auditLog: string | undefined;
   readonly apiServer?: Cluster['apiServer'];
-  /** Its processes are about to be ended. */
-  readonly forget?: () => void;
+  /** Ends its processes; the rest goes with the record. */
+  readonly end?: () => Promise<void>;
 }
 
 interface Start {
@@ -76,7 +76,7 @@ interface Start {
 const explicitPatienceMs = 15_000;
 
 /**
- * Starts a Kubernetes, or finds the one that KEYFRAME_TEST_KUBECONFIG names; which way is taken, docs/ARCHITECTURE.md tells.
+ * Starts a Kubernetes, or finds the one that KEYFRAME_TEST_KUBECONFIG names: the first of `clusterSources` that can be had.
  * First it ends what killed runs have left behind. Throws ClusterError that says what is wrong and what to install.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
@@ -172,7 +172,7 @@ async function startControlPlane(programs: ControlPlanePrograms, { record, optio
     kubeconfig: plane.files.adminKubeconfig,
     auditLog: plane.files.auditLog,
     apiServer: { kill: () => plane.killApiServer(), start: () => plane.startApiServer() },
-    forget: () => plane.forget(),
+    end: () => plane.end(),
   };
 }
 
@@ -193,10 +193,11 @@ async function findExplicit(kubeconfig: string, env: NodeJS.ProcessEnv): Promise
     const client = new KubeHttp(kubeconfig);
     await client.json({ path: '/version', timeoutMs: explicitPatienceMs }).finally(() => client.close());
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const { message: reason } = error as Error;
     throw new ClusterError(`${complaint}, whose cluster does not answer: ${reason}.`, { cause: error });
   }
-  return { kubeconfig, auditLog: env['KEYFRAME_TEST_AUDIT_LOG'] };
+  const auditLog = env['KEYFRAME_TEST_AUDIT_LOG'];
+  return { kubeconfig, auditLog: auditLog === '' ? undefined : auditLog };
 }
 
 async function prepare(kubeconfig: string, { customResources }: ClusterOptions): Promise<void> {
@@ -207,9 +208,9 @@ async function prepare(kubeconfig: string, { customResources }: ClusterOptions):
 
 function describe(
   how: ClusterSource,
-  { kubeconfig, auditLog, apiServer, forget }: Started,
+  { kubeconfig, auditLog, apiServer, end }: Started,
   record: RunRecord,
-  way: { passedOver: readonly PassedOver[]; publishTo: string | undefined; readonly release: () => void },
+  way: { passedOver: readonly PassedOver[]; publishTo: string | undefined; release: () => void },
 ): Cluster {
   if (way.publishTo !== undefined) record.addPublished(way.publishTo);
   const runFolder = record.folder;
@@ -227,7 +228,7 @@ function describe(
     stop: async () => {
       if (stopped) return;
       stopped = true;
-      forget?.();
+      await end?.();
       way.release();
     },
   };

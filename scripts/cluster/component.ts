@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findProcess } from '../process-identity.ts';
 import { ClusterError } from './cluster-error.ts';
@@ -58,7 +58,7 @@ export class Component {
     if (this.#fate !== undefined) throw this.failure(this.#fate);
   }
 
-  /** Kills the process without warning, and waits until it is gone. */
+  /** Kills the process without warning, and waits until it is gone; this end is not reported. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -69,20 +69,20 @@ export class Component {
     await exit;
   }
 
-  /** From now on its end is expected. */
-  forget(): void {
-    this.#child = undefined;
-  }
-
   logContains(text: string): boolean {
-    return readFileSync(this.logFile, 'utf8').includes(text);
+    return this.#log().includes(text);
   }
 
   /** An error that tells what happened to this component, with the end of its log. */
   failure(what: string): ClusterError {
-    const lines = readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-shownLogLines);
+    const lines = this.#log().trimEnd().split('\n').slice(-shownLogLines);
     const shown = lines.map((line) => `  ${line}`).join('\n');
     return new ClusterError(`${this.#options.name} ${what}. The end of ${basename(this.logFile)}:\n${shown}`);
+  }
+
+  // The run's folder may be gone by now.
+  #log(): string {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
   }
 
   #ended(child: ChildProcess, fate: string): void {

@@ -60,7 +60,7 @@ export class ControlPlane {
       await plane.#startAll();
       return plane;
     } catch (error) {
-      plane.forget();
+      await plane.end();
       throw error;
     }
   }
@@ -80,10 +80,9 @@ export class ControlPlane {
     await this.#waitFor(() => this.#isReady(), 'did not become ready');
   }
 
-  /** The end of the components is expected from now on. */
-  forget(): void {
-    this.#serves = false;
-    for (const component of this.#components) component.forget();
+  /** Kills all of it. The data go with the run, so there is nothing that an orderly end would save. */
+  async end(): Promise<void> {
+    await Promise.all(this.#components.map((component) => component.kill()));
   }
 
   async #startAll(): Promise<void> {

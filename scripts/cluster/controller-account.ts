@@ -4,7 +4,7 @@ import { apply } from './apply.ts';
 import { KubeHttp } from './kube-http.ts';
 import { writeKubeconfigFor } from './kubeconfig.ts';
 
-export const controllerNamespace = 'keyframe-system';
+const controllerNamespace = 'keyframe-system';
 const name = 'keyframe-controller';
 
 /** The user name by which the API server knows the controller. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ClusterError } from './cluster-error.ts';
 
 /** Other ways to a cluster, for messages about Go. */
-export const waysWithoutGo =
+const waysWithoutGo =
   'Without Go: start Docker and install kind (https://kind.sigs.k8s.io), or set KUBEBUILDER_ASSETS to a folder with etcd and ' +
   'kube-apiserver, or KEYFRAME_TEST_KUBECONFIG to the kubeconfig of a cluster made for tests.';
 

@@ -6,12 +6,15 @@ import { stringify } from 'yaml';
 import { auditPolicy } from './audit-policy.ts';
 import { ClusterError } from './cluster-error.ts';
 import { Component } from './component.ts';
+import { withoutUsersKubeconfig } from './kubeconfig.ts';
 import { onProcessEnd } from './process-end.ts';
 import type { RunRecord } from './run-record.ts';
 
 export interface KindCluster {
   readonly kubeconfig: string;
   readonly auditLog: string;
+  /** Ends what follows its audit log; the cluster itself ends with its record. */
+  readonly end: () => Promise<void>;
 }
 
 export interface KindOptions {
@@ -37,37 +40,20 @@ export async function startKind({ record, name, env, onUnexpectedEnd }: KindOpti
   writeFileSync(policyFile, auditPolicy());
   writeFileSync(configFile, kindConfiguration(policyFile));
   record.addKindCluster(name);
-  const args = [
-    'create',
-    'cluster',
-    '--name',
-    name,
-    '--kubeconfig',
-    kubeconfig,
-    '--config',
-    configFile,
-    '--wait',
-    '180s',
-  ];
-  await runKind(args, env, join(record.folder, 'kind.log'));
+  const create = ['create', 'cluster', '--name', name, '--kubeconfig', kubeconfig];
+  await runKind([...create, '--config', configFile, '--wait', '180s'], env, join(record.folder, 'kind.log'));
   const auditLog = join(record.folder, 'audit.log');
   // The node's log belongs to its root, whom the caller need not be: it is followed through docker.
-  const follow = ['exec', `${name}-control-plane`, 'tail', '--lines=+1', '--follow=name', nodeLog];
-  new Component({
-    name: 'audit',
-    program: 'docker',
-    args: follow,
-    record,
-    outputFile: auditLog,
-    onUnexpectedEnd,
-  }).start();
-  return { kubeconfig, auditLog };
+  const args = ['exec', `${name}-control-plane`, 'tail', '--lines=+1', '--follow=name', nodeLog];
+  const follow = { name: 'audit', program: 'docker', args, env, outputFile: auditLog };
+  const follower = new Component({ ...follow, record, onUnexpectedEnd });
+  follower.start();
+  return { kubeconfig, auditLog, end: () => follower.kill() };
 }
 
 async function runKind(args: readonly string[], env: NodeJS.ProcessEnv, logFile: string): Promise<void> {
-  const { KUBECONFIG: _users, ...ownEnv } = env;
   const log = openSync(logFile, 'a', 0o600);
-  const child = spawn('kind', args, { env: ownEnv, stdio: ['ignore', log, log] });
+  const child = spawn('kind', args, { env: withoutUsersKubeconfig(env), stdio: ['ignore', log, log] });
   closeSync(log);
   const forget = onProcessEnd(() => child.kill('SIGTERM'));
   const [code] = (await once(child, 'close').finally(forget)) as [number | null];

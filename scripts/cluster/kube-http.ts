@@ -36,7 +36,7 @@ export interface KubeObject {
 }
 
 /** The API server refused; `status` is the HTTP status, the message what the server said. */
-export class KubeHttpError extends Error {
+class KubeHttpError extends Error {
   override readonly name = 'KubeHttpError';
   readonly status: number;
 

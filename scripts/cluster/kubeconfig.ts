@@ -41,6 +41,12 @@ export function authorityIn(kubeconfig: string): string | undefined {
   return cluster?.caFile === undefined ? undefined : readFileSync(cluster.caFile, 'utf8');
 }
 
+/** For programs that are given a kubeconfig of ours and would otherwise look at the user's as well. */
+export function withoutUsersKubeconfig(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { KUBECONFIG: _users, ...rest } = env;
+  return rest;
+}
+
 function load(path: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromFile(path);

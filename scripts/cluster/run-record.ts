@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../process-identity.ts';
 import { bootName, machineName } from './machine.ts';
+import { withoutUsersKubeconfig } from './kubeconfig.ts';
 import { removePublished } from './published-cluster.ts';
 
 /** What a run would leave behind if its launcher were killed. */
@@ -104,10 +105,10 @@ function endLeavings(folder: string, { processes, kindCluster, published }: Leav
 }
 
 function deleteKindCluster(name: string, folder: string, env: NodeJS.ProcessEnv): void {
-  spawnSync('kind', ['delete', 'cluster', '--name', name, '--kubeconfig', join(folder, 'kubeconfig')], { env });
+  const args = ['delete', 'cluster', '--name', name, '--kubeconfig', join(folder, 'kubeconfig')];
+  spawnSync('kind', args, { env: withoutUsersKubeconfig(env) });
 }
 
-// The data go with the run, so there is nothing that an orderly end would save.
 function kill(identity: ProcessIdentity): void {
   if (!isRunning(identity)) return;
   try {

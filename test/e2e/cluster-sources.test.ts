@@ -138,6 +138,7 @@ describe('the way through kind', () => {
     writeScript(join(programs, 'kind'), [
       '[ "$1" = version ] && exec echo kind v0.33.0 go1.26.1 linux/amd64',
       `echo "$@" >> ${programs}/notes`,
+      '[ -z "$KUBECONFIG" ] || echo changed > "$KUBECONFIG"',
       `[ "$1" = delete ] || { ${create}; }`,
     ]);
   }

@@ -6,6 +6,7 @@ import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import { cacheFolder } from '../../scripts/cluster/cache-folder.ts';
 import { type Cluster, type ClusterOptions, startCluster } from '../../scripts/cluster/cluster.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
+import { endAbandonedRuns } from '../../scripts/cluster/run-record.ts';
 import { isRunning, type ProcessIdentity } from '../../scripts/process-identity.ts';
 
 /**
@@ -33,7 +34,12 @@ export class ClusterCache {
 
   /** Starts a cluster which `stopAll` will stop; one of our own build unless the options allow other sources. */
   async start(options: ClusterOptions = {}): Promise<Cluster> {
-    const cluster = await startCluster({ env: this.env, sources: ['built'], ...options });
+    const cluster = await startCluster({
+      env: this.env,
+      sources: ['built'],
+      output: { write: () => true },
+      ...options,
+    });
     this.#clusters.push(cluster);
     return cluster;
   }
@@ -42,7 +48,9 @@ export class ClusterCache {
     for (const cluster of this.#clusters.splice(0)) await cluster.stop();
   }
 
+  /** Removes it, and ends what a failed test may have left running. */
   remove(): void {
+    endAbandonedRuns(this.folder, this.env);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
