@@ -79,7 +79,12 @@ class SecretSyncController implements Controller {
     const memories = new SyncMemories();
     const follow = (key: string, secrets: ReadonlySet<string>): void => this.#followed.follow(key, secrets);
     const watchedSync = (key: string): SecretSync | undefined => this.#syncs.get(key);
-    this.#queue = new WorkQueue({ clock, logger, process: async (key) => await this.#process(key) });
+    this.#queue = new WorkQueue({
+      clock,
+      logger,
+      process: async (key) => await this.#reconciler.reconcile(key),
+      onInactive: (key) => this.#waker.afterReconcile(key),
+    });
     this.#comparisons = new WorkQueue({ clock, logger, workers: 1, process: async () => await this.#compare() });
     this.#waker = new Waker({
       queue: this.#queue,
@@ -127,6 +132,7 @@ class SecretSyncController implements Controller {
       watchedSync,
       // A Secret in the way has no label, so only the watch by its name shows it.
       watchedTarget: (key) => this.#targets.get(key) ?? this.#followed.get(key),
+      watchedToken: (key) => this.#followed.get(key),
       follow,
       clock,
       logger,
@@ -172,18 +178,11 @@ class SecretSyncController implements Controller {
     await Promise.all([this.#syncs.synced, this.#targets.synced]);
     const secretSyncs = this.#syncs.keys().length;
     this.#deps.logger.info({ secretSyncs }, 'the controller watches SecretSyncs and their Secrets');
+    // Before the first reconcile: a comparison has then nothing to ask for.
+    this.#comparisons.start();
     // Each SecretSync is in the queue since its list was told: all are reconciled once.
     this.#queue.start();
-    this.#comparisons.start();
     this.#comparisons.addAfter(everything, this.#resyncDelayMs());
-  }
-
-  async #process(key: string): Promise<Next> {
-    try {
-      return await this.#reconciler.reconcile(key);
-    } finally {
-      this.#waker.afterReconcile(key);
-    }
   }
 
   async #compare(): Promise<Next> {

@@ -15,6 +15,8 @@ export interface WorkQueueDeps {
   readonly logger: Logger;
   /** Works on one key. One that throws is tried again like one that answers `retry`. */
   readonly process: (key: string) => Promise<Next>;
+  /** Called in the moment in which a key ceases to be active. */
+  readonly onInactive?: (key: string) => void;
   /** How many keys are worked on at once; default 8. */
   readonly workers?: number;
   readonly backoff?: BackoffOptions;
@@ -128,6 +130,7 @@ export class WorkQueue {
       return;
     }
     this.#settle(key, next);
+    this.#deps.onInactive?.(key);
     this.#pump();
   }
 

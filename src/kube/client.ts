@@ -114,6 +114,7 @@ export class KubeClient {
   }
 }
 
+// By name: undici's own and that of AbortSignal.timeout, which is no Error in every realm.
 const timeoutNames: ReadonlySet<string> = new Set([
   'TimeoutError',
   'HeadersTimeoutError',
@@ -127,7 +128,7 @@ async function answered<T>(call: ApiCall, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof ApiError || error instanceof KubeConfigError) throw error;
-    const timedOut = error instanceof Error && timeoutNames.has(error.name);
+    const timedOut = timeoutNames.has(String((error as { name?: unknown } | null)?.name));
     throw new ApiError(`${call.method} ${call.path}`, 0, timedOut ? 'Timeout' : 'Unreachable', { cause: error });
   }
 }

@@ -29,7 +29,7 @@ export interface ReflectorLimits extends RetryLimits {
   readonly pageSize: number;
   /** A watch is asked to end after this long, or up to twice that, so that not all end at once. */
   readonly watchSeconds: number;
-  /** A watch that sent nothing for so long is begun anew; the API server sends a bookmark about every minute. */
+  /** A watch that sent nothing for so long is begun anew; the API server sends a bookmark every minute or two. */
   readonly silenceMs: number;
 }
 
@@ -48,7 +48,7 @@ export interface ReflectorDeps<T extends KubeObject> {
 const defaultLimits: ReflectorLimits = {
   pageSize: 500,
   watchSeconds: 300,
-  silenceMs: 150_000,
+  silenceMs: 180_000,
   backoffInitialMs: 500,
   backoffMaxMs: 30_000,
   missingRetryMaxMs: 5_000,

@@ -36,10 +36,14 @@ export class SecretsClient {
     this.#client = deps.client;
   }
 
-  /** The Secret with its values; undefined where there is none. */
-  async find(target: NamespacedName): Promise<SecretObject | undefined> {
+  /**
+   * The Secret with its values; undefined where there is none. With `notOlderThan`, a resourceVersion that a watch has
+   * shown, the API server may answer from its own cache any version from that one on, without asking etcd.
+   */
+  async find(target: NamespacedName, notOlderThan?: string): Promise<SecretObject | undefined> {
+    const query = notOlderThan === undefined ? {} : { resourceVersion: notOlderThan };
     try {
-      return await this.#client.request<SecretObject>({ method: 'GET', path: secretPath(target) });
+      return await this.#client.request<SecretObject>({ method: 'GET', path: secretPath(target), query });
     } catch (error) {
       if (isApiStatus(error, 404)) return undefined;
       throw error;

@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/domain-error.ts';
+import type { ErrorCode } from '../../domain/error-catalogue.ts';
 import { Plaintext } from '../../domain/plaintext.ts';
 import type { Caller, ServiceTokenPrincipal } from '../../domain/principal.ts';
 import { type ObjectMeta, objectKey } from '../../kube/objects.ts';
@@ -12,6 +13,8 @@ import type { SyncMemories, SyncMemory } from './memory.ts';
 import { environmentPath, targetKeyOf, tokenSecretOf } from './resource.ts';
 import { type Fingerprint, type SecretData, encodeSecretData } from './secret-data.ts';
 
+const tokenFaults: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
+
 /** The services that a SecretSync reads through, as HTTP does. */
 export interface ReadServices {
   readonly authentication: Pick<Authentication, 'authenticate'>;
@@ -24,6 +27,8 @@ export interface ReadDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly fingerprint: Fingerprint;
   readonly memories: SyncMemories;
+  /** Metadata of a token Secret by `namespace/name`, as the watch by its name shows it. */
+  readonly watchedToken: (key: string) => { readonly metadata: ObjectMeta } | undefined;
 }
 
 /** One SecretSync's reconcile. */
@@ -39,13 +44,36 @@ export interface Round {
  * Authenticates with the token that a SecretSync names. The token is read each time and kept nowhere. Throws DomainError
  * token_secret_not_found, unauthenticated and store_unavailable, and ApiError.
  */
-export async function readPrincipal(deps: ReadDeps, { key, sync, memory }: Round): Promise<ServiceTokenPrincipal> {
-  const place = tokenSecretOf(sync);
-  const secret = await deps.secretsClient.find(place);
-  memory.tokenVersion = secret === undefined ? 'absent' : tokenVersionOf(secret);
-  const principal = await authenticate(deps.services, tokenIn(secret, sync), place.name);
-  deps.memories.setServiceToken(key, principal.id);
+export async function readPrincipal(deps: ReadDeps, round: Round): Promise<ServiceTokenPrincipal> {
+  const principal = await authenticateByWatched(deps, round);
+  deps.memories.setServiceToken(round.key, principal.id);
   return principal;
+}
+
+/**
+ * What the watch has shown is good enough to begin with, and quicker to get. A token that is refused may have been replaced
+ * a moment ago, so the newest one is asked for before the refusal counts.
+ */
+async function authenticateByWatched(deps: ReadDeps, round: Round): Promise<ServiceTokenPrincipal> {
+  const watched = deps.watchedToken(tokenKeyOf(round.sync))?.metadata.resourceVersion;
+  try {
+    return await authenticateBySecret(deps, round, watched);
+  } catch (error) {
+    const mayBeOutdated = watched !== undefined && error instanceof DomainError && tokenFaults.has(error.code);
+    if (!mayBeOutdated) throw error;
+    return await authenticateBySecret(deps, round, undefined);
+  }
+}
+
+async function authenticateBySecret(
+  deps: ReadDeps,
+  { sync, memory }: Round,
+  notOlderThan: string | undefined,
+): Promise<ServiceTokenPrincipal> {
+  const place = tokenSecretOf(sync);
+  const secret = await deps.secretsClient.find(place, notOlderThan);
+  memory.tokenVersion = secret === undefined ? 'absent' : tokenVersionOf(secret);
+  return await authenticate(deps.services, tokenIn(secret, sync), place.name);
 }
 
 /**

@@ -109,20 +109,24 @@ export class Waker {
    */
   async compareAll(): Promise<void> {
     const { changes, memories, queue } = this.#deps;
-    const sources = [...memories.entries()].flatMap(([, { source }]) => (source === undefined ? [] : [source]));
+    const compared = new Map([...memories.entries()].map(([key, { source }]) => [key, source]));
+    // What these are reading may be older than the question.
+    const active = new Set([...compared.keys()].filter((key) => queue.isActive(key)));
+    const sources = [...compared.values()].filter((source) => source !== undefined);
     const environmentIds = [...new Set(sources.map(({ environmentId }) => environmentId))];
     const credentialIds = [...new Set(sources.map(({ credentialId }) => credentialId))];
     const { environments, liveCredentials } = await changes.compare(environmentIds, credentialIds);
     for (const [key, { failure, source }] of memories.entries()) {
-      if (failure !== undefined && !hasOwnEvent.has(failure)) queue.add(key);
-      if (failure !== undefined || source === undefined) continue;
-      const isCurrent =
-        environments.get(source.environmentId) === source.revisionId && liveCredentials.has(source.credentialId);
-      if (!isCurrent) queue.add(key);
+      const isAnswered = compared.get(key) === source && !active.has(key);
+      const isCurrent = (): boolean =>
+        source === undefined ||
+        (environments.get(source.environmentId) === source.revisionId && liveCredentials.has(source.credentialId));
+      const isStale = failure === undefined ? isAnswered && !isCurrent() : !hasOwnEvent.has(failure);
+      if (isStale || active.has(key)) queue.add(key);
     }
   }
 
-  /** Judges the events that came during a reconcile of a key; call when it has ended. */
+  /** Judges the events that came during a reconcile of a key; call in the moment in which it is no longer active. */
   afterReconcile(key: string): void {
     const memory = this.#deps.memories.find(key);
     // Each check takes note of its event, so all of them are made.

@@ -1,0 +1,54 @@
+import { createSecretKey } from 'node:crypto';
+import type { SecretSync, SecretSyncSpec, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
+import type { Fingerprint } from '../../../src/controller/secret-sync/secret-data.ts';
+import { setFingerprint } from '../../../src/crypto/fingerprint.ts';
+import type { ObjectMeta } from '../../../src/kube/objects.ts';
+
+export interface SyncOptions {
+  readonly name?: string;
+  readonly metadata?: Partial<ObjectMeta>;
+  readonly spec?: Partial<SecretSyncSpec>;
+  readonly target?: Partial<SecretSyncSpec['target']>;
+  readonly status?: SecretSyncStatus;
+}
+
+/** The SecretSync ns/app, as the API server gives it. */
+export function secretSync({
+  name = 'app',
+  metadata = {},
+  spec = {},
+  target = {},
+  status,
+}: SyncOptions = {}): SecretSync {
+  return {
+    apiVersion: 'keyframe.dev/v1alpha1',
+    kind: 'SecretSync',
+    metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '100', generation: 1, ...metadata },
+    spec: {
+      environmentRef: { organization: 'acme', project: 'web', name: 'prod' },
+      tokenSecretRef: { name: 'token', key: 'token' },
+      suspend: false,
+      ...spec,
+      target: { type: 'Opaque', creationPolicy: 'Create', deletionPolicy: 'Retain', ...target },
+    },
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/** The metadata of the Secret ns/app as the controller makes it. */
+export function targetMeta(more: Partial<ObjectMeta> = {}): ObjectMeta {
+  return {
+    name: 'app',
+    namespace: 'ns',
+    uid: 'uid-target',
+    resourceVersion: '50',
+    labels: { 'keyframe.dev/target': 'true' },
+    annotations: { 'keyframe.dev/owned-by': 'app' },
+    ...more,
+  };
+}
+
+const key = createSecretKey(Buffer.alloc(32, 7));
+
+/** The keyring's, under a key of the tests. */
+export const fingerprint: Fingerprint = (context, entries) => setFingerprint(key, context, entries);

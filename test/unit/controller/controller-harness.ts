@@ -1,0 +1,118 @@
+import { type Controller, createController } from '../../../src/controller/manager.ts';
+import type { Condition, SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
+import { createLogger } from '../../../src/lib/logger.ts';
+import { secretSync, type SyncOptions, fingerprint } from './builders.ts';
+import { type AnyObject, FakeCluster } from './fake-cluster.ts';
+import { FakeClock, settled } from './fake-clock.ts';
+import { FakeServices, serviceToken } from './fake-services.ts';
+
+export const secrets = '/api/v1/namespaces/ns/secrets';
+export const syncs = '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsyncs';
+export const prod = 'acme/web/prod';
+
+/** The calls of a reconcile that changes a Secret whose content is known. */
+export const shortestChange = [`GET ${secrets}/token`, `PUT ${secrets}/app`, `PATCH ${syncs}/app/status`];
+
+export interface HarnessOptions {
+  /** Those of another harness, as after a restart or beside another controller. */
+  readonly cluster?: FakeCluster;
+  readonly services?: FakeServices;
+  readonly watchNamespaces?: readonly string[];
+}
+
+/** A controller on a cluster and services in memory, with a clock of the test's own. */
+export class Harness {
+  readonly cluster: FakeCluster;
+  readonly services: FakeServices;
+  readonly clock = new FakeClock();
+  readonly logs: Record<string, unknown>[] = [];
+  readonly reconciled: string[] = [];
+  readonly writes: string[] = [];
+  readonly controller: Controller;
+
+  constructor({
+    watchNamespaces = [],
+    cluster = new FakeCluster(),
+    services = new FakeServices(),
+  }: HarnessOptions = {}) {
+    this.cluster = cluster;
+    this.services = services;
+    this.controller = createController({
+      kube: this.cluster,
+      services: this.services,
+      fingerprint,
+      logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
+      clock: this.clock,
+      metrics: {
+        reconciled: (_, result) => void this.reconciled.push(result),
+        secretWrite: (operation, result) => void this.writes.push(`${operation} ${result}`),
+        observeControllerQueue: () => {},
+      },
+      options: { resyncIntervalMs: 600_000, watchNamespaces, random: () => 0.5 },
+    });
+  }
+
+  /** An environment, a token for it in the Secret `token`, and the SecretSync ns/app, all in step. */
+  async synced(options: SyncOptions = {}): Promise<void> {
+    this.services.create(prod, 'env', { A: 'alpha', B: 'beta' });
+    this.services.tokens.set('kf_svc_good', serviceToken('good'));
+    this.putToken('kf_svc_good');
+    this.putSync(options);
+    await this.start();
+    this.cluster.takeCalls();
+    this.reconciled.splice(0);
+  }
+
+  async start(): Promise<void> {
+    this.controller.start();
+    this.services.ready();
+    await settled();
+  }
+
+  /** Makes the SecretSync, or changes its spec as a user does: with a new generation. */
+  putSync(options: SyncOptions = {}): void {
+    const { metadata, spec } = secretSync(options);
+    this.cluster.put(syncs, metadata.name, (object) => {
+      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
+      object['spec'] = spec;
+    });
+  }
+
+  putToken(token: string, name = 'token'): void {
+    this.cluster.put(secrets, name, (secret) => {
+      secret['data'] = { token: Buffer.from(token).toString('base64') };
+    });
+  }
+
+  /** Changes the target as someone else. */
+  edit(change: (secret: AnyObject) => void, name = 'app'): void {
+    this.cluster.put(secrets, name, change);
+  }
+
+  /** Lets everything happen that follows from what was done, and answers the calls it made. */
+  async calls(): Promise<string[]> {
+    await settled();
+    return this.cluster.takeCalls();
+  }
+
+  target(name = 'app'): AnyObject | undefined {
+    return this.cluster.get(`${secrets}/${name}`);
+  }
+
+  /** The target's values; undefined where there is no target. */
+  values(name = 'app'): Record<string, string> | undefined {
+    const data = this.target(name)?.['data'] as Record<string, string> | undefined;
+    if (this.target(name) === undefined) return undefined;
+    return Object.fromEntries(
+      Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+    );
+  }
+
+  status(name = 'app'): SecretSyncStatus {
+    return (this.cluster.get(`${syncs}/${name}`) as unknown as SecretSync | undefined)?.status ?? {};
+  }
+
+  ready(name = 'app'): Condition | undefined {
+    return this.status(name).conditions?.find(({ type }) => type === 'Ready');
+  }
+}

@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import type { ApiCall, KubeClient } from '../../../src/kube/client.ts';
+import type { KubeObject, ObjectMeta } from '../../../src/kube/objects.ts';
+
+/** An object with whatever it has beside its metadata. */
+export type AnyObject = KubeObject & Record<string, unknown>;
+
+type Hook = (call: ApiCall) => void | Promise<void>;
+
+interface Watch {
+  readonly call: Omit<ApiCall, 'method' | 'body'>;
+  /** Keys that fit the selectors, as far as they were told. */
+  readonly shown: Set<string>;
+  readonly send: (type: string, object: AnyObject) => void;
+}
+
+/**
+ * As much of an API server as the controller sees, in memory: resource versions, uids, preconditions, selectors,
+ * metadata-only answers, finalizers and watches. Hooks step in between a call and what it does, to play races.
+ */
+export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
+  /** `METHOD path` of every call but lists and watches, without the query. */
+  readonly calls: string[] = [];
+  readonly bodies: unknown[] = [];
+  readonly events: Record<string, unknown>[] = [];
+  readonly #objects = new Map<string, AnyObject>();
+  readonly #watches = new Set<Watch>();
+  readonly #hooks: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
+  readonly #finished: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
+  #version = 1000;
+
+  /** Runs once, before the next call that fits does anything; what it throws is the call's answer. */
+  before(pattern: RegExp, hook: Hook): void {
+    this.#hooks.push({ pattern, hook });
+  }
+
+  /** Runs once, when the next call that fits has done its work and has not answered yet. */
+  beforeAnswer(pattern: RegExp, hook: Hook): void {
+    this.#finished.push({ pattern, hook });
+  }
+
+  /** Calls since the last time; lists and watches are not among them. */
+  takeCalls(): string[] {
+    return this.calls.splice(0);
+  }
+
+  get(path: string): AnyObject | undefined {
+    return this.#objects.get(path);
+  }
+
+  /** What of watches is open, by `path?fieldSelector`. */
+  get openWatches(): string[] {
+    return [...this.#watches].map(({ call }) => `${call.path}?${call.query?.['fieldSelector'] ?? ''}`);
+  }
+
+  /** Writes as someone else: makes the object or changes it. */
+  put(collection: string, name: string, change: (object: AnyObject) => void): AnyObject {
+    const path = `${collection}/${name}`;
+    const before = this.#objects.get(path);
+    const object = copied(before ?? this.#blank(collection, name));
+    change(object);
+    return this.#store(path, object, before);
+  }
+
+  remove(path: string): void {
+    const before = this.#objects.get(path);
+    if (before === undefined) return;
+    this.#objects.delete(path);
+    this.#tell(before, { ...before, metadata: { ...before.metadata, resourceVersion: this.#next() } }, path, true);
+  }
+
+  async request<T>(call: ApiCall): Promise<T> {
+    const isList = call.method === 'GET' && /(secrets|secretsyncs)$/.test(call.path);
+    if (!isList) this.calls.push(`${call.method} ${call.path}${call.query?.['dryRun'] === undefined ? '' : '?dryRun'}`);
+    if (call.body !== undefined) this.bodies.push(call.body);
+    await Promise.resolve();
+    await this.#step(this.#hooks, call);
+    const answer = copied(isList ? this.#list(call) : this.#carryOut(call));
+    await this.#step(this.#finished, call);
+    return answer as T;
+  }
+
+  watch(call: Omit<ApiCall, 'method' | 'body'> & { readonly signal: AbortSignal }): Promise<AsyncIterable<Uint8Array>> {
+    const lines: Uint8Array[] = [];
+    let wake = (): void => {};
+    const watch: Watch = {
+      call,
+      shown: new Set([...this.#objects].filter(([path, object]) => fits(call, path, object)).map(([path]) => path)),
+      send: (type, object) => {
+        lines.push(Buffer.from(`${JSON.stringify({ type, object: shaped(call.accept, object) })}\n`));
+        wake();
+      },
+    };
+    this.#watches.add(watch);
+    const watches = this.#watches;
+    async function* body(): AsyncGenerator<Uint8Array> {
+      const aborted = new Promise<never>((_, reject) => {
+        call.signal.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+      try {
+        for (;;) {
+          yield* lines.splice(0);
+          const more = new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          if (lines.length === 0) await Promise.race([more, aborted]);
+        }
+      } finally {
+        watches.delete(watch);
+      }
+    }
+    return Promise.resolve(body());
+  }
+
+  async #step(hooks: { readonly pattern: RegExp; readonly hook: Hook }[], call: ApiCall): Promise<void> {
+    const index = hooks.findIndex(({ pattern }) => pattern.test(`${call.method} ${call.path}`));
+    if (index === -1) return;
+    const [found] = hooks.splice(index, 1);
+    await found?.hook(call);
+  }
+
+  #list(call: ApiCall): unknown {
+    const items = [...this.#objects].filter(([path, object]) => fits(call, path, object)).map(([, object]) => object);
+    return {
+      metadata: { resourceVersion: String(this.#version) },
+      items: items.map((object) => shaped(call.accept, object)),
+    };
+  }
+
+  #carryOut(call: ApiCall): unknown {
+    if (call.path.endsWith('/events')) {
+      this.events.push(call.body as Record<string, unknown>);
+      return {};
+    }
+    return shaped(call.accept, this.#answer(call));
+  }
+
+  #answer(call: ApiCall): AnyObject {
+    if (call.method === 'POST') return this.#post(call);
+    if (call.method === 'PUT') return this.#replace(call);
+    if (call.method === 'PATCH') return this.#patch(call);
+    return call.method === 'DELETE' ? this.#delete(call) : this.#get(call);
+  }
+
+  #get(call: ApiCall): AnyObject {
+    return this.#objects.get(call.path) ?? refuse(call, 404, 'NotFound');
+  }
+
+  #post(call: ApiCall): AnyObject {
+    const body = call.body as AnyObject;
+    const path = `${call.path}/${body.metadata.name}`;
+    if (this.#objects.has(path)) return refuse(call, 409, 'AlreadyExists');
+    const object = { ...body, metadata: { ...body.metadata, ...this.#blank(call.path, body.metadata.name).metadata } };
+    return call.query?.['dryRun'] === undefined
+      ? this.#store(path, { ...object, metadata: { ...object.metadata, ...kept(body.metadata) } }, undefined)
+      : object;
+  }
+
+  #replace(call: ApiCall): AnyObject {
+    const before = this.#get(call);
+    const body = call.body as AnyObject;
+    checkPrecondition(call, before, body.metadata);
+    if (before['immutable'] === true || before['type'] !== body['type']) return refuse(call, 422, 'Invalid');
+    const { uid, namespace, creationTimestamp } = before.metadata;
+    const fixed = {
+      uid,
+      namespace,
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    } as Partial<ObjectMeta>;
+    return this.#store(call.path, { ...body, metadata: { ...body.metadata, ...fixed } }, before);
+  }
+
+  #patch(call: ApiCall): AnyObject {
+    const path = call.path.replace(/\/status$/, '');
+    const before = this.#objects.get(path) ?? refuse(call, 404, 'NotFound');
+    const { metadata, status } = call.body as { metadata: ObjectMeta; status: Record<string, unknown> };
+    checkPrecondition(call, before, metadata);
+    const merged = Object.entries({ ...(before['status'] as object | undefined), ...status }).filter(
+      ([, value]) => value !== null,
+    );
+    return this.#store(path, { ...before, status: Object.fromEntries(merged) }, before);
+  }
+
+  #delete(call: ApiCall): AnyObject {
+    const before = this.#get(call);
+    checkPrecondition(call, before, (call.body as { preconditions: Partial<ObjectMeta> }).preconditions);
+    if ((before.metadata.finalizers ?? []).length > 0) {
+      const deleting = { ...before, metadata: { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+      return this.#store(call.path, deleting, before);
+    }
+    this.remove(call.path);
+    return before;
+  }
+
+  #blank(collection: string, name: string): AnyObject {
+    const namespace = /namespaces\/([^/]+)\//.exec(collection)?.[1] ?? '';
+    return { metadata: { name, namespace, uid: randomUUID(), resourceVersion: '' } };
+  }
+
+  #store(path: string, object: AnyObject, before: AnyObject | undefined): AnyObject {
+    const unversioned = (value: AnyObject): string =>
+      JSON.stringify({ ...value, metadata: { ...value.metadata, resourceVersion: '' } });
+    // As the real one: a write that changes nothing makes no version.
+    if (before !== undefined && unversioned(before) === unversioned(object)) return before;
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
+    this.#objects.set(path, stored);
+    this.#tell(before, stored, path, false);
+    return stored;
+  }
+
+  #tell(before: AnyObject | undefined, object: AnyObject, path: string, isGone: boolean): void {
+    for (const { call, shown, send } of this.#watches) {
+      const isShown = !isGone && fits(call, path, object);
+      if (isShown) send(shown.has(path) ? 'MODIFIED' : 'ADDED', object);
+      else if (shown.has(path)) send('DELETED', object);
+      if (isShown) shown.add(path);
+      else shown.delete(path);
+    }
+  }
+
+  #next(): string {
+    this.#version += 1;
+    return String(this.#version);
+  }
+}
+
+/** What a POST may set of the metadata. */
+function kept({ labels, annotations, ownerReferences, finalizers }: ObjectMeta): Partial<ObjectMeta> {
+  const all = { labels, annotations, ownerReferences, finalizers };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+function checkPrecondition(call: ApiCall, { metadata }: AnyObject, wanted: Partial<ObjectMeta>): void {
+  const isOther = (field: 'uid' | 'resourceVersion'): boolean =>
+    wanted[field] !== undefined && wanted[field] !== metadata[field];
+  if (isOther('uid') || isOther('resourceVersion')) refuse(call, 409, 'Conflict');
+}
+
+function refuse(call: ApiCall, status: number, reason: string): never {
+  throw new ApiError(`${call.method} ${call.path}`, status, reason);
+}
+
+function shaped(accept: string | undefined, object: AnyObject): AnyObject {
+  return accept?.includes('as=PartialObjectMetadata') === true ? { metadata: object.metadata } : object;
+}
+
+/** Whether an object is in the collection of a call and fits its selectors. */
+function fits(call: Pick<ApiCall, 'path' | 'query'>, objectPath: string, { metadata }: AnyObject): boolean {
+  const { labelSelector = '', fieldSelector = '' } = call.query ?? {};
+  const [label = '', value] = labelSelector.split('=');
+  const hasLabel = label === '' || metadata.labels?.[label] === value;
+  const hasName = fieldSelector === '' || fieldSelector === `metadata.name=${metadata.name}`;
+  return isInside(call.path, objectPath) && hasLabel && hasName;
+}
+
+/** Whether an object's path is in a collection of one namespace or of all. */
+function isInside(collectionPath: string, objectPath: string): boolean {
+  if (collectionPath.includes('/namespaces/')) return objectPath.startsWith(`${collectionPath}/`);
+  return objectPath.includes(`/${collectionPath.split('/').at(-1)}/`);
+}
+
+/** What went over a wire; a structured clone's prototypes would be those outside Jest's sandbox. */
+function copied<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}

@@ -1,0 +1,134 @@
+import type { ControllerDeps } from '../../../src/controller/manager.ts';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import { Plaintext } from '../../../src/domain/plaintext.ts';
+import type { Caller, Principal } from '../../../src/domain/principal.ts';
+import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/change-feed.ts';
+import type { EnvironmentAccess } from '../../../src/services/access.ts';
+
+interface Environment {
+  readonly id: string;
+  revision: number;
+  values: Record<string, string>;
+}
+
+type Services = ControllerDeps['services'];
+
+/** The services as the controller calls them, over a few environments and tokens in memory. */
+export class FakeServices implements Services {
+  readonly environments = new Map<string, Environment>();
+  readonly tokens = new Map<string, Principal | string>();
+  /** Each read of values, with who read. */
+  readonly reads: { environmentId: string; caller: Caller }[] = [];
+  comparisons = 0;
+  /** Thrown by the next comparison. */
+  comparisonFault: DomainError | undefined;
+  /** Runs once at the next read, after the values were taken and before they are answered. */
+  duringRead: (() => void | Promise<void>) | undefined;
+  readonly #subscribers = new Set<ChangeSubscriber>();
+
+  readonly authentication: Services['authentication'] = {
+    authenticate: async (bearer) => {
+      const found = this.tokens.get(bearer ?? '') ?? 'the token is unknown';
+      if (typeof found === 'string') throw new DomainError('unauthenticated', found);
+      return await Promise.resolve(found);
+    },
+  };
+
+  readonly access: Services['access'] = {
+    environment: async (caller, action, { organization, project, environment }) => {
+      const path = `${organization}/${project}/${environment}`;
+      const found = await Promise.resolve(this.environments.get(path));
+      if (found === undefined)
+        throw new DomainError('not_found', `environment ${path} does not exist, or is not visible to you`);
+      return { caller, action, environmentId: found.id } as unknown as EnvironmentAccess<typeof action>;
+    },
+  };
+
+  readonly secrets: Services['secrets'] = {
+    list: async ({ environmentId, caller }) => {
+      this.reads.push({ environmentId, caller });
+      const environment = this.#byId(environmentId);
+      if (environment === undefined) throw new DomainError('not_found', 'the environment was deleted meanwhile');
+      const { revision, values } = environment;
+      const secrets = Object.entries(values).map(([key, value]) => ({
+        key,
+        value: new Plaintext(value),
+        version: 1,
+        updatedAt: new Date(0),
+      }));
+      const hook = this.duringRead;
+      this.duringRead = undefined;
+      await hook?.();
+      return { environmentId, revision, revisionId: `${environmentId}-r${revision}`, secrets };
+    },
+  };
+
+  readonly changes: Services['changes'] = {
+    subscribe: (subscriber) => {
+      this.#subscribers.add(subscriber);
+      return () => void this.#subscribers.delete(subscriber);
+    },
+    compare: async (environmentIds, credentialIds) => {
+      this.comparisons += 1;
+      const fault = this.comparisonFault;
+      this.comparisonFault = undefined;
+      if (fault !== undefined) throw fault;
+      const found = [...this.environments.values()].filter(({ id }) => environmentIds.includes(id));
+      const live = [...this.tokens.values()].flatMap((principal) =>
+        typeof principal === 'string' ? [] : [principal.credentialId],
+      );
+      return await Promise.resolve({
+        environments: new Map(found.map(({ id, revision }) => [id, `${id}-r${revision}`])),
+        liveCredentials: new Set(live.filter((id) => credentialIds.includes(id))),
+      });
+    },
+  };
+
+  /** Makes an environment; nobody is told. */
+  create(path: string, id: string, values: Record<string, string> = {}): void {
+    this.environments.set(path, { id, revision: 1, values });
+  }
+
+  /** Commits a change and tells of it, unless it is to be missed. */
+  change(path: string, values: Record<string, string>, { missed = false } = {}): void {
+    const environment = this.environments.get(path);
+    if (environment === undefined) throw new Error(`no environment ${path}`);
+    environment.values = values;
+    environment.revision += 1;
+    if (!missed)
+      this.tell({
+        kind: 'environment',
+        environmentId: environment.id,
+        revisionId: `${environment.id}-r${environment.revision}`,
+      });
+  }
+
+  tell(event: ChangeEvent): void {
+    for (const subscriber of this.#subscribers) subscriber.onEvent(event);
+  }
+
+  /** The feed is connected again. */
+  ready(): void {
+    for (const subscriber of this.#subscribers) subscriber.onReady();
+  }
+
+  #byId(id: string): Environment | undefined {
+    return [...this.environments.values()].find((environment) => environment.id === id);
+  }
+}
+
+/** A service token's principal that may read. */
+export function serviceToken(id: string, expiresAt: Date | null = null): Principal {
+  return {
+    type: 'service_token',
+    id,
+    name: id,
+    organizationId: 'o',
+    scope: 'organization',
+    projectId: null,
+    environmentId: null,
+    permission: 'read',
+    credentialId: `credential-${id}`,
+    expiresAt,
+  };
+}

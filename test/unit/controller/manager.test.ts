@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { Harness, prod, syncs } from './controller-harness.ts';
+import { settled } from './fake-clock.ts';
+
+let harness: Harness;
+const collection = '/apis/keyframe.dev/v1alpha1/secretsyncs';
+
+beforeEach(() => {
+  harness = new Harness();
+});
+
+afterEach(() => harness.controller.stop());
+
+/** Has the next lists of a collection fail. */
+function failLists(path: string, status: number, times: number): void {
+  for (let time = 0; time < times; time += 1) {
+    harness.cluster.before(new RegExp(`^GET ${path}$`), () => {
+      throw new ApiError('GET', status, 'Fault');
+    });
+  }
+}
+
+describe('readiness', () => {
+  test('comes with the first lists', async () => {
+    expect(harness.controller.ready()).toBe('the first list of SecretSyncs has not come from the API server yet');
+    await harness.synced();
+    expect(harness.controller.ready()).toBeUndefined();
+  });
+
+  test('says what to apply where the cluster does not know SecretSync, and the log says it once', async () => {
+    failLists(collection, 404, 3);
+    await harness.synced();
+    const sentence =
+      'the cluster does not know SecretSync (keyframe.dev/v1alpha1): apply the custom resource definitions with `kubectl apply -f crds/`';
+    expect(harness.controller.ready()).toBe(sentence);
+    await harness.clock.advance(20_000);
+    expect(harness.controller.ready()).toBeUndefined();
+    expect(harness.logs.filter(({ level }) => level === 'error' || level === 'warn')).toMatchObject([
+      { msg: sentence },
+    ]);
+    expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
+  });
+
+  test('says which rights are missing', async () => {
+    failLists('/api/v1/secrets', 403, 1);
+    harness.controller.start();
+    await settled();
+    expect(harness.controller.ready()).toContain('the API server does not let the controller list Secrets');
+  });
+});
+
+describe('with namespaces to watch', () => {
+  test('each is listed by itself, and nothing outside of them is asked for or touched', async () => {
+    harness = new Harness({ watchNamespaces: ['ns', 'second'] });
+    const asked: string[] = [];
+    for (let list = 0; list < 10; list += 1)
+      harness.cluster.before(/^GET .*(secrets|secretsyncs)$/, ({ path }) => void asked.push(path));
+    harness.cluster.put('/apis/keyframe.dev/v1alpha1/namespaces/outside/secretsyncs', 'app', (object) => {
+      object['spec'] = {};
+    });
+    await harness.synced();
+    expect(asked.filter((path) => path.endsWith('secretsyncs')).sort()).toEqual([
+      '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsyncs',
+      '/apis/keyframe.dev/v1alpha1/namespaces/second/secretsyncs',
+    ]);
+    expect(asked.every((path) => path.includes('/namespaces/'))).toBe(true);
+    expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
+  });
+});
+
+describe('many SecretSyncs', () => {
+  test('of one environment all follow one change, each with its own write', async () => {
+    await harness.synced();
+    for (let number = 0; number < 20; number += 1) harness.putSync({ name: `sync-${number}` });
+    await harness.calls();
+    harness.services.change(prod, { A: 'x' });
+    const calls = await harness.calls();
+    expect(calls.filter((call) => call.startsWith('PUT'))).toHaveLength(21);
+    expect(calls.filter((call) => call.startsWith('PATCH'))).toHaveLength(21);
+    for (let number = 0; number < 20; number += 1) expect(harness.values(`sync-${number}`)).toEqual({ A: 'x' });
+  });
+
+  test('of one target leave it to whoever has it', async () => {
+    await harness.synced();
+    harness.putSync({ name: 'second', target: { name: 'app' } });
+    await harness.calls();
+    expect(harness.ready('second')?.message).toContain('belongs to the SecretSync app');
+    expect(harness.ready('app')?.reason).toBe('Synced');
+  });
+});
+
+test('what was committed before the first lists came is read with them', async () => {
+  failLists(collection, 500, 1);
+  await harness.synced();
+  harness.services.change(prod, { A: 'early' });
+  await harness.clock.advance(1000);
+  await harness.calls();
+  expect(harness.values()).toEqual({ A: 'early' });
+});
+
+test('a stop lets the reconcile under way finish and begins no other', async () => {
+  await harness.synced();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  harness.cluster.before(/^PUT/, () => promise);
+  harness.services.change(prod, { A: 'x' });
+  await settled();
+  const stopped = harness.controller.stop();
+  harness.services.change(prod, { A: 'y' });
+  resolve();
+  await stopped;
+  expect(harness.values()).toEqual({ A: 'x' });
+  expect(harness.status()).toMatchObject({ syncedRevision: 2 });
+  expect(harness.cluster.openWatches).toEqual([]);
+  expect(harness.cluster.get(`${syncs}/app`)).toBeDefined();
+});

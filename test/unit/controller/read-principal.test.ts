@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { readPrincipal } from '../../../src/controller/secret-sync/read.ts';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import type { SecretObject } from '../../../src/kube/secrets.ts';
+import { serviceToken } from './fake-services.ts';
+
+type Deps = Parameters<typeof readPrincipal>[0];
+type Round = Parameters<typeof readPrincipal>[1];
+
+function tokenSecret(resourceVersion: string, token: string): SecretObject {
+  const metadata = { namespace: 'ns', name: 'token', uid: 'u', resourceVersion };
+  return { metadata, data: { token: Buffer.from(token).toString('base64') } };
+}
+
+/** An API server whose cache is at version 1 and whose etcd is at version 2. */
+function behindCache(accepted: string): { deps: Deps; round: Round; asked: (string | undefined)[] } {
+  const asked: (string | undefined)[] = [];
+  const deps = {
+    services: {
+      authentication: {
+        authenticate: async (token: string) => {
+          if (token === accepted) return serviceToken('good');
+          throw new DomainError('unauthenticated', 'the token was revoked; use another');
+        },
+      },
+    },
+    secretsClient: {
+      find: async (_place: unknown, notOlderThan?: string) => {
+        asked.push(notOlderThan);
+        return notOlderThan === undefined ? tokenSecret('2', 'kf_svc_new') : tokenSecret('1', 'kf_svc_old');
+      },
+    },
+    memories: { setServiceToken: () => {} },
+    watchedToken: () => tokenSecret('1', ''),
+  };
+  const spec = { tokenSecretRef: { name: 'token', key: 'token' } };
+  const sync = { metadata: { namespace: 'ns', name: 'app' }, spec };
+  const round = { key: 'ns/app', sync, memory: {}, requestId: 'r' };
+  return { deps: deps as unknown as Deps, round: round as unknown as Round, asked };
+}
+
+describe('the token of a SecretSync', () => {
+  test('is asked for as the watch has shown it', async () => {
+    const { deps, round, asked } = behindCache('kf_svc_old');
+    expect(await readPrincipal(deps, round)).toMatchObject({ id: 'good' });
+    expect(asked).toEqual(['1']);
+  });
+
+  test('that was replaced a moment ago is not refused for its predecessor', async () => {
+    const { deps, round, asked } = behindCache('kf_svc_new');
+    expect(await readPrincipal(deps, round)).toMatchObject({ id: 'good' });
+    expect(asked).toEqual(['1', undefined]);
+    expect(round.memory.tokenVersion).toBe('u/2');
+  });
+
+  test('is refused when the newest one is', async () => {
+    const { deps, round } = behindCache('kf_svc_other');
+    await expect(readPrincipal(deps, round)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+});

@@ -1,0 +1,279 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import type { Principal } from '../../../src/domain/principal.ts';
+import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
+import { settled } from './fake-clock.ts';
+import { serviceToken } from './fake-services.ts';
+
+let harness: Harness;
+const inStep = { A: 'alpha', B: 'beta' };
+const hour = 3_600_000;
+
+beforeEach(() => {
+  harness = new Harness();
+});
+
+afterEach(() => harness.controller.stop());
+
+function revoke(token = 'kf_svc_good', id = 'good'): void {
+  harness.services.tokens.set(token, 'the token was revoked; use another');
+  harness.services.tell({ kind: 'service_token', serviceTokenId: id });
+}
+
+describe('a token', () => {
+  test('that is revoked ends the syncing at once and leaves the Secret as it was', async () => {
+    await harness.synced();
+    const before = harness.target();
+    revoke();
+    expect(await harness.calls()).toEqual([
+      `GET ${secrets}/token`,
+      // Once more, past the API server's cache, before the refusal counts.
+      `GET ${secrets}/token`,
+      `PATCH ${syncs}/app/status`,
+      'POST /apis/events.k8s.io/v1/namespaces/ns/events',
+    ]);
+    expect(harness.ready()).toMatchObject({
+      status: 'False',
+      reason: 'AuthenticationFailed',
+      message: 'The token in Secret token was refused: the token was revoked; use another.',
+    });
+    harness.services.change(prod, { A: 'x' });
+    await harness.calls();
+    expect(harness.target()).toEqual(before);
+    expect(harness.status()).toMatchObject({ syncedRevision: 1, secretCount: 2 });
+  });
+
+  test('that is revoked while it is being looked up is looked up once more', async () => {
+    harness.services.duringRead = () => revoke();
+    await harness.synced();
+    expect(harness.ready()?.reason).toBe('AuthenticationFailed');
+  });
+
+  test('that expires is noticed then, without an event', async () => {
+    harness.services.create(prod, 'env', inStep);
+    harness.services.tokens.set('kf_svc_good', serviceToken('good', new Date(harness.clock.now() + hour)));
+    harness.putToken('kf_svc_good');
+    harness.putSync();
+    await harness.start();
+    await harness.clock.advance(hour);
+    expect(harness.ready()?.reason).toBe('Synced');
+    harness.services.tokens.set('kf_svc_good', 'the token has expired; use another');
+    await harness.clock.advance(1000);
+    await harness.calls();
+    expect(harness.ready()).toMatchObject({ reason: 'AuthenticationFailed' });
+    expect(harness.values()).toEqual(inStep);
+  });
+
+  test("that the database's clock lets live a little longer is asked about again", async () => {
+    harness.services.create(prod, 'env', inStep);
+    harness.services.tokens.set('kf_svc_good', serviceToken('good', new Date(harness.clock.now() + 5000)));
+    harness.putToken('kf_svc_good');
+    harness.putSync();
+    await harness.start();
+    await harness.clock.advance(6000);
+    harness.services.tokens.set('kf_svc_good', 'the token has expired; use another');
+    await harness.clock.advance(1000);
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('AuthenticationFailed');
+  });
+
+  test('that takes the place of a revoked one works at once', async () => {
+    await harness.synced();
+    revoke();
+    await harness.calls();
+    harness.services.change(prod, { A: 'x' });
+    harness.services.tokens.set('kf_svc_new', serviceToken('new'));
+    harness.putToken('kf_svc_new');
+    await harness.calls();
+    expect(harness.values()).toEqual({ A: 'x' });
+    revoke('kf_svc_new', 'new');
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('AuthenticationFailed');
+  });
+
+  test('with a line end behind it is taken without', async () => {
+    harness.services.create(prod, 'env', inStep);
+    harness.services.tokens.set('kf_svc_good', serviceToken('good'));
+    harness.putToken('kf_svc_good\n');
+    harness.putSync();
+    await harness.start();
+    expect(harness.ready()?.reason).toBe('Synced');
+  });
+
+  test('of a person is refused: it would not be watched over', async () => {
+    await harness.synced();
+    const person = { ...serviceToken('p'), type: 'user', instanceAdmin: true } as unknown as Principal;
+    harness.services.tokens.set('kf_pat_person', person);
+    harness.putToken('kf_pat_person');
+    await harness.calls();
+    expect(harness.ready()).toMatchObject({
+      reason: 'AuthenticationFailed',
+      message: 'Secret token holds a personal token; put a service token (kf_svc_…) there.',
+    });
+  });
+
+  test('appears in no log, status or Event', async () => {
+    await harness.synced();
+    harness.putToken('kf_svc_unknown_canary');
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('AuthenticationFailed');
+    const told = JSON.stringify([harness.logs, harness.status(), harness.cluster.events]);
+    expect(told).not.toMatch(/canary|kf_svc_good|alpha\b/);
+  });
+});
+
+describe('a token Secret', () => {
+  test('that is not there is asked for by name, and waited for', async () => {
+    harness.services.create(prod, 'env', inStep);
+    harness.services.tokens.set('kf_svc_good', serviceToken('good'));
+    harness.putSync();
+    await harness.start();
+    expect(harness.ready()).toMatchObject({
+      reason: 'TokenSecretNotFound',
+      message: 'There is no Secret token in this namespace: make it, with a service token under the key token.',
+    });
+    harness.putToken('kf_svc_good');
+    await harness.calls();
+    expect(harness.values()).toEqual(inStep);
+  });
+
+  test('without the key is told apart from one that is not there', async () => {
+    await harness.synced({ spec: { tokenSecretRef: { name: 'token', key: 'other' } } });
+    expect(harness.ready()).toMatchObject({
+      reason: 'TokenSecretNotFound',
+      message: 'Secret token has no key other: put a service token there, or name its key in spec.tokenSecretRef.key.',
+    });
+  });
+
+  test('that is deleted ends the syncing and leaves the Secret', async () => {
+    await harness.synced();
+    harness.cluster.remove(`${secrets}/token`);
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('TokenSecretNotFound');
+    expect(harness.values()).toEqual(inStep);
+  });
+
+  test('is followed by one watch for all who name it, as long as someone does', async () => {
+    await harness.synced();
+    harness.putSync({ name: 'second' });
+    await harness.calls();
+    const watch = `${secrets}?metadata.name=token`;
+    expect(harness.cluster.openWatches.filter((open) => open === watch)).toHaveLength(1);
+    harness.cluster.remove(`${syncs}/app`);
+    await harness.calls();
+    expect(harness.cluster.openWatches).toContain(watch);
+    harness.cluster.remove(`${syncs}/second`);
+    await harness.calls();
+    expect(harness.cluster.openWatches).not.toContain(watch);
+  });
+});
+
+describe('an environment', () => {
+  test('that does not exist yet is synced when it is made, and only then', async () => {
+    await harness.synced({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
+    expect(harness.ready()).toMatchObject({
+      reason: 'NotFound',
+      message: 'Environment acme/web/later does not exist, or is not visible to you.',
+    });
+    harness.services.create('acme/web/later', 'later', { L: '1' });
+    harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1' });
+    await harness.calls();
+    expect(harness.values()).toEqual({ L: '1' });
+  });
+
+  test('of others wakes those who wait for one, but not with each of its changes', async () => {
+    await harness.synced({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
+    for (let change = 0; change < 5; change += 1) {
+      harness.services.tell({ kind: 'environment', environmentId: 'busy', revisionId: `r${change}` });
+      await harness.calls();
+    }
+    expect(harness.reconciled).toEqual(['NotFound']);
+  });
+
+  test('that is deleted leaves the Secret as it was', async () => {
+    await harness.synced();
+    harness.services.environments.delete(prod);
+    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1' });
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('NotFound');
+    expect(harness.values()).toEqual(inStep);
+  });
+
+  test('in place of another takes the Secret over', async () => {
+    await harness.synced();
+    harness.services.create('acme/web/other', 'other', { O: '1' });
+    harness.putSync({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'other' } } });
+    expect(await harness.calls()).toEqual(shortestChange);
+    expect(harness.values()).toEqual({ O: '1' });
+    harness.services.change(prod, { A: 'x' });
+    expect(await harness.calls()).toEqual([]);
+    harness.services.change('acme/web/other', { O: '2' });
+    await harness.calls();
+    expect(harness.values()).toEqual({ O: '2' });
+  });
+});
+
+describe('after the feed was away', () => {
+  test('a missed change is found by one comparison', async () => {
+    await harness.synced();
+    harness.services.change(prod, { A: 'missed' }, { missed: true });
+    expect(await harness.calls()).toEqual([]);
+    harness.services.ready();
+    expect(await harness.calls()).toEqual(shortestChange);
+    expect(harness.values()).toEqual({ A: 'missed' });
+  });
+
+  test('a change that was missed during a read is found, though the read ended after the comparison', async () => {
+    await harness.synced();
+    harness.services.duringRead = async () => {
+      harness.services.change(prod, { A: 'missed' }, { missed: true });
+      harness.services.ready();
+      await settled();
+    };
+    harness.services.change(prod, { A: 'second' });
+    await settled();
+    await settled();
+    expect(harness.values()).toEqual({ A: 'missed' });
+  });
+
+  test('a start reconciles each SecretSync just once', async () => {
+    await harness.synced();
+    await harness.controller.stop();
+    const again = new Harness(harness);
+    await again.start();
+    expect(again.reconciled).toEqual(['Synced']);
+    await again.controller.stop();
+  });
+
+  test('a missed revocation is found as well', async () => {
+    await harness.synced();
+    harness.services.tokens.set('kf_svc_good', 'the token was revoked; use another');
+    harness.services.ready();
+    await harness.calls();
+    expect(harness.ready()?.reason).toBe('AuthenticationFailed');
+  });
+
+  test('a comparison that fails is tried again until it succeeds', async () => {
+    await harness.synced();
+    harness.services.change(prod, { A: 'missed' }, { missed: true });
+    harness.services.comparisonFault = new DomainError('store_unavailable', 'the database cannot be reached');
+    harness.services.ready();
+    await harness.calls();
+    expect(harness.values()).toEqual(inStep);
+    await harness.clock.advance(1000);
+    await harness.calls();
+    expect(harness.values()).toEqual({ A: 'missed' });
+  });
+
+  test('what had failed is tried again, but not what has an event of its own', async () => {
+    await harness.synced({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
+    harness.putSync({ name: 'tokenless', spec: { tokenSecretRef: { name: 'absent', key: 'token' } } });
+    await harness.calls();
+    harness.services.create('acme/web/later', 'later', { L: '1' });
+    harness.reconciled.splice(0);
+    harness.services.ready();
+    await harness.calls();
+    expect(harness.reconciled).toEqual(['Synced']);
+    expect(harness.values()).toEqual({ L: '1' });
+  });
+});

@@ -1,0 +1,214 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
+
+let harness: Harness;
+const inStep = { A: 'alpha', B: 'beta' };
+
+beforeEach(() => {
+  harness = new Harness();
+});
+
+afterEach(() => harness.controller.stop());
+
+describe('a Secret that someone else', () => {
+  test('edited is looked at once and put right by one write', async () => {
+    await harness.synced();
+    harness.edit((secret) => {
+      secret['data'] = { A: 'eA==', Z: 'eA==' };
+    });
+    expect(await harness.calls()).toEqual([`GET ${secrets}/app`, ...shortestChange]);
+    expect(harness.values()).toEqual(inStep);
+  });
+
+  test('emptied is filled again', async () => {
+    await harness.synced();
+    harness.edit((secret) => {
+      delete secret['data'];
+    });
+    await harness.calls();
+    expect(harness.values()).toEqual(inStep);
+  });
+
+  test('deleted is made again', async () => {
+    await harness.synced();
+    harness.cluster.remove(`${secrets}/app`);
+    expect(await harness.calls()).toEqual([`GET ${secrets}/token`, `POST ${secrets}`, `PATCH ${syncs}/app/status`]);
+    expect(harness.values()).toEqual(inStep);
+    expect(harness.status().target?.uid).toBe(harness.target()?.metadata.uid);
+  });
+
+  test('deleted and made again with an owner annotation of ours is put right', async () => {
+    await harness.synced();
+    harness.cluster.remove(`${secrets}/app`);
+    harness.edit((secret) => {
+      secret.metadata.labels = { 'keyframe.dev/target': 'true' };
+      secret.metadata.annotations = { 'keyframe.dev/owned-by': 'app' };
+      secret['type'] = 'Opaque';
+    });
+    await harness.calls();
+    expect(harness.values()).toEqual(inStep);
+  });
+
+  test('robbed of its label is found by its name and gets the label back', async () => {
+    await harness.synced();
+    harness.edit(({ metadata }) => {
+      metadata.labels = { mine: 'yes' };
+    });
+    await harness.calls();
+    expect(harness.target()?.metadata.labels).toEqual({ mine: 'yes', 'keyframe.dev/target': 'true' });
+    expect(harness.writes.slice(-2)).toEqual(['create conflict', 'replace done']);
+  });
+
+  test('annotated keeps its annotation, and only the status notes the new version', async () => {
+    await harness.synced();
+    harness.edit(({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, mine: 'yes' };
+    });
+    expect(await harness.calls()).toEqual([`GET ${secrets}/app`, `GET ${secrets}/token`, `PATCH ${syncs}/app/status`]);
+    expect(harness.target()?.metadata.annotations).toMatchObject({ mine: 'yes' });
+    expect(harness.status().target?.resourceVersion).toBe(harness.target()?.metadata.resourceVersion);
+    harness.services.change(prod, { A: 'alpha2' });
+    expect(await harness.calls()).toEqual(shortestChange);
+    expect(harness.target()?.metadata.annotations).toMatchObject({ mine: 'yes' });
+  });
+
+  test('made immutable is made anew, after the API server was asked whether it would accept it', async () => {
+    await harness.synced();
+    const before = harness.target()?.metadata.uid;
+    harness.edit((secret) => {
+      secret['immutable'] = true;
+    });
+    expect(await harness.calls()).toEqual([
+      `GET ${secrets}/app`,
+      `GET ${secrets}/token`,
+      `POST ${secrets}?dryRun`,
+      `DELETE ${secrets}/app`,
+      `POST ${secrets}`,
+      `PATCH ${syncs}/app/status`,
+    ]);
+    expect(harness.values()).toEqual(inStep);
+    expect(harness.target()).not.toHaveProperty('immutable');
+    expect(harness.target()?.metadata.uid).not.toBe(before);
+    expect(await harness.calls()).toEqual([]);
+  });
+
+  test('changed while the controller was down is put right at the start', async () => {
+    await harness.synced();
+    await harness.controller.stop();
+    harness.edit((secret) => {
+      secret['data'] = {};
+    });
+    const again = new Harness(harness);
+    again.controller.start();
+    await again.calls();
+    expect(again.values()).toEqual(inStep);
+    await again.controller.stop();
+  });
+});
+
+describe('a Secret of another type', () => {
+  test('is made anew with the metadata that others gave it', async () => {
+    await harness.synced();
+    harness.edit(({ metadata }) => {
+      metadata.labels = { ...metadata.labels, mine: 'yes' };
+    });
+    await harness.calls();
+    harness.putSync({ target: { type: 'kubernetes.io/basic-auth' } });
+    await harness.calls();
+    expect(harness.target()).toMatchObject({ type: 'kubernetes.io/basic-auth', metadata: { labels: { mine: 'yes' } } });
+  });
+
+  test('that would not be accepted costs nothing: the old one stays', async () => {
+    await harness.synced();
+    harness.cluster.before(/^POST .*secrets$/, () => {
+      throw new ApiError('POST', 422, 'Invalid');
+    });
+    harness.putSync({ target: { type: 'kubernetes.io/tls' } });
+    await harness.calls();
+    expect(harness.target()).toMatchObject({ type: 'Opaque' });
+    expect(harness.ready()).toMatchObject({
+      status: 'False',
+      reason: 'TargetRefused',
+      message:
+        'The API server refused Secret app (422 Invalid). Type kubernetes.io/tls needs the keys tls.crt and tls.key.',
+    });
+  });
+
+  test('that finalizers hold is waited for, and made anew when it is gone', async () => {
+    await harness.synced();
+    harness.edit(({ metadata }) => {
+      metadata.finalizers = ['example.com/hold'];
+    });
+    await harness.calls();
+    harness.putSync({ target: { type: 'kubernetes.io/ssh-auth' } });
+    await harness.calls();
+    expect(harness.ready()).toMatchObject({ status: 'False', reason: 'Conflict' });
+    expect(harness.ready()?.message).toContain('is being deleted and waits for its finalizers');
+    harness.cluster.remove(`${secrets}/app`);
+    await harness.calls();
+    expect(harness.target()).toMatchObject({ type: 'kubernetes.io/ssh-auth', metadata: { finalizers: [] } });
+    expect(harness.ready()?.reason).toBe('Synced');
+  });
+});
+
+describe('a Secret that is not ours', () => {
+  const foreign = (): void =>
+    harness.edit((secret) => {
+      secret['data'] = { x: 'eQ==' };
+      secret['type'] = 'Opaque';
+    });
+
+  test('is left untouched, and followed by its name until it is out of the way', async () => {
+    foreign();
+    const before = harness.target();
+    await harness.synced();
+    expect(harness.target()).toEqual(before);
+    expect(harness.ready()).toMatchObject({ status: 'False', reason: 'TargetNotOwned' });
+    expect(harness.cluster.openWatches).toContain(`${secrets}?metadata.name=app`);
+    harness.cluster.remove(`${secrets}/app`);
+    await harness.calls();
+    expect(harness.values()).toEqual(inStep);
+    expect(harness.cluster.openWatches).not.toContain(`${secrets}?metadata.name=app`);
+  });
+
+  test('costs no read of the environment while it is there', async () => {
+    foreign();
+    await harness.synced();
+    harness.services.reads.splice(0);
+    harness.services.change(prod, { A: 'x' });
+    harness.edit((secret) => {
+      secret['data'] = { x: 'eg==' };
+    });
+    expect(await harness.calls()).toEqual([]);
+    expect(harness.services.reads).toEqual([]);
+  });
+
+  test('is left untouched when it appears between the look and the write', async () => {
+    harness.cluster.before(/^POST .*secrets$/, foreign);
+    await harness.synced();
+    expect(harness.target()?.['data']).toEqual({ x: 'eQ==' });
+    expect(harness.ready()?.reason).toBe('TargetNotOwned');
+  });
+
+  test('because its owner was changed is left untouched', async () => {
+    await harness.synced();
+    harness.edit(({ metadata }) => {
+      metadata.annotations = { 'keyframe.dev/owned-by': 'other' };
+    });
+    harness.services.change(prod, { A: 'x' });
+    await harness.calls();
+    expect(harness.values()).toEqual(inStep);
+    expect(harness.ready()?.message).toContain('belongs to the SecretSync other');
+  });
+
+  test('becomes ours as soon as its annotation says so', async () => {
+    foreign();
+    await harness.synced();
+    harness.edit(({ metadata }) => {
+      metadata.annotations = { 'keyframe.dev/owned-by': 'app' };
+    });
+    await harness.calls();
+    expect(harness.values()).toEqual(inStep);
+  });
+});

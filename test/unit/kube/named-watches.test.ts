@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { NamedWatches } from '../../../src/kube/named-watches.ts';
+import type { KubeObject } from '../../../src/kube/objects.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createLogger } from '../../../src/lib/logger.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { type Answer, ScriptedApi, list, object, watch } from './scripted-api.ts';
+
+let api: ScriptedApi;
+let watches: NamedWatches;
+let told: [key: string, object: KubeObject | undefined][];
+let open: number;
+
+beforeEach(async () => {
+  api = await ScriptedApi.start();
+  told = [];
+  open = 0;
+  watches = new NamedWatches({
+    client: api.client(),
+    clock: systemClock,
+    logger: createLogger('silent'),
+    path: (namespace) => `/namespaces/${namespace}/secrets`,
+    onChange: (key, changed) => void told.push([key, changed]),
+  });
+});
+
+afterEach(async () => {
+  await watches.stop();
+  await api.stop();
+});
+
+/** A watch that counts itself as long as it is open. */
+function counted(answer: Answer): Answer {
+  return (response, request) => {
+    open += 1;
+    response.on('close', () => {
+      open -= 1;
+    });
+    answer(response, request);
+  };
+}
+
+test('one watch by name serves all who follow the same object, and closes with the last of them', async () => {
+  api.onList(list('7', [object('token', '5')]));
+  api.onWatch(counted(watch()));
+  watches.follow('ns/a', new Set(['ns/token']));
+  watches.follow('ns/b', new Set(['ns/token']));
+  await waitFor('the watch', () => open === 1);
+  expect(api.watches).toHaveLength(1);
+  expect(api.watches[0]).toMatchObject({ path: '/namespaces/ns/secrets' });
+  expect(api.watches[0]?.query.get('fieldSelector')).toBe('metadata.name=token');
+  expect(api.watches[0]?.accept).toContain('as=PartialObjectMetadata;');
+  expect([...watches.followersOf('ns/token')]).toEqual(['ns/a', 'ns/b']);
+  watches.follow('ns/a', new Set());
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(open).toBe(1);
+  watches.follow('ns/b', new Set());
+  await waitFor('the close', () => open === 0);
+  expect(watches.size).toBe(0);
+});
+
+test('following something else lets go of what was followed before', async () => {
+  api.onList(list('7', []));
+  api.onWatch(counted(watch()));
+  watches.follow('ns/a', new Set(['ns/one', 'ns/both']));
+  await waitFor('two watches', () => open === 2);
+  watches.follow('ns/a', new Set(['ns/both', 'ns/two']));
+  await waitFor('the third watch', () => api.watches.length === 3);
+  await waitFor('one to close', () => open === 2);
+  expect([...watches.followersOf('ns/one')]).toEqual([]);
+  expect([...watches.followersOf('ns/both')]).toEqual(['ns/a']);
+});
+
+test('appearing, changing and going are told with the key', async () => {
+  api.onList(list('7', [object('token', '5')]));
+  api.onWatch(watch(['MODIFIED', object('token', '8')], ['DELETED', object('token', '9')]));
+  watches.follow('ns/a', new Set(['ns/token']));
+  await waitFor('three changes', () => told.length === 3);
+  expect(told.map(([key, changed]) => [key, changed?.metadata.resourceVersion])).toEqual([
+    ['ns/token', '5'],
+    ['ns/token', '8'],
+    ['ns/token', undefined],
+  ]);
+  expect(watches.get('ns/token')).toBeUndefined();
+});
+
+test('a stop closes every watch', async () => {
+  api.onList(list('7', []));
+  api.onWatch(counted(watch()));
+  watches.follow('ns/a', new Set(['ns/one', 'ns/two']));
+  await waitFor('two watches', () => open === 2);
+  await watches.stop();
+  await waitFor('the close', () => open === 0);
+});
