@@ -49,7 +49,12 @@ function compile(): Promise<void> {
 function sourceState(): string {
   const digest = createHash('sha256');
   const sources = readdirSync(join(checkoutDirectory, 'src'), { recursive: true, encoding: 'utf8' }).sort();
-  const files = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', ...sources.map((name) => join('src', name))];
+  const files = [
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+    ...sources.map((name) => join('src', name)),
+  ];
   for (const file of files) {
     const { mtimeMs, size } = statSync(join(checkoutDirectory, file));
     digest.update(`${file}\0${mtimeMs}\0${size}\0`);

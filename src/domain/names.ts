@@ -50,8 +50,7 @@ export function commentFault(text: string): string | undefined {
   return lineFault(text, limits.commentLength);
 }
 
-/** The length of a well-formed text in bytes of UTF-8. */
-export function utf8Bytes(text: string): number {
+function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 

@@ -45,7 +45,7 @@ interface Grant<A extends Action, Slugs extends OrganizationSlugs> {
  * Proof that a caller may do one action on one target: what the services' methods ask for. Its classes are not
  * exported, so that only `Access` can make one, and a method is never reached before its authorisation.
  */
-class InstanceHandle<A extends InstanceAction = InstanceAction> {
+class InstanceHandle<A extends InstanceAction> {
   readonly #caller: Caller;
   readonly action: A;
 
@@ -111,7 +111,7 @@ class EnvironmentHandle<A extends EnvironmentAction = EnvironmentAction> extends
   }
 }
 
-export type InstanceAccess<A extends InstanceAction = InstanceAction> = InstanceHandle<A>;
+export type InstanceAccess<A extends InstanceAction> = InstanceHandle<A>;
 export type OrganizationAccess<A extends OrganizationAction = OrganizationAction> = OrganizationHandle<A>;
 export type ProjectAccess<A extends ProjectAction = ProjectAction> = ProjectHandle<A>;
 export type EnvironmentAccess<A extends EnvironmentAction = EnvironmentAction> = EnvironmentHandle<A>;

@@ -26,7 +26,7 @@ const pauseMs = 25;
 interface Contender {
   readonly watch: SecretWatch;
   /** Commits a change to this value and answers when PostgreSQL committed it, in milliseconds since the epoch. */
-  change(value: string): Promise<number>;
+  readonly change: (value: string) => Promise<number>;
 }
 
 /**
