@@ -13,7 +13,7 @@ import { prepareFiles, removeForeignData, type StartFiles } from './start/files.
 import { KeyframeServer } from './start/keyframe-server.ts';
 import { help, parseStartOptions, type StartOptions } from './start/options.ts';
 import { applyQuickstart, awaitSecret } from './start/quickstart.ts';
-import { apiCommands, apiReport, clusterCommands, secretReport } from './start/report.ts';
+import { apiCommands, apiReport, clusterCommands, type Commands, secretReport } from './start/report.ts';
 import { RunFile } from './start/run-file.ts';
 import { makeSample, mintServiceToken } from './start/sample.ts';
 
@@ -78,7 +78,7 @@ async function startApi(files: StartFiles, run: RunFile): Promise<{ api: Api; en
 }
 
 /** The cluster, the controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
-async function startSync(api: Api, env: Record<string, string>, files: StartFiles, run: RunFile): Promise<void> {
+async function startSync(api: Api, env: Record<string, string>, files: StartFiles, run: RunFile): Promise<Commands> {
   const cluster = await startCluster({
     sources: ['kind', 'assets', 'built'],
     customResources: join(checkoutDirectory, 'crds'),
@@ -93,9 +93,7 @@ async function startSync(api: Api, env: Record<string, string>, files: StartFile
     const serviceToken = await mintServiceToken(api);
     await applyQuickstart(kube, serviceToken.token);
     console.log(secretReport(await awaitSecret(kube)));
-    console.log(
-      clusterCommands({ url: api.url, adminTokenFile: files.adminToken, cluster, serviceTokenId: serviceToken.id }),
-    );
+    return { url: api.url, adminTokenFile: files.adminToken, cluster, serviceTokenId: serviceToken.id };
   } finally {
     kube.close();
   }
@@ -135,7 +133,9 @@ async function start(options: StartOptions): Promise<void> {
   console.log(apiReport(api.url, files.adminToken));
   if (!options.cluster) return console.log(apiCommands(api.url, files.adminToken));
   try {
-    await startSync(api, env, files, run);
+    const commands = await startSync(api, env, files, run);
+    // With --once all of it is gone in a moment.
+    if (!options.once) console.log(clusterCommands(commands));
   } catch (error) {
     if (options.once || stopping !== undefined) throw error;
     console.error(`\nThere is no cluster: ${messageOf(error)}\nThe API stays up without it.`);

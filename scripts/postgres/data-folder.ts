@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   chownSync,
   existsSync,
   mkdirSync,
@@ -64,14 +65,16 @@ async function makeDataFolder(home: PostgresHome, binaries: Binaries, directory:
   const data = join(unfinished, 'data');
   const passwordFile = join(unfinished, 'password');
   mkdirSync(unfinished);
+  // The server's account has to pass through, whatever the caller's umask says.
+  chmodSync(unfinished, 0o711);
   mkdirSync(data, { mode: 0o700 });
   writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
   giveTo(home, data, passwordFile);
-  await initialise(home, binaries.initdb, { data, passwordFile });
   try {
+    await initialise(home, binaries.initdb, { data, passwordFile });
     renameSync(unfinished, directory);
   } catch (error) {
-    // Another run was faster.
+    // It failed, or another run was faster.
     rmSync(unfinished, { recursive: true, force: true });
     if (!existsSync(directory)) throw error;
   }

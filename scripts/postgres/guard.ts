@@ -20,7 +20,7 @@ read -r word && exit 0
 noted() { [ "$(head -n 1 "$2/data/postmaster.pid" 2>/dev/null)" = "$1" ]; }
 noted "$1" "$2" && kill -INT "$1" 2>/dev/null
 tries=0
-while noted "$1" "$2" && kill -0 "$1" 2>/dev/null; do
+while [ "$tries" -lt 200 ] && noted "$1" "$2" && kill -0 "$1" 2>/dev/null; do
   tries=$((tries + 1))
   [ "$tries" -eq 100 ] && kill -QUIT "$1"
   [ "$tries" -gt 150 ] && kill -KILL "$1"

@@ -25,7 +25,9 @@ const children: ChildProcess[] = [];
 const npm = `
   const { appendFileSync, existsSync, mkdirSync, writeFileSync } = require('node:fs');
   appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n');
+  appendFileSync('npm-events', 'begin ');
   setTimeout(() => {
+    appendFileSync('npm-events', 'end ');
     mkdirSync('node_modules/prisma/build', { recursive: true });
     if (existsSync('npm-fails')) {
       writeFileSync('node_modules/.package-lock.json', '{"packages":{}}');
@@ -34,7 +36,7 @@ const npm = `
     writeFileSync('node_modules/prisma/build/index.js', \`
       require('node:fs').appendFileSync('prisma-calls', process.argv[2] + ' ' + process.env.PRISMA_SCHEMA_ENGINE_BINARY + '\\\\n');
       require('node:fs').mkdirSync('src/store/generated', { recursive: true });\`);
-  }, 400);`;
+  }, existsSync('npm-slow') ? 7000 : 400);`;
 
 // Says what it was given, and how it ends.
 const script = `
@@ -49,7 +51,8 @@ const script = `
         setTimeout(() => { say('CLEAN'); process.exit(7); }, 300);
       });
     }
-    setInterval(() => {}, 1000);
+    // Not for ever: a test that fails must not leave it behind.
+    setTimeout(() => process.exit(99), 15_000);
     say('READY');
   } else if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL');
   else process.exitCode = Number(process.argv[2] ?? 0);`;
@@ -184,12 +187,14 @@ describe('preparing', () => {
     expect(endings.filter(({ stderr }) => stderr.includes('Waiting for another run'))).toHaveLength(1);
   });
 
-  test('goes on where a killed run left its lock', async () => {
+  test('goes on where a killed run left its lock, once the npm that it left behind has ended', async () => {
+    writeFileSync(join(clone, 'npm-slow'), '');
     const killed = begin([]);
     while (callsOf('npm').length === 0) await sleep(20);
     killed.kill('SIGKILL');
+    rmSync(join(clone, 'npm-slow'));
     expect((await bootstrap()).code).toBe(0);
-    expect(callsOf('npm')).toHaveLength(2);
+    expect(readFileSync(join(clone, 'npm-events'), 'utf8')).toBe('begin end begin end ');
   });
 
   test('says so when the installation fails, runs nothing, and tries again the next time', async () => {

@@ -141,7 +141,10 @@ describe('a server', () => {
     const note = join(dirname(first.logFile), 'data', 'postmaster.pid');
     const text = readFileSync(note, 'utf8');
     await first.stop();
-    writeFileSync(note, text.replace(/^\d+/, String(process.ppid)));
+    // Of the same user: of others the server itself knows that they are none of its kind.
+    const stranger = spawn('sleep', ['60'], { ...postgresHome().account, cwd: '/', stdio: 'ignore' });
+    cleanUps.push(() => void stranger.kill());
+    writeFileSync(note, text.replace(/^\d+/, String(stranger.pid)));
     const second = await start({ name });
     expect(await query(second.urlOf('postgres'), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
@@ -162,6 +165,15 @@ describe('a killed run', () => {
     expect(isAlive(pid)).toBe(true);
     await killOwner(owner);
     await until(() => !isAlive(pid) && !existsSync(folder));
+  });
+
+  test('stops its server in order and keeps named data', async () => {
+    const { owner, pid, folder } = await startElsewhere(ownName());
+    await killOwner(owner);
+    await until(() => !isAlive(pid));
+    expect(readFileSync(join(folder, 'postgres.log'), 'utf8')).toContain('received fast shutdown request');
+    await sleep(300);
+    expect(existsSync(join(folder, 'data', 'PG_VERSION'))).toBe(true);
   });
 
   test('whose guard was killed as well is cleaned up at the next start', async () => {
