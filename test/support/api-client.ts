@@ -8,6 +8,12 @@ export interface ApiReply<Body> {
 /** Every answer but 2xx that clients of this recorder got: head and body, as text. */
 export type ProblemRecord = string[];
 
+export interface TextBody {
+  readonly text?: string;
+  /** JSON if absent. */
+  readonly contentType?: string;
+}
+
 export interface ServiceToken {
   readonly id: string;
   readonly token: string;
@@ -36,18 +42,30 @@ export class ApiClient {
     return new ApiClient({ url: this.url, token, problems: this.problems });
   }
 
+  /** The same caller at another server. */
+  at(url: string): ApiClient {
+    return new ApiClient({ url, token: this.#token, problems: this.problems });
+  }
+
   /** Sends a request and answers whatever came back; a body that is not JSON as text. `path` is below /api/v1. */
-  async send<Body = unknown>(method: string, path: string, body?: unknown): Promise<ApiReply<Body>> {
+  send<Body = unknown>(method: string, path: string, body?: unknown): Promise<ApiReply<Body>> {
+    return this.sendText(method, path, body === undefined ? {} : { text: JSON.stringify(body) });
+  }
+
+  /** Sends a body as it is. */
+  async sendText<Body = unknown>(
+    method: string,
+    path: string,
+    { text: sent, contentType }: TextBody = {},
+  ): Promise<ApiReply<Body>> {
+    const authorization = `Bearer ${this.#token}`;
+    const type = { 'content-type': contentType ?? 'application/json' };
     const reply = await fetch(`${this.url}/api/v1${path}`, {
       method,
-      headers: {
-        authorization: `Bearer ${this.#token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(sent === undefined ? { headers: { authorization } } : { headers: { authorization, ...type }, body: sent }),
     });
     const text = await reply.text();
-    if (!reply.ok) this.problems.push(`${method} ${path} ${reply.status}\n${JSON.stringify([...reply.headers])}\n${text}`);
+    if (!reply.ok) this.problems.push(`${reply.status}\n${JSON.stringify([...reply.headers])}\n${text}`);
     const isJson = /[/+]json/.test(reply.headers.get('content-type') ?? '');
     return { status: reply.status, body: (isJson ? JSON.parse(text) : text) as Body };
   }
@@ -96,7 +114,10 @@ export class ApiEnvironment {
   }
 
   /** Writes and deletes keys in one change; answers its revision. */
-  async change(set: Readonly<Record<string, string>>, deleted: readonly string[] = []): Promise<{ revision: number; revisionId: string }> {
+  async change(
+    set: Readonly<Record<string, string>>,
+    deleted: readonly string[] = [],
+  ): Promise<{ revision: number; revisionId: string }> {
     return this.#client.call('PATCH', this.path, {
       ...(Object.keys(set).length === 0 ? {} : { set }),
       ...(deleted.length === 0 ? {} : { delete: deleted }),

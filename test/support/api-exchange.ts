@@ -30,8 +30,18 @@ export type Moment = 'before' | 'after';
 export type ApiFault =
   | { readonly kind: 'hold'; readonly when: Moment; readonly hold: Hold<ProxiedRequest> }
   | { readonly kind: 'cut'; readonly when: Moment; readonly struck: Sighting<ProxiedRequest> }
-  | { readonly kind: 'answer'; readonly when: Moment; readonly answer: ApiAnswer; readonly struck: Sighting<ProxiedRequest> }
-  | { readonly kind: 'delay'; readonly when: Moment; readonly delayMs: number; readonly struck: Sighting<ProxiedRequest> };
+  | {
+      readonly kind: 'answer';
+      readonly when: Moment;
+      readonly answer: ApiAnswer;
+      readonly struck: Sighting<ProxiedRequest>;
+    }
+  | {
+      readonly kind: 'delay';
+      readonly when: Moment;
+      readonly delayMs: number;
+      readonly struck: Sighting<ProxiedRequest>;
+    };
 
 export interface ExchangeDeps {
   readonly request: ProxiedRequest;
@@ -39,10 +49,20 @@ export interface ExchangeDeps {
   readonly outgoing: ServerResponse;
   readonly upstream: { readonly server: URL; readonly agent: Agent };
   readonly fault: ApiFault | undefined;
+  /** Told of the API server's answer as soon as its head is there. */
+  readonly onAnswer: (status: number) => void;
 }
 
 // Headers that belong to one connection (RFC 9110 section 7.6.1), and those Node writes itself.
-const connectionHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'host']);
+const connectionHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'host',
+]);
 
 /** One request on its way through the proxy, and its answer on the way back. */
 export class ApiExchange {
@@ -61,6 +81,7 @@ export class ApiExchange {
       await this.gate.pass();
       if (!(await this.#survives('before'))) return;
       const response = await this.#forward();
+      this.#deps.onAnswer(response.statusCode ?? 0);
       if (this.#deps.fault?.when === 'after') await this.#answerLate(response);
       else await this.#stream(response);
     } catch {

@@ -22,13 +22,21 @@ export interface ApiSelection extends Selection {
   readonly when?: Moment;
 }
 
+/** A request and what the API server answered to it, if it did. */
+export interface Passage {
+  readonly request: ProxiedRequest;
+  /** When it came, on the clock of `performance.now()`. */
+  readonly atMs: number;
+  readonly status: number | undefined;
+}
+
 interface ClusterAccess {
   readonly server: URL;
   readonly ca: RequestOptions['ca'];
   readonly token: string;
 }
 
-const rememberedRequests = 100_000;
+const rememberedPassages = 100_000;
 
 /**
  * An HTTPS proxy before the API server, with a certificate of an authority of its own, that passes the client's token
@@ -43,7 +51,7 @@ export class ApiProxy {
   readonly #rules = new FaultRules<ProxiedRequest, ApiFault>();
   readonly #holds = new Set<Hold<ProxiedRequest>>();
   readonly #exchanges = new Set<ApiExchange>();
-  readonly #requests: ProxiedRequest[] = [];
+  readonly #passages: Passage[] = [];
   readonly #frozen = new Set<RequestMatch>();
   #port = 0;
 
@@ -59,7 +67,11 @@ export class ApiProxy {
     const access = await accessOf(kubeconfigFile);
     const authority = makeAuthority();
     const { certificate: cert, key } = authority.issue({ names: ['localhost'], addresses: ['127.0.0.1'] });
-    const proxy = new ApiProxy(await mkdtemp(join(tmpdir(), 'keyframe-api-proxy-')), access, createServer({ cert, key }));
+    const proxy = new ApiProxy(
+      await mkdtemp(join(tmpdir(), 'keyframe-api-proxy-')),
+      access,
+      createServer({ cert, key }),
+    );
     await proxy.accept();
     const { certificate: ca } = authority;
     writeKubeconfig(proxy.kubeconfigFile, { server: proxy.url, ca, user: 'proxied', token: access.token });
@@ -86,14 +98,22 @@ export class ApiProxy {
   }
 
   /** Answers the selected request itself; with `after` the API server has done it all the same. */
-  answer(match: RequestMatch, answer: ApiAnswer, { when = 'before', ...selection }: ApiSelection = {}): Sighting<ProxiedRequest> {
+  answer(
+    match: RequestMatch,
+    answer: ApiAnswer,
+    { when = 'before', ...selection }: ApiSelection = {},
+  ): Sighting<ProxiedRequest> {
     const struck = new Sighting<ProxiedRequest>('the request to answer');
     this.#rules.add(match, { kind: 'answer', when, answer, struck }, selection);
     return struck;
   }
 
   /** Lets the selected request, or its answer, wait for `delayMs` milliseconds. */
-  delay(match: RequestMatch, delayMs: number, { when = 'before', ...selection }: ApiSelection = {}): Sighting<ProxiedRequest> {
+  delay(
+    match: RequestMatch,
+    delayMs: number,
+    { when = 'before', ...selection }: ApiSelection = {},
+  ): Sighting<ProxiedRequest> {
     const struck = new Sighting<ProxiedRequest>('the request to delay');
     this.#rules.add(match, { kind: 'delay', when, delayMs, struck }, selection);
     return struck;
@@ -129,14 +149,19 @@ export class ApiProxy {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** The matching requests so far (of the last hundred thousand), whatever became of them, oldest first. */
-  requests(match: RequestMatch = () => true): readonly ProxiedRequest[] {
-    return this.#requests.filter(match);
+  /** The matching requests so far (of the last hundred thousand) with the API server's answers, oldest first. */
+  passages(match: RequestMatch = () => true): readonly Passage[] {
+    return this.#passages.filter(({ request }) => match(request));
   }
 
-  /** How many matching requests have come so far. */
+  /** How many matching requests have come so far, whatever became of them. */
   count(match: RequestMatch): number {
-    return this.requests(match).length;
+    return this.passages(match).length;
+  }
+
+  /** How many matching requests, such as watches, are under way. */
+  countOpen(match: RequestMatch): number {
+    return [...this.#exchanges].filter(({ request }) => match(request)).length;
   }
 
   /** Withdraws all rules, lets nothing that is held go on, ends all connections and removes the kubeconfig. */
@@ -153,10 +178,19 @@ export class ApiProxy {
   async #exchange(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const request = await readRequest(incoming);
     if (request === undefined) return;
-    this.#requests.push(request);
-    if (this.#requests.length > rememberedRequests) this.#requests.shift();
-    const fault = this.#rules.strike(request);
-    const exchange = new ApiExchange({ request, incoming, outgoing, upstream: this.#upstream, fault });
+    const passage: Passage & { status: number | undefined } = { request, atMs: performance.now(), status: undefined };
+    this.#passages.push(passage);
+    if (this.#passages.length > rememberedPassages) this.#passages.shift();
+    const exchange = new ApiExchange({
+      request,
+      incoming,
+      outgoing,
+      upstream: this.#upstream,
+      fault: this.#rules.strike(request),
+      onAnswer: (status) => {
+        passage.status = status;
+      },
+    });
     if ([...this.#frozen].some((match) => match(request))) exchange.gate.shut();
     this.#exchanges.add(exchange);
     await exchange.run();
@@ -166,7 +200,14 @@ export class ApiProxy {
 
 /** A `metav1.Status` as the API server answers its errors, for `answer`. */
 export function failureAnswer(status: number, reason: string, headers: ApiAnswer['headers'] = {}): ApiAnswer {
-  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message: reason, reason, code: status });
+  const body = JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    message: reason,
+    reason,
+    code: status,
+  });
   return { status, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 

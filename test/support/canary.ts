@@ -14,12 +14,12 @@ interface Needle {
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-const endLength = 16;
+const partLength = 16;
 
 /**
  * A secret value that occurs nowhere by chance, and the search for it in whatever form it may have leaked.
  *
- * It begins and ends with 16 random letters and digits, and either end is searched for, so that a value that was cut
+ * It begins and ends with 16 random letters and digits, and either part is searched for, so that a value that was cut
  * short is found too. Letters and digits look the same plain, in JSON and in a URL; between them stand characters that
  * do not, so that what handles the value has to escape it.
  */
@@ -27,10 +27,14 @@ export class Canary {
   readonly value: string;
   readonly #needles: readonly Needle[];
 
-  constructor() {
-    const [head, tail] = [randomText(), randomText()];
-    this.value = `${head}"\\/ é~?>&%+=\t${tail}`;
-    this.#needles = [head, tail].flatMap((end) => needlesOf(end));
+  /** A new one; or one that stands for a secret that is there anyway, such as a token, whose last 32 characters are random. */
+  constructor(secret?: string) {
+    const parts =
+      secret === undefined
+        ? [randomText(), randomText()]
+        : [secret.slice(-2 * partLength, -partLength), secret.slice(-partLength)];
+    this.value = secret ?? parts.join('"\\/ é~?>&%+=\t');
+    this.#needles = parts.flatMap((part) => needlesOf(part));
   }
 
   /** The forms of it that these bytes hold, each once. */
@@ -46,7 +50,7 @@ export class Canary {
 }
 
 function randomText(): string {
-  return Array.from({ length: endLength }, () => alphabet[randomInt(alphabet.length)]).join('');
+  return Array.from({ length: partLength }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
 function needlesOf(text: string): Needle[] {

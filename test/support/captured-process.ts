@@ -67,7 +67,10 @@ export class CapturedProcess {
 
   async #awaitEnd(): Promise<ProcessEnd> {
     // «close» comes when the output has been read to its end as well; a program that cannot be started gives «error».
-    const [code, signal] = (await once(this.#child, 'close').catch(() => [null, null])) as [ProcessEnd['code'], ProcessEnd['signal']];
+    const [code, signal] = (await once(this.#child, 'close').catch(() => [null, null])) as [
+      ProcessEnd['code'],
+      ProcessEnd['signal'],
+    ];
     this.#guard?.stdin?.end('ended\n');
     this.#end = { code, signal };
     return this.#end;

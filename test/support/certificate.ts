@@ -68,7 +68,10 @@ function encode({ subject, issuer, publicKey, signingKey, extension: extra }: Co
     der(0xa3, sequence(extra)),
   );
   const signature = der(0x03, Buffer.from([0]), sign('sha256', toSign, signingKey));
-  const lines = sequence(toSign, algorithm, signature).toString('base64').match(/.{1,64}/g) ?? [];
+  const lines =
+    sequence(toSign, algorithm, signature)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 

@@ -1,7 +1,7 @@
 export type Verdict = 'forward' | 'cut';
 
 /** How long a test waits for what it expects a proxy to see before it fails with a sentence of its own. */
-export const arrivalLimitMs = 20_000;
+const arrivalLimitMs = 20_000;
 
 /** Something a test has ordered a proxy to look out for. */
 export class Sighting<Subject> {
@@ -46,7 +46,7 @@ export class Hold<Subject> extends Sighting<Subject> {
 }
 
 /** The promise's outcome, or an error with `sentence` after `limitMs` milliseconds. */
-export async function withLimit<Result>(promise: Promise<Result>, limitMs: number, sentence: string): Promise<Result> {
+async function withLimit<Result>(promise: Promise<Result>, limitMs: number, sentence: string): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(sentence)), limitMs);

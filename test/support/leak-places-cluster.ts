@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
+import { AuditLog } from './audit-log.ts';
 import type { LeakPlace, SearchedPiece } from './leak-search.ts';
 
 /** The places of the cluster: etcd, objects that people and tools read, and the API server's audit log. */
@@ -17,7 +18,10 @@ interface ListedObject extends KubeObject {
  * Every key of etcd and its value as it is stored, except those of the Secrets (`namespace/name`) that rightfully hold
  * values. `socket` is etcd's client socket.
  */
-export function etcdKeys(socket: string, { kube, namespace, exempt }: { kube: KubeHttp; namespace: string; exempt: () => readonly string[] }): LeakPlace {
+export function etcdKeys(
+  socket: string,
+  { kube, namespace, exempt }: { kube: KubeHttp; namespace: string; exempt: () => readonly string[] },
+): LeakPlace {
   return {
     name: 'etcd',
     async *contents() {
@@ -55,7 +59,13 @@ export function secretSyncs(kube: KubeHttp, planted: () => string): LeakPlace {
     async plant(message) {
       const path = `${planted()}/status`;
       const { status } = await kube.json<{ status?: { conditions?: unknown } }>({ path });
-      const condition = { type: 'Ready', status: 'False', reason: 'Leak', message, lastTransitionTime: new Date().toISOString() };
+      const condition = {
+        type: 'Ready',
+        status: 'False',
+        reason: 'Leak',
+        message,
+        lastTransitionTime: new Date().toISOString(),
+      };
       await mergePatch(kube, path, { status: { conditions: [condition] } });
       return () => mergePatch(kube, path, { status: { conditions: status?.conditions ?? null } });
     },
@@ -68,21 +78,27 @@ export function secretMetadata(kube: KubeHttp, namespace: string): LeakPlace {
     name: 'metadata of Secrets',
     contents: () => eachObject(kube, '/api/v1/secrets'),
     plant: (note) =>
-      plantObject(kube, `/api/v1/namespaces/${namespace}/secrets`, { metadata: { annotations: { 'keyframe.dev/leak': note } } }),
+      plantObject(kube, `/api/v1/namespaces/${namespace}/secrets`, {
+        metadata: { annotations: { 'keyframe.dev/leak': note } },
+      }),
   };
 }
 
 /** The API server's audit log. What was planted there stays in the file; its removal only stops looking that far back. */
-export function auditLog(file: string, kube: KubeHttp): LeakPlace {
+export function auditLog(path: string, kube: KubeHttp): LeakPlace {
+  const log = new AuditLog({ path, client: kube });
   let from = 0;
   return {
     name: 'audit log',
     async *contents() {
-      yield { name: file, bytes: (await readFile(file)).subarray(from) };
+      await log.mark();
+      yield { name: path, bytes: (await readFile(path)).subarray(from) };
     },
     async plant(text) {
       await kube.send({ path: `/api/v1/namespaces?leak=${encodeURIComponent(text)}` });
-      return async () => void (from = (await readFile(file)).length);
+      return async () => {
+        from = await log.mark();
+      };
     },
   };
 }
@@ -90,11 +106,18 @@ export function auditLog(file: string, kube: KubeHttp): LeakPlace {
 async function* eachObject(kube: KubeHttp, path: string): AsyncIterable<SearchedPiece> {
   const { items = [] } = await kube.json<{ items?: ListedObject[] }>({ path });
   for (const { data: _data, ...shown } of items) {
-    yield { name: `${path}: ${shown.metadata.namespace}/${shown.metadata.name}`, bytes: Buffer.from(JSON.stringify(shown)) };
+    yield {
+      name: `${path}: ${shown.metadata.namespace}/${shown.metadata.name}`,
+      bytes: Buffer.from(JSON.stringify(shown)),
+    };
   }
 }
 
-async function plantObject(kube: KubeHttp, path: string, content: { readonly metadata?: object; readonly [field: string]: unknown }): Promise<() => Promise<void>> {
+async function plantObject(
+  kube: KubeHttp,
+  path: string,
+  content: { readonly metadata?: object; readonly [field: string]: unknown },
+): Promise<() => Promise<void>> {
   const name = `planted-${randomBytes(4).toString('hex')}`;
   await kube.json({ method: 'POST', path, body: { ...content, metadata: { ...content.metadata, name } } });
   return async () => void (await kube.json({ method: 'DELETE', path: `${path}/${name}` }));
@@ -114,25 +137,39 @@ async function* etcdEntries(socket: string): AsyncIterable<SearchedPiece> {
   const folder = await mkdtemp(join(tmpdir(), 'kf-'));
   await symlink(dirname(socket), join(folder, 'run'));
   try {
-    let from: Buffer = Buffer.from([0]);
-    for (let more = true; more; ) {
-      const range = { key: from.toString('base64'), range_end: 'AA==', limit: '500' };
-      const answer = (await etcdCall(join(folder, 'run', basename(socket)), range)) as EtcdRange;
-      const pairs = (answer.kvs ?? []).map(({ key, value = '' }) => [key, value].map((part) => Buffer.from(part, 'base64')));
-      for (const [key, value] of pairs) if (key && value) yield { name: key.toString(), bytes: value };
-      // The next key after the last one.
-      from = Buffer.concat([pairs.at(-1)?.[0] ?? from, Buffer.from([0])]);
-      more = answer.more === true;
+    let from: Buffer | undefined = Buffer.from([0]);
+    while (from !== undefined) {
+      const { entries, next } = await etcdPage(join(folder, 'run', basename(socket)), from);
+      yield* entries;
+      from = next;
     }
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
+/** The entries from a key on, and the key to go on from. */
+async function etcdPage(socket: string, from: Buffer): Promise<{ entries: SearchedPiece[]; next: Buffer | undefined }> {
+  const range = { key: from.toString('base64'), range_end: 'AA==', limit: '500' };
+  const { kvs = [], more = false } = (await etcdCall(socket, range)) as EtcdRange;
+  const pairs = kvs.map(({ key, value = '' }) => ({
+    key: Buffer.from(key, 'base64'),
+    value: Buffer.from(value, 'base64'),
+  }));
+  const last = pairs.at(-1)?.key;
+  return {
+    entries: pairs.map(({ key, value }) => ({ name: key.toString(), bytes: value })),
+    next: more && last !== undefined ? Buffer.concat([last, Buffer.from([0])]) : undefined,
+  };
+}
+
 /** etcd's JSON gateway: https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/ */
 async function etcdCall(socketPath: string, body: unknown): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const call = request({ socketPath, path: '/v3/kv/range', method: 'POST' }, (answer) => void json(answer).then(resolve, reject));
+  const call = request(
+    { socketPath, path: '/v3/kv/range', method: 'POST' },
+    (answer) => void json(answer).then(resolve, reject),
+  );
   call.once('error', reject).end(JSON.stringify(body));
   return promise;
 }

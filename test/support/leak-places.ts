@@ -49,7 +49,7 @@ export function metricsText(urls: () => readonly string[]): LeakPlace {
   return {
     name: 'metrics',
     async *contents() {
-      for (const url of urls()) {
+      for (const url of [...urls(), ...planted]) {
         const answer = await fetch(`${url}/metrics`);
         if (!answer.ok) throw new Error(`${url}/metrics answered ${answer.status}`);
         yield piece(url, await answer.text());
@@ -114,7 +114,11 @@ async function plantTable(url: string, type: 'text' | 'bytea', content: string |
   const run = async (sql: string, parameters: unknown[] = []): Promise<void> => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query(sql, parameters).finally(() => client.end());
+    try {
+      await client.query(sql, parameters);
+    } finally {
+      await client.end();
+    }
   };
   await run(`CREATE TABLE planted_leak (content ${type})`);
   await run('INSERT INTO planted_leak VALUES ($1)', [content]);
@@ -122,9 +126,14 @@ async function plantTable(url: string, type: 'text' | 'bytea', content: string |
 }
 
 /** A server that answers everything alike. */
-async function serve(status: number, headers: Record<string, string>, body: string): Promise<{ url: string; close: () => void }> {
+async function serve(
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+): Promise<{ url: string; close: () => void }> {
   const server = createServer((_request, answer) => answer.writeHead(status, headers).end(body)).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  server.unref();
   const close = (): void => {
     server.close();
     server.closeAllConnections();

@@ -54,7 +54,9 @@ export class PostgresProxy {
 
   /** The open connections that have sent LISTEN, to `channel` if it is given. */
   listeners(channel?: string): readonly PostgresConnection[] {
-    return this.connections.filter(({ channels }) => (channel === undefined ? channels.size > 0 : channels.has(channel)));
+    return this.connections.filter(({ channels }) =>
+      channel === undefined ? channels.size > 0 : channels.has(channel),
+    );
   }
 
   /** Stops the selected message, and what follows it on its connection, until the test lets it go on. */
@@ -119,7 +121,12 @@ export class PostgresProxy {
 
   #join(client: Socket): void {
     const { hostname, port } = this.#upstream;
-    const upstream = createConnection({ host: hostname, port: Number(port || 5432), allowHalfOpen: true, noDelay: true });
+    const upstream = createConnection({
+      host: hostname,
+      port: Number(port || 5432),
+      allowHalfOpen: true,
+      noDelay: true,
+    });
     // An error is an end for the connection's loops; later ones concern nobody.
     for (const socket of [client, upstream]) socket.on('error', () => undefined);
     this.#lastId += 1;

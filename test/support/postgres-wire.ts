@@ -85,7 +85,8 @@ export class FrontendReader {
   }
 
   read(frame: Frame): FrontendMessage {
-    const type = frame.type === '' ? untypedKind(frame) : (typedFrontend[frame.type as keyof typeof typedFrontend] ?? 'Other');
+    const type =
+      frame.type === '' ? untypedKind(frame) : (typedFrontend[frame.type as keyof typeof typedFrontend] ?? 'Other');
     const fields = new FieldReader(frame.payload);
     const { sql, parameters = [] } = this.#body(type, fields);
     return { connection: this.#connection, type, sql, parameters };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { buildServer } from '../../scripts/build-server.ts';
 import { CapturedProcess, type ProcessEnd } from './captured-process.ts';
-import { builtServer } from './server-build.ts';
 
 export type ServerRole = 'all' | 'api' | 'controller' | 'migrate';
 
@@ -29,11 +29,16 @@ export class ServerProcess {
   }
 
   /** Starts it, to be ended with `resources` at the latest. Does not wait until it is ready. */
-  static async spawn(resources: AsyncDisposableStack, { role, env, name = role }: ServerOptions): Promise<ServerProcess> {
-    const program = await builtServer();
+  static async spawn(
+    resources: AsyncDisposableStack,
+    { role, env, name = role }: ServerOptions,
+  ): Promise<ServerProcess> {
+    const program = await buildServer();
     const ports = { api: await freePort(), metrics: await freePort() };
     const variables = { ...env, PORT: ports.api, METRICS_PORT: ports.metrics, HOST: '127.0.0.1' };
-    const prefixed = Object.fromEntries(Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, String(value)]));
+    const prefixed = Object.fromEntries(
+      Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, String(value)]),
+    );
     const captured = new CapturedProcess({ name, program: process.execPath, args: [program, role], env: prefixed });
     resources.defer(async () => void (await captured.end('SIGKILL')));
     return new ServerProcess(captured, ports);
@@ -98,7 +103,7 @@ export class ServerProcess {
 }
 
 /** A TCP port of 127.0.0.1 that nobody listens on now. */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

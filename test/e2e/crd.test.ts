@@ -1,0 +1,275 @@
+import { execFile } from 'node:child_process';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { checkoutDirectory } from '../../scripts/checkout.ts';
+import type { KubeAnswer } from '../../scripts/cluster/kube-http.ts';
+import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
+import { adminClient, createNamespace, deleteNamespace } from '../support/cluster.ts';
+
+const run = promisify(execFile);
+let namespace: string;
+let made = 0;
+
+beforeAll(async () => {
+  namespace = await createNamespace();
+});
+
+afterAll(() => deleteNamespace(namespace));
+
+type Spec = Record<string, unknown>;
+
+const spec: Spec = {
+  environmentRef: { organization: 'acme', project: 'web', name: 'prod' },
+  tokenSecretRef: { name: 'reader' },
+};
+
+const path = (): string => `/apis/keyframe.dev/v1alpha1/namespaces/${namespace}/secretsyncs`;
+
+/** Sends a SecretSync of a name of its own, unless it is given one. */
+async function create(wanted: Spec, name = `sync-${++made}`): Promise<KubeAnswer> {
+  const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', metadata: { name }, spec: wanted };
+  return await adminClient().send({ method: 'POST', path: path(), body });
+}
+
+async function created(wanted: Spec, name?: string): Promise<SecretSync> {
+  const answer = await create(wanted, name);
+  expect(answer).toMatchObject({ status: 201 });
+  return answer.body as SecretSync;
+}
+
+async function patch(name: string, change: object): Promise<KubeAnswer> {
+  const contentType = 'application/merge-patch+json';
+  return await adminClient().send({ method: 'PATCH', path: `${path()}/${name}`, body: change, contentType });
+}
+
+function expectRefused({ status, body }: KubeAnswer, ...parts: readonly string[]): void {
+  expect(status).toBe(422);
+  for (const part of parts) expect((body as { message: string }).message).toContain(part);
+}
+
+function withTarget(target: object): Spec {
+  return { ...spec, target };
+}
+
+function withEnvironment(part: object): Spec {
+  return { ...spec, environmentRef: { organization: 'acme', project: 'web', name: 'prod', ...part } };
+}
+
+describe('a SecretSync that says as little as it may', () => {
+  test('gets every default', async () => {
+    expect((await created(spec)).spec).toEqual({
+      ...spec,
+      tokenSecretRef: { name: 'reader', key: 'token' },
+      target: { type: 'Opaque', creationPolicy: 'Create', deletionPolicy: 'Retain' },
+      suspend: false,
+    });
+  });
+
+  test('is found by its short name and its category, and shows its columns', async () => {
+    const { body } = await adminClient().send({ path: '/apis/keyframe.dev/v1alpha1' });
+    const [resource] = (body as { resources: object[] }).resources;
+    expect(resource).toMatchObject({ shortNames: ['ksync'], categories: ['keyframe'], namespaced: true });
+    const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    const table = await adminClient().send({ path: path(), accept });
+    const columns = (table.body as { columnDefinitions: { name: string; priority: number }[] }).columnDefinitions;
+    expect(columns.map(({ name, priority }) => `${name} ${priority}`)).toEqual([
+      'Name 0',
+      'Ready 0',
+      'Reason 0',
+      'Secret 0',
+      'Revision 0',
+      'Age 0',
+      'Environment 1',
+      'Message 1',
+    ]);
+  });
+});
+
+const slugRule =
+  'must be a slug: 1 to 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit';
+const secretRule = 'must be the name of a Secret';
+const reserved = 'under keyframe.dev, kubernetes.io, k8s.io and their subdomains are reserved: choose another prefix';
+
+const refusals: readonly [what: string, spec: Spec, ...message: string[]][] = [
+  ['no environment', { tokenSecretRef: { name: 'reader' } }, 'spec.environmentRef: Required value'],
+  ['no token', { environmentRef: spec['environmentRef'] }, 'spec.tokenSecretRef: Required value'],
+  [
+    'half an environment',
+    { ...spec, environmentRef: { organization: 'acme' } },
+    'spec.environmentRef.project: Required value',
+  ],
+  [
+    'an organization in capitals',
+    withEnvironment({ organization: 'Acme' }),
+    'spec.environmentRef.organization',
+    slugRule,
+  ],
+  ['a project with a hyphen at its end', withEnvironment({ project: 'web-' }), 'spec.environmentRef.project', slugRule],
+  ['an environment with a slash', withEnvironment({ name: 'a/b' }), 'spec.environmentRef.name', slugRule],
+  ['a slug of 64 letters', withEnvironment({ name: 'a'.repeat(64) }), 'spec.environmentRef.name', '63'],
+  [
+    'a token Secret that no Secret can be',
+    { ...spec, tokenSecretRef: { name: 'Reader_' } },
+    'spec.tokenSecretRef.name',
+    secretRule,
+  ],
+  [
+    'a key that no Secret can have',
+    { ...spec, tokenSecretRef: { name: 'reader', key: 'a b' } },
+    'must be a key of a Secret',
+  ],
+  ['a target that no Secret can be', withTarget({ name: 'a..b' }), 'spec.target.name', secretRule],
+  [
+    'the token Secret as its target',
+    withTarget({ name: 'reader' }),
+    'spec.target.name',
+    'must not be the one that holds the token',
+  ],
+  [
+    'a type that grants access to the cluster',
+    withTarget({ type: 'kubernetes.io/service-account-token' }),
+    'Unsupported value',
+  ],
+  ['a type of its own', withTarget({ type: 'example.com/mine' }), 'supported values: "Opaque"'],
+  ['another way to create', withTarget({ creationPolicy: 'Merge' }), 'supported values: "Create"'],
+  ['another way to delete', withTarget({ deletionPolicy: 'Orphan' }), 'supported values: "Retain", "Delete"'],
+  ['a label of ours', withTarget({ labels: { 'keyframe.dev/target': 'false' } }), `labels ${reserved}`],
+  ['a label of a subdomain', withTarget({ labels: { 'app.kubernetes.io/name': 'x' } }), `labels ${reserved}`],
+  ['an annotation of ours', withTarget({ annotations: { 'keyframe.dev/owned-by': 'x' } }), `annotations ${reserved}`],
+  ["an annotation of Kubernetes' own", withTarget({ annotations: { 'k8s.io/x': 'x' } }), `annotations ${reserved}`],
+  ['a label that is none', withTarget({ labels: { 'a b': 'x' } }), 'a label is named [prefix/]name'],
+  ['a label with two slashes', withTarget({ labels: { 'a/b/c': 'x' } }), 'a label is named [prefix/]name'],
+  ['a value that no label can have', withTarget({ labels: { a: 'x y' } }), 'spec.target.labels.a'],
+  [
+    'too many labels',
+    withTarget({ labels: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`l${n}`, ''])) }),
+    '32',
+  ],
+  ['an annotation too long', withTarget({ annotations: { a: 'x'.repeat(4097) } }), 'Too long'],
+];
+
+describe('a SecretSync is refused with a sentence about', () => {
+  test.each(refusals)('%s', async (_, wanted, ...message) => expectRefused(await create(wanted), ...message));
+
+  test('the token Secret of its own name, as its target is by default', async () => {
+    expectRefused(await create(spec, 'reader'), 'must not be the one that holds the token');
+  });
+
+  test('a field that does not exist, where the client asks for that', async () => {
+    const body = {
+      apiVersion: 'keyframe.dev/v1alpha1',
+      kind: 'SecretSync',
+      metadata: { name: 'x' },
+      spec: { ...spec, keys: {} },
+    };
+    const answer = await adminClient().send({ method: 'POST', path: `${path()}?fieldValidation=Strict`, body });
+    expect(answer.status).toBe(400);
+    expect((answer.body as { message: string }).message).toContain('unknown field "spec.keys"');
+  });
+});
+
+describe('what a SecretSync may have', () => {
+  test.each([
+    [
+      'labels and annotations of other prefixes',
+      withTarget({ labels: { 'example.com/a': 'x', 'notk8s.io/b': '' }, annotations: { c: 'any text: ä' } }),
+    ],
+    [
+      'every label it can have',
+      withTarget({
+        labels: Object.fromEntries(
+          Array.from({ length: 32 }, (_, n) => [`l${n}.example.com/${'n'.repeat(63)}`, 'v'.repeat(63)]),
+        ),
+      }),
+    ],
+    ['a Secret with dots in its name', withTarget({ name: 'a.b-c.d' })],
+    ['slugs of one and of 63 characters', withEnvironment({ organization: 'a', project: 'b'.repeat(63) })],
+  ])('is %s', async (_, wanted) => {
+    expect(await created(wanted)).toMatchObject({ spec: wanted });
+  });
+});
+
+describe('the name of the target', () => {
+  const changed = 'spec.target.name never changes: make a new SecretSync for another Secret';
+
+  test('never changes, given or not', async () => {
+    const given = await created(withTarget({ name: 'first' }));
+    expectRefused(await patch(given.metadata.name, { spec: { target: { name: 'second' } } }), changed);
+    expectRefused(await patch(given.metadata.name, { spec: { target: { name: null } } }), changed);
+    const absent = await created(spec);
+    expectRefused(await patch(absent.metadata.name, { spec: { target: { name: 'another' } } }), changed);
+  });
+
+  test('may be written down where it was its default, and everything else may change', async () => {
+    const { metadata } = await created(spec);
+    const target = { name: metadata.name, type: 'kubernetes.io/tls', deletionPolicy: 'Delete', labels: { a: 'b' } };
+    const change = {
+      spec: { target, suspend: true, environmentRef: { name: 'staging' }, tokenSecretRef: { name: 'other' } },
+    };
+    expect(await patch(metadata.name, change)).toMatchObject({ status: 200 });
+    expect(await patch(metadata.name, { spec: { target: null } })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('the status', () => {
+  test('is written only through its own subresource, and raises no generation', async () => {
+    const { metadata } = await created(spec);
+    const status = { secretCount: 1, conditions: [] };
+    await patch(metadata.name, { status });
+    expect(await adminClient().json({ path: `${path()}/${metadata.name}` })).not.toHaveProperty('status');
+    const patched = await patch(`${metadata.name}/status`, { status });
+    expect(patched.body).toMatchObject({ status, metadata: { generation: 1 } });
+  });
+
+  test('is patched only at the version that was judged', async () => {
+    const { metadata } = await created(spec);
+    const status = { secretCount: 1 };
+    const stale = await patch(`${metadata.name}/status`, { metadata: { resourceVersion: '1' }, status });
+    expect(stale).toMatchObject({ status: 409 });
+    const { resourceVersion } = metadata;
+    expect(await patch(`${metadata.name}/status`, { metadata: { resourceVersion }, status })).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+interface Schema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema;
+}
+
+/** The paths of all fields that have no description; the API server itself describes metadata. */
+function undescribed(schema: Schema, at: string): string[] {
+  const own = schema.description === undefined && at !== '.metadata' ? [at] : [];
+  const inside = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+    undescribed(field, `${at}.${name}`),
+  );
+  const parts = [schema.items, schema.additionalProperties].flatMap((part) =>
+    part === undefined ? [] : undescribed(part, `${at}[]`),
+  );
+  return [...own, ...inside, ...parts];
+}
+
+test('every field of every kind is explained, in the file and as the cluster tells it', async () => {
+  for (const file of await readdir(join(checkoutDirectory, 'crds'))) {
+    const { spec: definition } = parse(await readFile(join(checkoutDirectory, 'crds', file), 'utf8')) as {
+      spec: { versions: { schema: { openAPIV3Schema: Schema } }[] };
+    };
+    for (const { schema } of definition.versions) expect(undescribed(schema.openAPIV3Schema, '')).toEqual([]);
+  }
+  const { body } = await adminClient().send({ path: '/openapi/v3/apis/keyframe.dev/v1alpha1' });
+  const served = (body as { components: { schemas: Record<string, Schema> } }).components.schemas[
+    'dev.keyframe.v1alpha1.SecretSync'
+  ];
+  expect(served?.properties?.['spec']?.properties?.['suspend']?.description).toContain('nothing is read');
+});
+
+test('generated files are what `npm run generate` makes of their sources', async () => {
+  const { stderr } = await run(process.execPath, ['scripts/generate.ts', '--check'], { cwd: checkoutDirectory });
+  expect(stderr).not.toContain('out of date');
+});

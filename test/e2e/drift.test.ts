@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ServerProcess } from '../support/server-process.ts';
+import { Stack } from '../support/stack.ts';
+import type { SyncSite } from '../support/sync-site.ts';
+
+const resources = new AsyncDisposableStack();
+const values = { PASSWORD: 'right', USER: 'app' };
+let stack: Stack;
+let controller: ServerProcess;
+
+interface Damage {
+  readonly what: string;
+  readonly inflict: (site: SyncSite) => Promise<unknown>;
+}
+
+const damages: readonly Damage[] = [
+  { what: 'edited', inflict: (site) => site.patchSecret({ stringData: { PASSWORD: 'wrong', EXTRA: 'x' } }) },
+  { what: 'emptied', inflict: (site) => site.patchSecret({ data: null }) },
+  { what: 'deleted', inflict: (site) => site.deleteSecret() },
+  { what: 'deprived of a key', inflict: (site) => site.patchSecret({ data: { USER: null } }) },
+  {
+    what: 'deprived of the label by which the controller finds it',
+    inflict: (site) =>
+      site.patchSecret({ metadata: { labels: { 'keyframe.dev/target': null } }, data: { USER: null } }),
+  },
+  {
+    what: 'edited and made immutable',
+    inflict: (site) => site.patchSecret({ stringData: { PASSWORD: 'wrong' }, immutable: true }),
+  },
+];
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: damages.length + 3 });
+  controller = await stack.startController();
+});
+
+afterAll(() => resources.disposeAsync());
+
+describe('while the controller runs', () => {
+  test.each(damages)('a Secret that was $what is repaired', async ({ inflict }) => {
+    const site = await stack.makeSite({ values });
+    await site.waitUntilSynced(values);
+    await inflict(site);
+    const repaired = await site.waitUntilSynced(values);
+    expect(repaired.metadata.labels).toMatchObject({ 'keyframe.dev/target': 'true' });
+    expect((repaired as { immutable?: boolean }).immutable).not.toBe(true);
+  });
+
+  test('a repair keeps what others have put into the metadata', async () => {
+    const site = await stack.makeSite({ values });
+    await site.waitUntilSynced(values);
+    await site.patchSecret({
+      metadata: { labels: { theirs: 'x' }, annotations: { theirs: 'y' } },
+      data: { USER: null },
+    });
+    const { metadata } = await site.waitUntilSynced(values);
+    expect(metadata.labels).toMatchObject({ theirs: 'x' });
+    expect(metadata.annotations).toMatchObject({ theirs: 'y' });
+  });
+
+  test('a Secret that is damaged again and again is repaired each time', async () => {
+    const site = await stack.makeSite({ values });
+    for (let round = 0; round < 5; round += 1) {
+      await site.waitForValues(values);
+      await site.patchSecret({ stringData: { PASSWORD: `wrong ${round}` } });
+    }
+    await site.waitUntilSynced(values);
+  });
+});
+
+describe('while no controller runs', () => {
+  test('Secrets are damaged and environments change; the next controller repairs and updates them all', async () => {
+    const namespace = stack.takeNamespace();
+    const sites: SyncSite[] = [];
+    for (const [index] of damages.entries())
+      sites.push(await stack.makeSite({ namespace, name: `app-${index}`, values }));
+    const changed = await stack.makeSite({ namespace, name: 'changed', values });
+    const untouched = await stack.makeSite({ namespace, name: 'untouched', values });
+    await Promise.all([...sites, changed].map((site) => site.waitUntilSynced(values)));
+    const before = await untouched.waitUntilSynced(values);
+    expect(await controller.stop()).toEqual({ code: 0, signal: null });
+    for (const [index, { inflict }] of damages.entries()) await inflict(sites[index] ?? changed);
+    await changed.environment.change({ USER: 'new' });
+    await stack.startController();
+    await Promise.all(sites.map((site) => site.waitUntilSynced(values)));
+    await changed.waitUntilSynced({ ...values, USER: 'new' });
+    const after = await untouched.waitUntilSynced(values);
+    expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type AuditEntry, type AuditMark, sharedAuditLog } from '../support/audit-log.ts';
+import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
+import { Stack } from '../support/stack.ts';
+import type { SyncSite } from '../support/sync-site.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const resources = new AsyncDisposableStack();
+const syncCount = 100;
+const resyncSeconds = 2;
+const auditLog = sharedAuditLog();
+const sites: SyncSite[] = [];
+let stack: Stack;
+let proxy: PostgresProxy;
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 4 });
+  proxy = await PostgresProxy.start(stack.databaseUrl);
+  resources.defer(() => proxy.close());
+  // Each with an environment and a token of its own.
+  for (let made = 0; made < syncCount; made += 1) {
+    const namespace = stack.namespaces[made % stack.namespaces.length] ?? '';
+    sites.push(await stack.makeSite({ namespace, name: `app-${made}`, values: { KEY: `value of ${made}` } }));
+  }
+  await stack.startController({ databaseUrl: proxy.url, env: { RESYNC_INTERVAL: `${resyncSeconds}s` } });
+  for (const [index, site] of sites.entries())
+    await site.waitUntilSynced({ KEY: `value of ${index}` }, { timeoutMs: 60_000 });
+}, 180_000);
+
+afterAll(() => resources.disposeAsync());
+
+/** What the controller has asked of the API server since the mark. */
+async function requestsSince(mark: AuditMark): Promise<{ watches: number; others: string[] }> {
+  const entries = (await auditLog.since(mark)).filter(({ user }) => user.username === stack.controllerUser);
+  return {
+    watches: entries.filter(({ verb, stage }) => verb === 'watch' && stage === 'ResponseStarted').length,
+    others: entries.filter(({ verb }) => verb !== 'watch').map(shown),
+  };
+}
+
+/** Verb, resource, name and answer. */
+function shown({ verb, objectRef, responseStatus }: AuditEntry): string {
+  const resource = [objectRef?.resource, objectRef?.subresource].filter((part) => part !== undefined).join('/');
+  return `${verb} ${resource} ${objectRef?.name} ${responseStatus?.code}`;
+}
+
+const comparisons = (): number => proxy.count(runs(/^SELECT e\.id, e\.revision_id/));
+
+async function passComparisons(count: number): Promise<void> {
+  const before = comparisons();
+  const timeoutMs = count * resyncSeconds * 1000 * 2;
+  await waitFor(`${count} comparisons of everything`, () => comparisons() >= before + count, { timeoutMs });
+}
+
+test('nothing is asked of the API server over three resync periods; then one change is one write and one status patch', async () => {
+  await settle();
+  const idle = await auditLog.mark();
+  await passComparisons(3);
+  const { watches, others } = await requestsSince(idle);
+  expect(others).toEqual([]);
+  // Each lasts minutes, so few of the hundred and eight can have come to their end just now.
+  expect(watches).toBeLessThan(10);
+  const [site] = sites;
+  const changed = await auditLog.mark();
+  await site?.environment.change({ KEY: 'changed' });
+  await site?.waitUntilSynced({ KEY: 'changed' });
+  await passComparisons(2);
+  const { others: requests } = await requestsSince(changed);
+  expect(requests.filter((request) => !request.startsWith('get '))).toEqual([
+    'update secrets app-0 200',
+    'patch secretsyncs/status app-0 200',
+  ]);
+  // The token is read anew for each reconcile, and nothing else is.
+  expect(requests.filter((request) => request.startsWith('get '))).toEqual(['get secrets app-0-token 200']);
+}, 120_000);
+
+/** Waits until the echoes of the first syncs are over: a whole period without a request. */
+async function settle(): Promise<void> {
+  await waitFor(
+    'the controller to be done with the first syncs',
+    async () => {
+      const mark = await auditLog.mark();
+      await passComparisons(1);
+      return (await requestsSince(mark)).others.length === 0;
+    },
+    { timeoutMs: 60_000 },
+  );
+}

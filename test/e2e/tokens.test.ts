@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Stack } from '../support/stack.ts';
+import type { SyncSite } from '../support/sync-site.ts';
+
+const resources = new AsyncDisposableStack();
+const values = { KEY: 'value' };
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 7 });
+  await stack.startController();
+});
+
+afterAll(() => resources.disposeAsync());
+
+/** Expects that the token is refused, and that nothing that happens in the environment then reaches the Secret. */
+async function expectRefused(site: SyncSite, before: unknown, cause: RegExp): Promise<void> {
+  const ready = await site.waitForReason('AuthenticationFailed');
+  expect(ready.status).toBe('False');
+  expect(ready.message).toMatch(cause);
+  await site.environment.change({ KEY: 'later', NEW: 'x' });
+  // Another SecretSync's Secret shows that the controller has come past this change.
+  const witness = await stack.makeSite({ namespace: site.namespace, name: 'witness', values });
+  await witness.waitUntilSynced(values);
+  expect(await site.existingSecret()).toEqual(before);
+  await site.waitForReason('AuthenticationFailed');
+}
+
+test('a revoked token stops the sync at once and leaves the Secret as it was; a new one takes it up again', async () => {
+  const site = await stack.makeSite({ values });
+  const before = await site.waitUntilSynced(values);
+  await site.environment.revokeToken(site.token.id);
+  await expectRefused(site, before, /revoked/);
+  const { token } = await site.environment.createToken();
+  await site.putToken(token);
+  await site.waitUntilSynced({ KEY: 'later', NEW: 'x' });
+});
+
+test('an expired token stops the sync though nothing else happens, and leaves the Secret as it was', async () => {
+  const expiresAt = new Date(Date.now() + 4_000);
+  const site = await stack.makeSite({ values, token: { expiresAt } });
+  const before = await site.waitUntilSynced(values);
+  expect(Date.now()).toBeLessThan(expiresAt.getTime());
+  await expectRefused(site, before, /expired/);
+});
+
+test('a revoked token does not repair, nor empty, a Secret that was edited', async () => {
+  const site = await stack.makeSite({ values });
+  await site.waitUntilSynced(values);
+  await site.environment.revokeToken(site.token.id);
+  await site.waitForReason('AuthenticationFailed');
+  const edited = await site.patchSecret({ stringData: { KEY: 'edited' } });
+  await expectRefused(site, edited, /revoked/);
+});
+
+describe('a token that never was one', () => {
+  test.each([
+    { what: 'is mistyped', token: 'kf_svc_mistyped' },
+    { what: 'is no token at all', token: 'hello' },
+  ])('because it $what makes no Secret', async ({ token }) => {
+    const site = await stack.makeSite({ values, withoutSync: true });
+    await site.putToken(token);
+    await site.createSync();
+    const { message } = await site.waitForReason('AuthenticationFailed');
+    expect(message).not.toContain(token);
+    expect(await site.secret()).toBeUndefined();
+  });
+});
+
+test('a token of another environment sees nothing of this one', async () => {
+  const site = await stack.makeSite({ values, withoutSync: true });
+  const other = await stack.admin.makeEnvironment();
+  await site.putToken((await other.createToken()).token);
+  await site.createSync();
+  await site.waitForReason('NotFound');
+  expect(await site.secret()).toBeUndefined();
+});

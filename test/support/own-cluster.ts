@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { checkoutDirectory } from '../../scripts/checkout.ts';
+import type { Cluster } from '../../scripts/cluster/cluster.ts';
+import { createControllerAccount } from '../../scripts/cluster/controller-account.ts';
+import { ClusterCache } from './cluster-cache.ts';
+
+/**
+ * A cluster for one test file, for what would disturb the others: ours whatever cluster the run has, so that its API
+ * server can be killed and its etcd be read. It goes with `resources`.
+ */
+export async function startOwnCluster(resources: AsyncDisposableStack): Promise<Cluster> {
+  const cache = new ClusterCache();
+  resources.defer(() => cache.remove());
+  resources.defer(() => cache.stopAll());
+  const cluster = await cache.start({ customResources: join(checkoutDirectory, 'crds') });
+  await createControllerAccount({
+    adminKubeconfig: cluster.kubeconfig,
+    rulesFile: join(checkoutDirectory, 'charts', 'keyframe', 'files', 'controller-rules.yaml'),
+    kubeconfigFile: join(cluster.runFolder, 'controller.kubeconfig'),
+    tokenSeconds: 3600,
+  });
+  return cluster;
+}

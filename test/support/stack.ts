@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
+import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
+import { ApiClient } from './api-client.ts';
+import type { CapturedProcess } from './captured-process.ts';
+import { createAccount, createNamespace, deleteNamespace, sharedCluster } from './cluster.ts';
+import { createTestDatabase } from './postgres.ts';
+import { ServerProcess } from './server-process.ts';
+import { type SiteOptions, SyncSite } from './sync-site.ts';
+
+export interface StackOptions {
+  /** How many namespaces there are for tests; the controllers watch these alone. */
+  readonly namespaces: number;
+  /** A cluster of the caller's own instead of the shared one. */
+  readonly adminKubeconfig?: string;
+  /** A database of the caller's own, migrated, instead of a new one on the shared server. */
+  readonly databaseUrl?: string;
+}
+
+export interface ControllerOptions {
+  readonly name?: string;
+  /** The way to the database, such as a proxy's URL. */
+  readonly databaseUrl?: string;
+  /** The way to the API server, such as a proxy's kubeconfig. */
+  readonly kubeconfigFile?: string;
+  /** Further variables, without the prefix. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const account = 'controller';
+
+/**
+ * Keyframe as it runs in production, for one test file: API and controllers as processes of their own on one database. The
+ * controllers have a ServiceAccount with the rights that the chart gives, in the stack's namespaces alone, so that the
+ * stacks of several test files do not meet in one cluster.
+ */
+export class Stack {
+  readonly kube: KubeHttp;
+  readonly databaseUrl: string;
+  /** Of the controllers' account. */
+  readonly kubeconfigFile: string;
+  /** What the audit log calls that account. */
+  readonly controllerUser: string;
+  readonly namespaces: readonly string[];
+  readonly processes: CapturedProcess[] = [];
+  /** Base64. */
+  readonly rootKey = randomBytes(32).toString('base64');
+  readonly #resources: AsyncDisposableStack;
+  readonly #folder: string;
+  readonly #env: Readonly<Record<string, string>>;
+  #api: ServerProcess | undefined;
+  #admin: ApiClient | undefined;
+  #adminToken = '';
+  #takenNamespaces = 0;
+
+  private constructor(resources: AsyncDisposableStack, given: Given) {
+    this.#resources = resources;
+    this.#folder = given.folder;
+    this.kube = given.kube;
+    this.databaseUrl = given.databaseUrl;
+    this.namespaces = given.namespaces;
+    this.kubeconfigFile = given.kubeconfigFile;
+    this.controllerUser = `system:serviceaccount:${given.namespaces[0]}:${account}`;
+    this.#env = { ROOT_KEY: `test:${this.rootKey}`, LOG_LEVEL: 'debug' };
+  }
+
+  /** Starts the API and makes the namespaces; controllers are started by the tests. All goes with `resources`. */
+  static async start(resources: AsyncDisposableStack, options: StackOptions): Promise<Stack> {
+    const folder = await mkdtemp(join(tmpdir(), 'keyframe-stack-'));
+    resources.defer(() => rm(folder, { recursive: true, force: true }));
+    const adminKubeconfig = options.adminKubeconfig ?? sharedCluster().kubeconfig;
+    const kube = new KubeHttp(adminKubeconfig);
+    resources.defer(() => kube.close());
+    const databaseUrl = options.databaseUrl ?? (await makeDatabase(resources));
+    const namespaces = await makeNamespaces(resources, kube, options.namespaces);
+    const kubeconfigFile = join(folder, 'controller.kubeconfig');
+    const token = await createAccount(namespaces[0] ?? '', account, kube);
+    writeKubeconfigFor(kubeconfigFile, adminKubeconfig, { name: account, token });
+    const stack = new Stack(resources, { folder, kube, databaseUrl, namespaces, kubeconfigFile });
+    await stack.#startApi();
+    return stack;
+  }
+
+  get api(): ServerProcess {
+    if (this.#api === undefined) throw new Error('The API has not been started.');
+    return this.#api;
+  }
+
+  /** Speaks to the API as the instance's administrator. */
+  get admin(): ApiClient {
+    if (this.#admin === undefined) throw new Error('The API has not been started.');
+    return this.#admin;
+  }
+
+  get adminToken(): string {
+    return this.#adminToken;
+  }
+
+  /** Starts an API server more; `databaseUrl` is its way to the database. */
+  async startApi(
+    databaseUrl: string = this.databaseUrl,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ServerProcess> {
+    const all = { ...this.#env, DATABASE_URL: databaseUrl, ...env };
+    return this.#kept(await ServerProcess.start(this.#resources, { role: 'api', env: all }));
+  }
+
+  /** Starts a controller and waits until it is ready. */
+  async startController(options: ControllerOptions = {}): Promise<ServerProcess> {
+    const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile, env } = options;
+    const all = {
+      ...this.#env,
+      DATABASE_URL: databaseUrl,
+      KUBECONFIG_FILE: kubeconfigFile,
+      WATCH_NAMESPACES: this.namespaces.join(','),
+      ...env,
+    };
+    return this.#kept(await ServerProcess.start(this.#resources, { role: 'controller', env: all, name }));
+  }
+
+  /** A namespace that no test of the stack has had yet. */
+  takeNamespace(): string {
+    const namespace = this.namespaces[this.#takenNamespaces];
+    if (namespace === undefined) throw new Error('The stack has too few namespaces for its tests.');
+    this.#takenNamespaces += 1;
+    return namespace;
+  }
+
+  /** An environment with its token, and a SecretSync that takes it to a Secret; in a new namespace unless one is given. */
+  makeSite(options: SiteOptions = {}): Promise<SyncSite> {
+    const { namespace = this.takeNamespace() } = options;
+    return SyncSite.make({ kube: this.kube, admin: this.admin }, { ...options, namespace });
+  }
+
+  #kept(server: ServerProcess): ServerProcess {
+    this.processes.push(server.captured);
+    return server;
+  }
+
+  async #startApi(): Promise<void> {
+    const tokenFile = join(this.#folder, 'admin-token');
+    const env = { BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile };
+    this.#api = await this.startApi(this.databaseUrl, env);
+    this.#adminToken = (await readFile(tokenFile, 'utf8')).trim();
+    this.#admin = new ApiClient({ url: this.#api.url, token: this.#adminToken });
+  }
+}
+
+interface Given {
+  readonly folder: string;
+  readonly kube: KubeHttp;
+  readonly databaseUrl: string;
+  readonly namespaces: readonly string[];
+  readonly kubeconfigFile: string;
+}
+
+async function makeDatabase(resources: AsyncDisposableStack): Promise<string> {
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  return database.url;
+}
+
+async function makeNamespaces(resources: AsyncDisposableStack, kube: KubeHttp, count: number): Promise<string[]> {
+  const namespaces: string[] = [];
+  for (let made = 0; made < count; made += 1) {
+    const namespace = await createNamespace(kube);
+    resources.defer(() => deleteNamespace(namespace, kube));
+    namespaces.push(namespace);
+  }
+  for (const namespace of namespaces) await allowController(kube, namespace, namespaces[0] ?? '');
+  return namespaces;
+}
+
+/** Binds the rules that the chart ships, which the global setup made a ClusterRole of, to the account. */
+async function allowController(kube: KubeHttp, namespace: string, accountNamespace: string): Promise<void> {
+  const group = 'rbac.authorization.k8s.io';
+  await kube.json({
+    method: 'POST',
+    path: `/apis/${group}/v1/namespaces/${namespace}/rolebindings`,
+    body: {
+      apiVersion: `${group}/v1`,
+      kind: 'RoleBinding',
+      metadata: { name: account },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: controllerRole },
+      subjects: [{ kind: 'ServiceAccount', name: account, namespace: accountNamespace }],
+    },
+  });
+}
+
+const controllerRole = 'keyframe-controller';

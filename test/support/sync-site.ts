@@ -1,0 +1,186 @@
+import { expect } from '@jest/globals';
+import type { KubeHttp } from '../../scripts/cluster/kube-http.ts';
+import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
+import type { ApiClient, ApiEnvironment, ServiceToken, TokenOptions } from './api-client.ts';
+import { type SecretObject, secretValues } from './secret-watch.ts';
+import { type WaitOptions, waitFor } from './wait-for.ts';
+
+export interface SiteOptions {
+  readonly namespace?: string;
+  /** What the environment holds at first; nothing if absent. */
+  readonly values?: Readonly<Record<string, string>>;
+  readonly token?: TokenOptions;
+  /** Fields of `spec.target`. */
+  readonly target?: Readonly<Record<string, unknown>>;
+  /** Name of the SecretSync and, unless the target says otherwise, of its Secret. */
+  readonly name?: string;
+  /** Default: the SecretSync's name with `-token`. */
+  readonly tokenSecretName?: string;
+  /** Whether the SecretSync is not made yet. */
+  readonly withoutSync?: boolean;
+}
+
+export type Condition = NonNullable<NonNullable<SecretSync['status']>['conditions']>[number];
+
+/** An environment on one side, a SecretSync and its Secret on the other. */
+export class SyncSite {
+  readonly kube: KubeHttp;
+  readonly namespace: string;
+  readonly name: string;
+  readonly environment: ApiEnvironment;
+  readonly token: ServiceToken;
+  readonly tokenSecretName: string;
+  readonly #target: Readonly<Record<string, unknown>>;
+
+  private constructor(kube: KubeHttp, environment: ApiEnvironment, token: ServiceToken, options: SiteOptions) {
+    this.kube = kube;
+    this.environment = environment;
+    this.token = token;
+    this.namespace = options.namespace ?? 'default';
+    this.name = options.name ?? 'app';
+    this.tokenSecretName = options.tokenSecretName ?? `${this.name}-token`;
+    this.#target = options.target ?? {};
+  }
+
+  /** Makes the environment, its token, the token's Secret and the SecretSync; does not wait for the Secret. */
+  static async make({ kube, admin }: { kube: KubeHttp; admin: ApiClient }, options: SiteOptions): Promise<SyncSite> {
+    const environment = await admin.makeEnvironment();
+    if (options.values !== undefined) await environment.change(options.values);
+    const site = new SyncSite(kube, environment, await environment.createToken(options.token), options);
+    await site.putToken(site.token.token);
+    if (options.withoutSync !== true) await site.createSync();
+    return site;
+  }
+
+  /** Another SecretSync beside this one, for the same environment and with the same token. */
+  async sibling(name: string): Promise<SyncSite> {
+    const { namespace, tokenSecretName } = this;
+    const site = new SyncSite(this.kube, this.environment, this.token, { name, namespace, tokenSecretName });
+    await site.createSync();
+    return site;
+  }
+
+  /** Path of a Secret of the namespace; of the synced one unless told. */
+  secretPath(name: string = this.name): string {
+    return `/api/v1/namespaces/${this.namespace}/secrets/${name}`;
+  }
+
+  get syncPath(): string {
+    return `/apis/keyframe.dev/v1alpha1/namespaces/${this.namespace}/secretsyncs/${this.name}`;
+  }
+
+  async createSync(): Promise<void> {
+    const spec = {
+      environmentRef: this.environment.ref,
+      tokenSecretRef: { name: this.tokenSecretName },
+      target: this.#target,
+    };
+    const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', metadata: { name: this.name }, spec };
+    await this.kube.json({ method: 'POST', path: parentOf(this.syncPath), body });
+  }
+
+  async deleteSync(): Promise<void> {
+    await this.kube.json({ method: 'DELETE', path: this.syncPath });
+  }
+
+  /** Writes the Secret that holds the service token. */
+  async putToken(token: string): Promise<void> {
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: this.tokenSecretName }, stringData: { token } };
+    const path = this.secretPath(this.tokenSecretName);
+    const isThere = (await this.kube.find({ path })) !== undefined;
+    await this.kube.json(isThere ? { method: 'PUT', path, body } : { method: 'POST', path: parentOf(path), body });
+  }
+
+  /** The synced Secret; undefined where there is none. */
+  secret(): Promise<SecretObject | undefined> {
+    return this.kube.find<SecretObject>({ path: this.secretPath() });
+  }
+
+  /** The synced Secret, which must be there. */
+  existingSecret(): Promise<SecretObject> {
+    return this.kube.json<SecretObject>({ path: this.secretPath() });
+  }
+
+  /** Makes a Secret of the target's name that is somebody else's. */
+  createForeignSecret(values: Readonly<Record<string, string>>): Promise<SecretObject> {
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: this.name }, stringData: values };
+    return this.kube.json<SecretObject>({ method: 'POST', path: parentOf(this.secretPath()), body });
+  }
+
+  /** Changes the synced Secret as its users can, by a merge patch. */
+  patchSecret(patch: unknown): Promise<SecretObject> {
+    const contentType = 'application/merge-patch+json';
+    return this.kube.json<SecretObject>({ method: 'PATCH', path: this.secretPath(), contentType, body: patch });
+  }
+
+  async deleteSecret(): Promise<void> {
+    await this.kube.json({ method: 'DELETE', path: this.secretPath() });
+  }
+
+  sync(): Promise<SecretSync> {
+    return this.kube.json<SecretSync>({ path: this.syncPath });
+  }
+
+  /** Changes the SecretSync's spec or metadata by a merge patch. */
+  async patchSync(patch: unknown): Promise<void> {
+    await this.kube.json({
+      method: 'PATCH',
+      path: this.syncPath,
+      contentType: 'application/merge-patch+json',
+      body: patch,
+    });
+  }
+
+  async condition(type: 'Ready' | 'Reconciling' | 'Stalled'): Promise<Condition | undefined> {
+    const { status } = await this.sync();
+    return status?.conditions?.find((condition) => condition.type === type);
+  }
+
+  /** Waits until the Secret holds exactly these values; answers it. */
+  waitForValues(values: Readonly<Record<string, string>>, options?: WaitOptions): Promise<SecretObject> {
+    const what = `Secret ${this.namespace}/${this.name} to hold the keys ${Object.keys(values).join(', ')} as they should be`;
+    return waitFor(
+      what,
+      async () => {
+        const secret = await this.secret();
+        expect(secret === undefined ? undefined : Object.fromEntries(secretValues(secret))).toEqual(values);
+        return secret;
+      },
+      options,
+    );
+  }
+
+  /** Waits until the condition Ready has this reason; answers it. */
+  waitForReason(reason: string, options?: WaitOptions): Promise<Condition> {
+    return waitFor(
+      `SecretSync ${this.namespace}/${this.name} to be ${reason}`,
+      async () => {
+        const ready = await this.condition('Ready');
+        expect(ready?.reason).toBe(reason);
+        return ready;
+      },
+      options,
+    );
+  }
+
+  /** Waits until the Secret holds exactly these values and the status says so; answers the Secret. */
+  waitUntilSynced(values: Readonly<Record<string, string>>, options?: WaitOptions): Promise<SecretObject> {
+    return waitFor(
+      `Secret ${this.namespace}/${this.name} and its status to agree on the keys ${Object.keys(values).join(', ')}`,
+      async () => {
+        const [secret, { status }] = [await this.existingSecret(), await this.sync()];
+        expect(Object.fromEntries(secretValues(secret))).toEqual(values);
+        const { uid, resourceVersion } = secret.metadata;
+        expect(status?.target).toEqual({ name: this.name, uid, resourceVersion });
+        expect(status?.syncedRevisionId).toBe(status?.wantedRevisionId);
+        expect(status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+        return secret;
+      },
+      options,
+    );
+  }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
