@@ -39,7 +39,7 @@ export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | und
     if (decision.action === 'create') return await create(deps, target, contentOf(write, undefined));
     if (decision.action === 'replace')
       return await replace(deps, target, contentOf(write, existing), decision.precondition);
-    const content = contentOf(write, kept(existing));
+    const content = contentOf(write, existing);
     // First asked for: a Secret that the API server would not accept must not cost the one that is there.
     await deps.secretsClient.check(target.namespace, content);
     await remove(deps, target, decision.precondition);
@@ -52,11 +52,6 @@ export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | und
 
 function contentOf({ sync, data }: Write, existing: ObjectMeta | undefined): SecretContent {
   return { metadata: targetMetadata(sync, existing), type: sync.spec.target.type, data: data.data };
-}
-
-/** What of a Secret's metadata goes over to the one made in its place; finalizers had their say when it was deleted. */
-function kept(existing: ObjectMeta | undefined): ObjectMeta | undefined {
-  return existing === undefined ? undefined : { ...existing, finalizers: [] };
 }
 
 async function create(deps: ActDeps, { namespace }: NamespacedName, content: SecretContent): Promise<ObjectMeta> {

@@ -2,6 +2,7 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { ErrorCode } from '../../domain/error-catalogue.ts';
 import { Plaintext } from '../../domain/plaintext.ts';
 import type { Caller, ServiceTokenPrincipal } from '../../domain/principal.ts';
+import { isApiStatus } from '../../kube/api-error.ts';
 import { type ObjectMeta, objectKey } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { Access, EnvironmentAccess } from '../../services/access.ts';
@@ -59,8 +60,10 @@ async function authenticateByWatched(deps: ReadDeps, round: Round): Promise<Serv
   try {
     return await authenticateBySecret(deps, round, watched);
   } catch (error) {
-    const mayBeOutdated = watched !== undefined && error instanceof DomainError && tokenFaults.has(error.code);
-    if (!mayBeOutdated) throw error;
+    const mayBeOutdated = error instanceof DomainError && tokenFaults.has(error.code);
+    // The server that was asked is behind the one that the watch reads from, or was restored from a backup.
+    const isBehind = isApiStatus(error, 410, 504);
+    if (watched === undefined || !(mayBeOutdated || isBehind)) throw error;
     return await authenticateBySecret(deps, round, undefined);
   }
 }

@@ -56,17 +56,14 @@ export function nextStatus(
   };
 }
 
-/**
- * The merge patch that makes `present` into `next`: the fields that differ, null for one that goes. Undefined where
- * nothing does.
- */
+/** The merge patch that makes `present` into `next`, which has all its fields: those that differ. Undefined where none does. */
 export function statusPatch(
   present: SecretSyncStatus | undefined,
   next: SecretSyncStatus,
 ): Record<string, unknown> | undefined {
   const patch: Record<string, unknown> = {};
   for (const field of Object.keys(statusFields) as (keyof SecretSyncStatus)[]) {
-    if (!isDeepStrictEqual(present?.[field], next[field])) patch[field] = next[field] ?? null;
+    if (!isDeepStrictEqual(present?.[field], next[field])) patch[field] = next[field];
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
 }

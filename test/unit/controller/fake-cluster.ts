@@ -28,6 +28,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   readonly #watches = new Set<Watch>();
   readonly #hooks: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
   readonly #finished: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
+  #held: (() => void)[] | undefined;
   #version = 1000;
 
   /** Runs once, before the next call that fits does anything; what it throws is the call's answer. */
@@ -38,6 +39,16 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   /** Runs once, when the next call that fits has done its work and has not answered yet. */
   beforeAnswer(pattern: RegExp, hook: Hook): void {
     this.#finished.push({ pattern, hook });
+  }
+
+  /** Holds back what the watches would say, until the answer lets it go. */
+  holdWatches(): () => void {
+    const held: (() => void)[] = [];
+    this.#held = held;
+    return () => {
+      this.#held = undefined;
+      for (const send of held) send();
+    };
   }
 
   /** Calls since the last time; lists and watches are not among them. */
@@ -88,8 +99,12 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
       call,
       shown: new Set([...this.#objects].filter(([path, object]) => fits(call, path, object)).map(([path]) => path)),
       send: (type, object) => {
-        lines.push(Buffer.from(`${JSON.stringify({ type, object: shaped(call.accept, object) })}\n`));
-        wake();
+        const say = (): void => {
+          lines.push(Buffer.from(`${JSON.stringify({ type, object: shaped(call.accept, object) })}\n`));
+          wake();
+        };
+        if (this.#held === undefined) say();
+        else this.#held.push(say);
       },
     };
     this.#watches.add(watch);

@@ -12,6 +12,7 @@ interface Environment {
 }
 
 type Services = ControllerDeps['services'];
+type Hook = (() => void | Promise<void>) | undefined;
 
 /** The services as the controller calls them, over a few environments and tokens in memory. */
 export class FakeServices implements Services {
@@ -23,21 +24,27 @@ export class FakeServices implements Services {
   /** Thrown by the next comparison. */
   comparisonFault: DomainError | undefined;
   /** Runs once at the next read, after the values were taken and before they are answered. */
-  duringRead: (() => void | Promise<void>) | undefined;
+  duringRead: Hook;
+  /** Likewise at the next authentication. */
+  duringAuthentication: Hook;
+  /** Likewise at the next look-up of an environment. */
+  duringLookup: Hook;
   readonly #subscribers = new Set<ChangeSubscriber>();
 
   readonly authentication: Services['authentication'] = {
     authenticate: async (bearer) => {
       const found = this.tokens.get(bearer ?? '') ?? 'the token is unknown';
+      await this.#run('duringAuthentication');
       if (typeof found === 'string') throw new DomainError('unauthenticated', found);
-      return await Promise.resolve(found);
+      return found;
     },
   };
 
   readonly access: Services['access'] = {
     environment: async (caller, action, { organization, project, environment }) => {
       const path = `${organization}/${project}/${environment}`;
-      const found = await Promise.resolve(this.environments.get(path));
+      const found = this.environments.get(path);
+      await this.#run('duringLookup');
       if (found === undefined)
         throw new DomainError('not_found', `environment ${path} does not exist, or is not visible to you`);
       return { caller, action, environmentId: found.id } as unknown as EnvironmentAccess<typeof action>;
@@ -56,9 +63,7 @@ export class FakeServices implements Services {
         version: 1,
         updatedAt: new Date(0),
       }));
-      const hook = this.duringRead;
-      this.duringRead = undefined;
-      await hook?.();
+      await this.#run('duringRead');
       return { environmentId, revision, revisionId: `${environmentId}-r${revision}`, secrets };
     },
   };
@@ -110,6 +115,12 @@ export class FakeServices implements Services {
   /** The feed is connected again. */
   ready(): void {
     for (const subscriber of this.#subscribers) subscriber.onReady();
+  }
+
+  async #run(name: 'duringRead' | 'duringAuthentication' | 'duringLookup'): Promise<void> {
+    const hook = this[name];
+    this[name] = undefined;
+    await hook?.();
   }
 
   #byId(id: string): Environment | undefined {

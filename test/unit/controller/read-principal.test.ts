@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readPrincipal } from '../../../src/controller/secret-sync/read.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
+import { ApiError } from '../../../src/kube/api-error.ts';
 import type { SecretObject } from '../../../src/kube/secrets.ts';
 import { serviceToken } from './fake-services.ts';
 
@@ -52,6 +53,20 @@ describe('the token of a SecretSync', () => {
     expect(asked).toEqual(['1', undefined]);
     expect(round.memory.tokenVersion).toBe('u/2');
   });
+
+  test.each([410, 504])(
+    'is asked for without a version where the server is behind it and answers %s',
+    async (status) => {
+      const { deps, round } = behindCache('kf_svc_new');
+      const { find } = deps.secretsClient;
+      const behind: typeof find = async (place, notOlderThan) => {
+        if (notOlderThan !== undefined) throw new ApiError('GET', status, 'Timeout');
+        return await find(place);
+      };
+      const principal = await readPrincipal({ ...deps, secretsClient: { find: behind } }, round);
+      expect(principal).toMatchObject({ id: 'good' });
+    },
+  );
 
   test('is refused when the newest one is', async () => {
     const { deps, round } = behindCache('kf_svc_other');

@@ -112,6 +112,34 @@ describe('a change', () => {
   });
 });
 
+describe('a watch that lags', () => {
+  test('hinders no change, and what it says at last wakes nobody', async () => {
+    await harness.synced();
+    const release = harness.cluster.holdWatches();
+    for (const value of ['second', 'third', 'fourth']) {
+      harness.services.change(prod, { A: value });
+      expect(await harness.calls()).toEqual(shortestChange);
+    }
+    release();
+    await harness.calls();
+    await harness.clock.advance(10_000);
+    expect(await harness.calls()).toEqual([]);
+    expect(harness.reconciled).toHaveLength(3);
+  });
+
+  test('and what is seen by a look of our own is no news either', async () => {
+    await harness.synced();
+    const annotate = (value: string): void =>
+      harness.edit(({ metadata }) => {
+        metadata.annotations = { ...metadata.annotations, mine: value };
+      });
+    harness.cluster.before(/^GET .*app$/, () => annotate('second'));
+    annotate('first');
+    await harness.calls();
+    expect(harness.reconciled).toHaveLength(1);
+  });
+});
+
 describe('without a change', () => {
   test('the echoes of own writes wake nobody', async () => {
     await harness.synced();

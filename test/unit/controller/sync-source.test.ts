@@ -38,13 +38,13 @@ describe('a token', () => {
       message: 'The token in Secret token was refused: the token was revoked; use another.',
     });
     harness.services.change(prod, { A: 'x' });
-    await harness.calls();
+    expect(await harness.calls()).toEqual([]);
     expect(harness.target()).toEqual(before);
     expect(harness.status()).toMatchObject({ syncedRevision: 1, secretCount: 2 });
   });
 
   test('that is revoked while it is being looked up is looked up once more', async () => {
-    harness.services.duringRead = () => revoke();
+    harness.services.duringAuthentication = () => revoke();
     await harness.synced();
     expect(harness.ready()?.reason).toBe('AuthenticationFailed');
   });
@@ -177,6 +177,17 @@ describe('an environment', () => {
     });
     harness.services.create('acme/web/later', 'later', { L: '1' });
     harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1' });
+    await harness.calls();
+    expect(harness.values()).toEqual({ L: '1' });
+  });
+
+  test('that is made in the moment in which it is looked for is not missed', async () => {
+    await harness.synced();
+    harness.services.duringLookup = () => {
+      harness.services.create('acme/web/later', 'later', { L: '1' });
+      harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1' });
+    };
+    harness.putSync({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
     await harness.calls();
     expect(harness.values()).toEqual({ L: '1' });
   });

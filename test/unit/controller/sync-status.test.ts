@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
+import { serviceToken } from './fake-services.ts';
 
 let harness: Harness;
 const patch = `PATCH ${syncs}/app/status`;
@@ -61,6 +62,7 @@ describe('a status that was edited by hand', () => {
     editStatus((status) => {
       status.conditions = [];
     });
+    await harness.calls();
     await harness.clock.advance(5000);
     expect(await harness.calls()).toEqual([]);
   });
@@ -72,6 +74,7 @@ describe('metadata of the SecretSync', () => {
     harness.cluster.put(syncs, 'app', ({ metadata }) => {
       metadata.labels = { a: 'b' };
     });
+    await harness.calls();
     await harness.clock.advance(5000);
     expect(await harness.calls()).toEqual([]);
     harness.services.change(prod, { A: 'x' });
@@ -108,11 +111,19 @@ describe('a status patch', () => {
     await harness.calls();
     await harness.clock.advance(10_000);
     expect(await harness.calls()).toEqual([]);
-    expect(harness.logs.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(harness.logs.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
   });
 });
 
 describe('times', () => {
+  test('of the syncing moves with the revision, though no value changed', async () => {
+    await harness.synced();
+    await harness.clock.advance(60_000);
+    harness.services.change(prod, { A: 'alpha', B: 'beta' });
+    await harness.calls();
+    expect(harness.status().lastSyncTime).toBe('2026-01-01T00:01:00Z');
+  });
+
   test('stay where nothing changed, and move with what they are about', async () => {
     await harness.synced();
     await harness.clock.advance(60_000);
@@ -169,6 +180,17 @@ describe('a deleted SecretSync', () => {
     harness.services.ready();
     expect(await harness.calls()).toEqual([]);
     expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
+  });
+
+  test('leaves no timer behind', async () => {
+    harness.services.tokens.set('kf_svc_brief', serviceToken('brief', new Date(harness.clock.now() + 777_000)));
+    await harness.synced();
+    harness.putToken('kf_svc_brief');
+    await harness.calls();
+    expect(harness.clock.pending).toContain(778_000);
+    harness.cluster.remove(`${syncs}/app`);
+    await harness.calls();
+    expect(harness.clock.pending).not.toContain(778_000);
   });
 
   test('that finalizers of others still hold is not synced any more', async () => {

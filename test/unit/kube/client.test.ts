@@ -125,6 +125,19 @@ test('a call is never kept waiting by watches that are open', async () => {
   cut.abort();
 });
 
+test('a watch may be silent for longer than a call may take', async () => {
+  api.onWatch((response) => {
+    response.writeHead(200);
+    response.flushHeaders();
+    setTimeout(() => response.end('late\n'), 2500);
+  });
+  const { signal } = new AbortController();
+  const body = await client.watch({ path: '/api', query: { watch: 'true' }, signal, timeoutMs: 500 });
+  const chunks: string[] = [];
+  for await (const chunk of body) chunks.push(Buffer.from(chunk).toString());
+  expect(chunks.join('')).toBe('late\n');
+});
+
 describe('credentials', () => {
   let folder: string;
 

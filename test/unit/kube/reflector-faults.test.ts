@@ -113,6 +113,16 @@ describe('a fault', () => {
     expect(rig.failures).toEqual(['unreachable']);
   });
 
+  test('resets that come between events are no row of failures, and lead to no list', async () => {
+    rig.api.onList(list('7', []));
+    const versions = ['8', '9', '10', '11', '12'];
+    rig.api.onWatch(...versions.map((version) => resetWatch(['ADDED', object(`o${version}`, version)])), watch());
+    rig.start();
+    await expectTold(...versions.map((version) => `+o${version}@${version}`));
+    await waitFor('the last watch', () => rig.api.watches[5]);
+    expect(rig.api.lists).toHaveLength(1);
+  });
+
   test('a watch that falls silent is begun anew', async () => {
     rig.api.onList(list('7', []));
     rig.api.onWatch(watch(['ADDED', object('a', '8')]), watch(['ADDED', object('b', '9')]));

@@ -88,6 +88,7 @@ describe('the watch', () => {
     expect(seconds).toBeGreaterThanOrEqual(100);
     expect(seconds).toBeLessThanOrEqual(200);
     expect(rig.api.watches[1]?.query.get('resourceVersion')).toBe('42');
+    expect(rig.told).toEqual([]);
     expect(rig.api.lists).toHaveLength(1);
     expect(rig.failures).toEqual([]);
   });

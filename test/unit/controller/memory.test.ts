@@ -1,0 +1,65 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { SyncMemories } from '../../../src/controller/secret-sync/memory.ts';
+
+let memories: SyncMemories;
+
+beforeEach(() => {
+  memories = new SyncMemories();
+});
+
+describe('an event of an environment', () => {
+  test('concerns those that have it, and nobody else', () => {
+    for (const key of ['ns/a', 'ns/b', 'ns/waiting']) memories.of(key);
+    memories.setEnvironment('ns/a', 'e1');
+    memories.setEnvironment('ns/b', 'e1');
+    expect(memories.byEnvironment('e1')).toEqual(['ns/a', 'ns/b']);
+  });
+
+  test('concerns those that wait for one, once, where nobody has it', () => {
+    memories.of('ns/a');
+    expect(memories.byEnvironment('e1')).toEqual(['ns/a']);
+    expect(memories.byEnvironment('e1')).toEqual([]);
+    expect(memories.byEnvironment('e2')).toEqual(['ns/a']);
+  });
+
+  test('concerns one that had it, lost it and waits for it again, though it was once none of theirs', () => {
+    memories.of('ns/waiting');
+    memories.byEnvironment('e1');
+    memories.of('ns/a');
+    memories.setEnvironment('ns/a', 'e1');
+    memories.markUnresolved('ns/a');
+    expect(memories.byEnvironment('e1')).toEqual(['ns/waiting', 'ns/a']);
+  });
+
+  test('concerns nobody who waits for something else', () => {
+    memories.of('ns/a');
+    memories.setEnvironment('ns/a', 'e1');
+    memories.markUnconcerned('ns/a');
+    expect(memories.byEnvironment('e1')).toEqual([]);
+    expect(memories.byEnvironment('e2')).toEqual([]);
+  });
+});
+
+test('a SecretSync that is gone is found by nothing, and cannot be put back by a reconcile that ends late', () => {
+  memories.of('ns/a');
+  memories.setTarget('ns/a', 'ns/secret');
+  memories.setServiceToken('ns/a', 't');
+  memories.setEnvironment('ns/a', 'e');
+  memories.drop('ns/a');
+  memories.setServiceToken('ns/a', 't');
+  memories.setEnvironment('ns/a', 'e');
+  memories.markUnresolved('ns/a');
+  expect([memories.byTarget('ns/secret'), memories.byServiceToken('t'), memories.byEnvironment('e')]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+  expect(memories.find('ns/a')).toBeUndefined();
+});
+
+test('a value that took the place of another is the only one that leads to the SecretSync', () => {
+  memories.of('ns/a');
+  memories.setServiceToken('ns/a', 'old');
+  memories.setServiceToken('ns/a', 'new');
+  expect([memories.byServiceToken('old'), memories.byServiceToken('new')]).toEqual([[], ['ns/a']]);
+});
