@@ -21,7 +21,7 @@ export function apiCommands(url: string, adminTokenFile: string): string {
 Change a value and read the environment:
 ${changeCommand(url, adminTokenFile)}
 
-  curl -s ${url}/api/v1/secrets/${environmentPath} \\
+  curl -s -w '\\n' ${url}/api/v1/secrets/${environmentPath} \\
     -H "Authorization: Bearer $(cat ${shown(adminTokenFile)})"
 
 Ctrl-C stops everything; the data stay in .dev/.`;
@@ -57,7 +57,7 @@ Ctrl-C stops everything; the data stay in .dev/.`;
 }
 
 function changeCommand(url: string, adminTokenFile: string): string {
-  return `  curl -s -X PUT ${url}/api/v1/secrets/${environmentPath}/LOG_LEVEL \\
+  return `  curl -s -w '\\n' -X PUT ${url}/api/v1/secrets/${environmentPath}/LOG_LEVEL \\
     -H "Authorization: Bearer $(cat ${shown(adminTokenFile)})" \\
     -H 'Content-Type: application/json' -d '{"value": "debug"}'`;
 }
