@@ -168,6 +168,14 @@ async function composeController(
     metrics,
     options: { resyncIntervalMs, watchNamespaces },
   });
+  // Until it was heard once: later, a reconnect heals by itself and the comparison after it finds what was missed.
+  let wasHeard = false;
+  const deafness = (): string | undefined => {
+    wasHeard ||= changes.ready;
+    return wasHeard
+      ? undefined
+      : 'no connection hears of commits: KEYFRAME_DATABASE_DIRECT_URL must lead to PostgreSQL itself, past any pooler in transaction mode';
+  };
   return {
     start() {
       open.defer(() => changes.close());
@@ -175,7 +183,7 @@ async function composeController(
       controller.start();
       changes.start();
     },
-    ready: () => controller.ready(),
+    ready: () => controller.ready() ?? deafness(),
   };
 }
 

@@ -14,7 +14,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import type { SecretSync } from './generated/secret-sync.ts';
 import { SyncMemories } from './secret-sync/memory.ts';
 import type { ReadServices } from './secret-sync/read.ts';
-import { SecretSyncReconciler } from './secret-sync/reconcile.ts';
+import { type ReconcilerDeps, SecretSyncReconciler } from './secret-sync/reconcile.ts';
 import { secretSyncKind, targetLabel } from './secret-sync/resource.ts';
 import type { Fingerprint } from './secret-sync/secret-data.ts';
 import { Waker } from './secret-sync/wake.ts';
@@ -73,7 +73,7 @@ class SecretSyncController implements Controller {
   #unsubscribe: () => void = () => {};
 
   constructor(deps: ControllerDeps) {
-    const { kube, services, fingerprint, clock, metrics, options } = deps;
+    const { kube, services, clock, metrics, options } = deps;
     const logger = deps.logger.child({ component: 'controller' });
     this.#deps = { ...deps, logger };
     const memories = new SyncMemories();
@@ -103,6 +103,8 @@ class SecretSyncController implements Controller {
         onDelete: (sync) => this.#waker.syncGone(sync),
       },
       onFailure: (kind) => this.#sayMissing(kind),
+      // What failed because the API server was away need not wait until its backoff has passed.
+      onRecovered: () => this.#comparisons.add(everything),
     });
     this.#targets = new ReflectorGroup<KubeObject>({
       ...watching,
@@ -114,7 +116,9 @@ class SecretSyncController implements Controller {
       handler: {
         onUpsert: (secret) => this.#waker.targetChanged(secret),
         onDelete: (secret) => this.#waker.targetGone(secret),
+        onListed: () => this.#waker.targetsListed((key) => this.#targets.get(key) !== undefined),
       },
+      onRecovered: () => this.#comparisons.add(everything),
     });
     this.#followed = new NamedWatches({
       client: kube,
@@ -123,23 +127,31 @@ class SecretSyncController implements Controller {
       path: secretsPath,
       onChange: (secretKey, secret) => this.#waker.followedChanged(secretKey, secret),
     });
-    this.#reconciler = new SecretSyncReconciler({
+    this.#reconciler = this.#createReconciler({ memories, follow, watchedSync });
+    metrics.observeControllerQueue(() => this.#queue.length);
+  }
+
+  #createReconciler(parts: Pick<ReconcilerDeps, 'memories' | 'follow' | 'watchedSync'>): SecretSyncReconciler {
+    const { kube, services, fingerprint, clock, logger, metrics } = this.#deps;
+    return new SecretSyncReconciler({
+      ...parts,
       services,
       fingerprint,
-      memories,
       client: kube,
       secretsClient: new SecretsClient({ client: kube }),
-      watchedSync,
-      // A Secret in the way has no label, so only the watch by its name shows it.
-      watchedTarget: (key) => this.#targets.get(key) ?? this.#followed.get(key),
+      watchedTarget: (key) => this.#targets.get(key) ?? this.#inTheWay(key),
       watchedToken: (key) => this.#followed.get(key),
-      follow,
       clock,
       logger,
       metrics,
       events: { controller: 'keyframe.dev/secretsync', instance: hostname() },
     });
-    metrics.observeControllerQueue(() => this.#queue.length);
+  }
+
+  /** A Secret without our label, which only a watch by its name shows. One with the label the watch of targets shows, or it is gone. */
+  #inTheWay(key: string): KubeObject | undefined {
+    const followed = this.#followed.get(key);
+    return followed?.metadata.labels?.[targetLabel] === 'true' ? undefined : followed;
   }
 
   start(): void {

@@ -32,6 +32,11 @@ export class OwnWrites<T extends KubeObject> {
     }
   }
 
+  /** Whether the watch has not shown our last write yet. */
+  get isAhead(): boolean {
+    return this.#latest !== undefined;
+  }
+
   /** The newest that is known: what the watch shows, or our own write where the watch is still behind it. */
   current(watched: T | undefined): T | undefined {
     if (this.#latest === undefined) return watched;

@@ -61,6 +61,6 @@ export async function recordEvent(
 }
 
 /** A time as Kubernetes' MicroTime wants it: with six digits after the second. */
-export function microTime(atMs: number): string {
+function microTime(atMs: number): string {
   return new Date(atMs).toISOString().replace('Z', '000Z');
 }

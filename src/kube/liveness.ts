@@ -36,3 +36,15 @@ export class Liveness {
     });
   }
 }
+
+/** Resolves after a delay in milliseconds, or as soon as the signal is aborted. */
+export async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => resolve();
+  const cancel = clock.after(delayMs, wake);
+  signal.addEventListener('abort', wake, { once: true });
+  await promise;
+  signal.removeEventListener('abort', wake);
+  cancel();
+}

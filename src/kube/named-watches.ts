@@ -73,11 +73,19 @@ export class NamedWatches {
       fieldSelector: `metadata.name=${name}`,
       metadataOnly: true,
     };
-    const handler = {
-      onUpsert: (object: KubeObject) => onChange(key, object),
-      onDelete: () => onChange(key, undefined),
-    };
-    return new Reflector<KubeObject>({ ...deps, source, handler });
+    const reflector: Reflector<KubeObject> = new Reflector<KubeObject>({
+      ...deps,
+      source,
+      handler: {
+        onUpsert: (object) => onChange(key, object),
+        onDelete: () => onChange(key, undefined),
+        // It may have gone between the look that made us follow it and the first list.
+        onListed: () => {
+          if (reflector.get(key) === undefined) onChange(key, undefined);
+        },
+      },
+    });
+    return reflector;
   }
 
   #letGo(key: string, follower: string): void {

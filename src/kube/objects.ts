@@ -26,6 +26,9 @@ export interface ObjectMeta {
   managedFields?: unknown;
 }
 
+/** Where kubectl keeps the whole object that it applied last: of a Secret, its values too. Reflectors keep it empty. */
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
 /** Any object; alone, the metadata-only form of one. */
 export interface KubeObject {
   metadata: ObjectMeta;
@@ -45,4 +48,13 @@ export function objectKey({ namespace, name }: { readonly namespace?: string; re
 export function parseObjectKey(key: string): NamespacedName {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** An object without what is large or secret and of no use to a cache; the object given is changed. */
+export function stripped<T extends KubeObject>(object: T): T {
+  delete object.metadata.managedFields;
+  const { annotations } = object.metadata;
+  // Of a Secret that kubectl applied it holds all the values. The name stays, to tell that it is there.
+  if (annotations?.[lastAppliedAnnotation] !== undefined) annotations[lastAppliedAnnotation] = '';
+  return object;
 }

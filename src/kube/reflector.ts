@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { type Logger, errorFields } from '../lib/logger.ts';
 import { type KubeClient, metadataOnly, metadataOnlyList } from './client.ts';
-import { Liveness } from './liveness.ts';
-import { type KubeObject, objectKey } from './objects.ts';
+import { Liveness, pause } from './liveness.ts';
+import { type KubeObject, objectKey, stripped } from './objects.ts';
 import { type RetryLimits, RetryPace } from './retry-pace.ts';
-import { type FailureKind, SilenceError, WatchEndedError } from './watch-failure.ts';
+import { type FailureKind, SilenceError, WatchEndedError, failureKind } from './watch-failure.ts';
 import { type WatchEvent, watchEvents } from './watch-stream.ts';
 
 /** What a reflector reads. */
@@ -23,6 +23,11 @@ export interface ReflectorHandler<T extends KubeObject> {
   onUpsert(object: T): void;
   /** The last that was seen of an object that is gone, or that no longer fits the selector. */
   onDelete(object: T): void;
+  /**
+   * A list is complete and told. What was made and went while no watch looked is told by nothing else: whoever expects
+   * an object that is not there now has missed its end.
+   */
+  onListed?(): void;
 }
 
 export interface ReflectorLimits extends RetryLimits {
@@ -42,6 +47,8 @@ export interface ReflectorDeps<T extends KubeObject> {
   readonly limits?: Partial<ReflectorLimits>;
   /** Told of each list and watch that failed, by the kind of failure. */
   readonly onFailure?: (kind: FailureKind) => void;
+  /** Told when a list or watch succeeded again after one that failed for more than silence or an expired version. */
+  readonly onRecovered?: () => void;
   readonly random?: () => number;
 }
 
@@ -123,6 +130,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #run(): Promise<void> {
+    const { clock } = this.#deps;
     while (!this.#stopping.signal.aborted) {
       let delayMs = 0;
       try {
@@ -132,7 +140,7 @@ export class Reflector<T extends KubeObject> {
         if (this.#stopping.signal.aborted) return;
         delayMs = this.#afterFailure(error);
       }
-      if (delayMs > 0) await this.#pause(delayMs);
+      if (delayMs > 0) await pause(clock, delayMs, this.#stopping.signal);
     }
   }
 
@@ -148,7 +156,8 @@ export class Reflector<T extends KubeObject> {
     }
     this.#replaceAll(found);
     this.#resourceVersion = resourceVersion;
-    this.#fault = undefined;
+    this.#contain({}, () => this.#deps.handler.onListed?.());
+    this.#recovered();
     if (this.#isSynced) return;
     this.#isSynced = true;
     this.#synced.resolve();
@@ -177,7 +186,7 @@ export class Reflector<T extends KubeObject> {
         ...(source.metadataOnly === true ? { accept: metadataOnly } : {}),
         signal: AbortSignal.any([this.#stopping.signal, liveness.signal]),
       });
-      this.#fault = undefined;
+      this.#recovered();
       for await (const event of watchEvents<T>(body)) {
         liveness.renew();
         this.#take(event);
@@ -250,13 +259,25 @@ export class Reflector<T extends KubeObject> {
   }
 
   /** A handler that throws has a fault of its own; the copy goes on. */
-  #tell(what: keyof ReflectorHandler<T>, object: T): void {
+  #tell(what: 'onUpsert' | 'onDelete', object: T): void {
+    const { namespace, name } = object.metadata;
+    this.#contain({ namespace, name }, () => this.#deps.handler[what](object));
+  }
+
+  #contain(about: Readonly<Record<string, string | undefined>>, call: () => void): void {
     try {
-      this.#deps.handler[what](object);
+      call();
     } catch (error) {
-      const { namespace, name } = object.metadata;
-      this.#deps.logger.error({ namespace, name, ...errorFields(error) }, 'a handler of watch events failed');
+      this.#deps.logger.error({ ...about, ...errorFields(error) }, 'a handler of watch events failed');
     }
+  }
+
+  #recovered(): void {
+    if (this.#fault === undefined) return;
+    const kind = failureKind(this.#fault);
+    this.#fault = undefined;
+    // These two come in the order of things, with an API server that is well.
+    if (kind !== 'silent' && kind !== 'expired') this.#deps.onRecovered?.();
   }
 
   /** Notes a failure and answers how long to wait before the next try, in milliseconds. */
@@ -272,20 +293,4 @@ export class Reflector<T extends KubeObject> {
     this.#deps.logger[level]({ path, kind, ...errorFields(error) }, 'a watch fails and is tried again');
     return delayMs;
   }
-
-  async #pause(delayMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const { signal } = this.#stopping;
-    const wake = (): void => resolve();
-    const cancel = this.#deps.clock.after(delayMs, wake);
-    signal.addEventListener('abort', wake, { once: true });
-    await promise;
-    signal.removeEventListener('abort', wake);
-    cancel();
-  }
-}
-
-function stripped<T extends KubeObject>(object: T): T {
-  delete object.metadata.managedFields;
-  return object;
 }

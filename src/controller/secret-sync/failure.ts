@@ -45,7 +45,7 @@ function refusalAdvice({ status }: ApiError, type: string): string | undefined {
   }
   if (status === 404) return 'The namespace does not exist any more.';
   if (status === 400 || status === 413 || status === 422)
-    return neededKeys[type] ?? "Check the namespace's admission policies.";
+    return neededKeys[type] ?? "Check spec.target.labels and annotations, and the namespace's admission policies.";
   return undefined;
 }
 

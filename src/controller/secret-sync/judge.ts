@@ -81,7 +81,9 @@ function refrain(error: DomainError): Decision {
 }
 
 function notOwned(name: string, owner: string | undefined): DomainError {
-  const whose = owner === undefined ? 'was not made by this SecretSync' : `belongs to the SecretSync ${owner}`;
+  // Anybody can write anything into an annotation.
+  const isName = owner !== undefined && owner.length <= 253 && /^[a-z0-9.-]+$/.test(owner);
+  const whose = isName ? `belongs to the SecretSync ${owner}` : 'was not made by this SecretSync';
   return new DomainError(
     'target_not_owned',
     `Secret ${name} exists and ${whose}; it is left untouched. Delete it, or make a SecretSync with another spec.target.name.`,

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../kube/objects.ts';
+import { lastAppliedAnnotation, type ObjectMeta } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { TargetFacts } from './judge.ts';
@@ -47,6 +47,8 @@ export async function lookAtTarget(deps: LookDeps, subject: Subject, fresh: bool
 function lookFromAfar({ sync, memory }: Subject, watched: ObjectMeta | undefined): TargetLook | undefined {
   if (watched === undefined) return absent;
   if (!isOwnedBy(watched, sync)) return foreign(watched);
+  // The watch's copy lacks its value, which a replacement made from the copy would take away.
+  if (watched.annotations?.[lastAppliedAnnotation] !== undefined) return undefined;
   const { verified } = memory;
   // Nobody wrote it since: what it holds is known.
   const isKnown = verified?.uid === watched.uid && verified.resourceVersion === watched.resourceVersion;

@@ -37,6 +37,8 @@ export interface SyncMemory {
   source: ReadSource | undefined;
   /** Version of the token Secret that was read last. */
   tokenVersion: string | undefined;
+  /** The reason that the last reconcile came to, whether or not the status tells it yet. */
+  reason: string | undefined;
   /** Why the last reconcile did not succeed. */
   failure: ErrorCode | undefined;
   /** Checks of events that came while a reconcile was under way: each answers whether it was news. */
@@ -69,6 +71,7 @@ export class SyncMemories {
       verified: undefined,
       source: undefined,
       tokenVersion: undefined,
+      reason: undefined,
       failure: undefined,
       deferred: [],
     };

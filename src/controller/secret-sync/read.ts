@@ -149,7 +149,7 @@ function tokenIn(secret: SecretObject | undefined, { spec: { tokenSecretRef } }:
       `There is no Secret ${name} in this namespace: make it, with a service token under the key ${key}`,
     );
   }
-  const value = secret.data?.[key];
+  const value = Object.hasOwn(secret.data ?? {}, key) ? secret.data?.[key] : undefined;
   // A token made by `kubectl create secret --from-file` often has a line's end.
   const text = value === undefined ? '' : Buffer.from(value, 'base64').toString('utf8').trim();
   if (text === '') {

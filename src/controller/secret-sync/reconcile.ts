@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/domain-error.ts';
-import type { ErrorCode, ErrorEffect } from '../../domain/error-catalogue.ts';
+import { type ErrorCode, type ErrorEffect, errorCatalogue } from '../../domain/error-catalogue.ts';
 import { ApiError, isApiStatus } from '../../kube/api-error.ts';
 import { patchStatus } from '../../kube/custom-resources.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -83,16 +83,15 @@ export class SecretSyncReconciler {
 
   async #converge(round: Round): Promise<Result> {
     const { sync, memory, key } = round;
-    const isFollowingTarget = memory.failure === 'target_not_owned';
     memory.failure = undefined;
     if (sync.spec.suspend) return this.#suspended(key);
-    this.#follow(round, isFollowingTarget);
     try {
       return await this.#look(round);
     } catch (error) {
       return this.#failed(round, error, undefined);
     } finally {
-      // Followed only while it is in our way; once the Secret is ours, the watch of all targets shows it.
+      // The token Secret always; what changed there since it was read, the watch tells as soon as it is open. The target
+      // only while it is in our way: once it is ours, the watch of all targets shows it.
       this.#follow(round, memory.failure === 'target_not_owned');
     }
   }
@@ -186,11 +185,12 @@ export class SecretSyncReconciler {
   async #report({ key, sync, memory }: Round, result: Result): Promise<Next> {
     const status = nextStatus(sync, memory.status, result, this.#deps.clock.now());
     const reasonBefore = readyReason(memory.status ?? sync.status);
-    this.#log(key, result, reasonBefore);
+    this.#log(key, result, memory.reason ?? reasonBefore);
+    memory.reason = result.claim.reason;
     try {
       await this.#patch({ sync, memory }, status);
     } catch (error) {
-      return this.#statusFailed(key, error, result.next);
+      return this.#statusFailed(key, error, result);
     }
     memory.status = status;
     memory.reconciled = { uid: sync.metadata.uid, generation: sync.metadata.generation ?? 0 };
@@ -214,11 +214,15 @@ export class SecretSyncReconciler {
     });
   }
 
-  #statusFailed(key: string, error: unknown, next: Next): Next {
+  #statusFailed(key: string, error: unknown, { next, claim }: Result): Next {
     // Deleted meanwhile.
     if (isApiStatus(error, 404)) return next;
-    const isConflict = isApiStatus(error, 409);
-    this.#deps.logger[isConflict ? 'debug' : 'warn'](
+    // A conflict heals itself; of an API server that fails the reconcile has told already.
+    // The comparison after an outage shall find it.
+    const memory = this.#deps.memories.find(key);
+    if (memory !== undefined && !isApiStatus(error, 409)) memory.failure ??= 'cluster_unavailable';
+    const isKnown = isApiStatus(error, 409) || claim.reason === errorCatalogue.cluster_unavailable.reason;
+    this.#deps.logger[isKnown ? 'debug' : 'warn'](
       { key, ...errorFields(error) },
       'the status could not be written; it is tried again',
     );

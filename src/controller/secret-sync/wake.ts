@@ -73,6 +73,18 @@ export class Waker {
     this.#noticeTarget(objectKey(secret.metadata), (memory) => memory.target.observeGone(secret.metadata.uid));
   }
 
+  /**
+   * The targets were listed anew. One that we wrote and that is not among them was deleted while no watch looked. A list
+   * that is older than the write only costs a look.
+   */
+  targetsListed(isWatched: (targetKey: string) => boolean): void {
+    for (const [key, memory] of this.#deps.memories.entries()) {
+      const sync = this.#deps.watchedSync(key);
+      if (sync === undefined || !memory.target.isAhead || isWatched(targetKeyOf(sync))) continue;
+      this.#notice(key, () => memory.target.observeGone(undefined));
+    }
+  }
+
   /** A Secret that is followed by its name appeared, changed or went: a token Secret, or one that is in the way. */
   followedChanged(secretKey: string, secret: KubeObject | undefined): void {
     const { memories, followersOf, watchedSync } = this.#deps;

@@ -13,6 +13,7 @@ interface Watch {
   /** Keys that fit the selectors, as far as they were told. */
   readonly shown: Set<string>;
   readonly send: (type: string, object: AnyObject) => void;
+  readonly end: () => void;
 }
 
 /**
@@ -22,13 +23,13 @@ interface Watch {
 export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   /** `METHOD path` of every call but lists and watches, without the query. */
   readonly calls: string[] = [];
-  readonly bodies: unknown[] = [];
   readonly events: Record<string, unknown>[] = [];
   readonly #objects = new Map<string, AnyObject>();
   readonly #watches = new Set<Watch>();
   readonly #hooks: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
   readonly #finished: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
   #held: (() => void)[] | undefined;
+  #away: (() => never) | undefined;
   #version = 1000;
 
   /** Runs once, before the next call that fits does anything; what it throws is the call's answer. */
@@ -41,6 +42,18 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     this.#finished.push({ pattern, hook });
   }
 
+  /** Ends all watches and has each new one fail as `away` does, until `mend`. */
+  breakWatches(away: () => never): void {
+    this.#away = away;
+    for (const { end } of this.#watches) end();
+  }
+
+  /** Lets everything work again, and drops the hooks that have not come to pass. */
+  mend(): void {
+    this.#away = undefined;
+    this.#hooks.splice(0);
+  }
+
   /** Holds back what the watches would say, until the answer lets it go. */
   holdWatches(): () => void {
     const held: (() => void)[] = [];
@@ -51,7 +64,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     };
   }
 
-  /** Calls since the last time; lists and watches are not among them. */
+  /** Calls since the last time, without lists and watches. */
   takeCalls(): string[] {
     return this.calls.splice(0);
   }
@@ -84,7 +97,6 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   async request<T>(call: ApiCall): Promise<T> {
     const isList = call.method === 'GET' && /(secrets|secretsyncs)$/.test(call.path);
     if (!isList) this.calls.push(`${call.method} ${call.path}${call.query?.['dryRun'] === undefined ? '' : '?dryRun'}`);
-    if (call.body !== undefined) this.bodies.push(call.body);
     await Promise.resolve();
     await this.#step(this.#hooks, call);
     const answer = copied(isList ? this.#list(call) : this.#carryOut(call));
@@ -93,8 +105,10 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   }
 
   watch(call: Omit<ApiCall, 'method' | 'body'> & { readonly signal: AbortSignal }): Promise<AsyncIterable<Uint8Array>> {
+    this.#away?.();
     const lines: Uint8Array[] = [];
     let wake = (): void => {};
+    const ending = new AbortController();
     const watch: Watch = {
       call,
       shown: new Set([...this.#objects].filter(([path, object]) => fits(call, path, object)).map(([path]) => path)),
@@ -106,6 +120,10 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
         if (this.#held === undefined) say();
         else this.#held.push(say);
       },
+      end: () => {
+        ending.abort();
+        wake();
+      },
     };
     this.#watches.add(watch);
     const watches = this.#watches;
@@ -114,7 +132,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
         call.signal.addEventListener('abort', () => reject(new Error('aborted')));
       });
       try {
-        for (;;) {
+        while (!ending.signal.aborted) {
           yield* lines.splice(0);
           const more = new Promise<void>((resolve) => {
             wake = resolve;

@@ -89,6 +89,10 @@ export class FakeServices implements Services {
     },
   };
 
+  get subscribers(): number {
+    return this.#subscribers.size;
+  }
+
   /** Makes an environment; nobody is told. */
   create(path: string, id: string, values: Record<string, string> = {}): void {
     this.environments.set(path, { id, revision: 1, values });

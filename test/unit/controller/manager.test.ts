@@ -112,5 +112,6 @@ test('a stop lets the reconcile under way finish and begins no other', async () 
   expect(harness.values()).toEqual({ A: 'x' });
   expect(harness.status()).toMatchObject({ syncedRevision: 2 });
   expect(harness.cluster.openWatches).toEqual([]);
+  expect(harness.services.subscribers).toBe(0);
   expect(harness.cluster.get(`${syncs}/app`)).toBeDefined();
 });

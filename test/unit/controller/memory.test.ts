@@ -46,9 +46,9 @@ test('a SecretSync that is gone is found by nothing, and cannot be put back by a
   memories.setServiceToken('ns/a', 't');
   memories.setEnvironment('ns/a', 'e');
   memories.drop('ns/a');
+  memories.markUnresolved('ns/a');
   memories.setServiceToken('ns/a', 't');
   memories.setEnvironment('ns/a', 'e');
-  memories.markUnresolved('ns/a');
   expect([memories.byTarget('ns/secret'), memories.byServiceToken('t'), memories.byEnvironment('e')]).toEqual([
     [],
     [],

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DomainError } from '../../../src/domain/domain-error.ts';
 import type { Principal } from '../../../src/domain/principal.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
@@ -153,6 +152,26 @@ describe('a token Secret', () => {
     expect(harness.values()).toEqual(inStep);
   });
 
+  test('that goes in the moment in which it is read is missed once', async () => {
+    await harness.synced();
+    harness.cluster.before(/^GET .*token$/, () => harness.cluster.remove(`${secrets}/token`));
+    harness.services.change(prod, { A: 'x' });
+    await harness.calls();
+    expect(harness.reconciled).toEqual(['TokenSecretNotFound']);
+  });
+
+  test('of a SecretSync that was deleted during its reconcile is not followed', async () => {
+    await harness.synced();
+    harness.services.duringRead = async () => {
+      harness.cluster.remove(`${syncs}/app`);
+      await settled();
+    };
+    harness.services.change(prod, { A: 'x' });
+    await settled();
+    await settled();
+    expect(harness.cluster.openWatches.filter((watch) => watch.includes('metadata.name'))).toEqual([]);
+  });
+
   test('is followed by one watch for all who name it, as long as someone does', async () => {
     await harness.synced();
     harness.putSync({ name: 'second' });
@@ -221,70 +240,5 @@ describe('an environment', () => {
     harness.services.change('acme/web/other', { O: '2' });
     await harness.calls();
     expect(harness.values()).toEqual({ O: '2' });
-  });
-});
-
-describe('after the feed was away', () => {
-  test('a missed change is found by one comparison', async () => {
-    await harness.synced();
-    harness.services.change(prod, { A: 'missed' }, { missed: true });
-    expect(await harness.calls()).toEqual([]);
-    harness.services.ready();
-    expect(await harness.calls()).toEqual(shortestChange);
-    expect(harness.values()).toEqual({ A: 'missed' });
-  });
-
-  test('a change that was missed during a read is found, though the read ended after the comparison', async () => {
-    await harness.synced();
-    harness.services.duringRead = async () => {
-      harness.services.change(prod, { A: 'missed' }, { missed: true });
-      harness.services.ready();
-      await settled();
-    };
-    harness.services.change(prod, { A: 'second' });
-    await settled();
-    await settled();
-    expect(harness.values()).toEqual({ A: 'missed' });
-  });
-
-  test('a start reconciles each SecretSync just once', async () => {
-    await harness.synced();
-    await harness.controller.stop();
-    const again = new Harness(harness);
-    await again.start();
-    expect(again.reconciled).toEqual(['Synced']);
-    await again.controller.stop();
-  });
-
-  test('a missed revocation is found as well', async () => {
-    await harness.synced();
-    harness.services.tokens.set('kf_svc_good', 'the token was revoked; use another');
-    harness.services.ready();
-    await harness.calls();
-    expect(harness.ready()?.reason).toBe('AuthenticationFailed');
-  });
-
-  test('a comparison that fails is tried again until it succeeds', async () => {
-    await harness.synced();
-    harness.services.change(prod, { A: 'missed' }, { missed: true });
-    harness.services.comparisonFault = new DomainError('store_unavailable', 'the database cannot be reached');
-    harness.services.ready();
-    await harness.calls();
-    expect(harness.values()).toEqual(inStep);
-    await harness.clock.advance(1000);
-    await harness.calls();
-    expect(harness.values()).toEqual({ A: 'missed' });
-  });
-
-  test('what had failed is tried again, but not what has an event of its own', async () => {
-    await harness.synced({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
-    harness.putSync({ name: 'tokenless', spec: { tokenSecretRef: { name: 'absent', key: 'token' } } });
-    await harness.calls();
-    harness.services.create('acme/web/later', 'later', { L: '1' });
-    harness.reconciled.splice(0);
-    harness.services.ready();
-    await harness.calls();
-    expect(harness.reconciled).toEqual(['Synced']);
-    expect(harness.values()).toEqual({ L: '1' });
   });
 });

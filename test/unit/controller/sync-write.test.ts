@@ -36,6 +36,21 @@ describe('a write', () => {
     harness.services.change(prod, { A: 'alpha2' });
     await harness.calls();
     expect(harness.values()).toEqual({ A: 'alpha2' });
+    expect(harness.writes.slice(-2)).toEqual(['replace conflict', 'create done']);
+    expect(harness.reconciled).toEqual(['Synced']);
+  });
+
+  test.each([
+    ['changed', () => harness.edit(({ metadata }) => (metadata.labels = { ...metadata.labels, mine: 'yes' }))],
+    ['deleted', () => harness.cluster.remove(`${secrets}/app`)],
+  ])('that is to make the Secret anew, and finds it %s, is judged anew', async (_, meddle) => {
+    await harness.synced();
+    harness.cluster.before(/^DELETE/, meddle);
+    harness.putSync({ target: { type: 'kubernetes.io/ssh-auth' } });
+    await harness.calls();
+    expect(harness.target()).toMatchObject({ type: 'kubernetes.io/ssh-auth' });
+    expect(harness.writes).toContain('delete conflict');
+    expect(harness.reconciled).toEqual(['Synced']);
   });
 
   test('of an older state never wins over a newer one of another controller', async () => {
@@ -75,7 +90,7 @@ describe('a write', () => {
 
   test.each([
     [403, 'Forbidden', "Check the namespace's ResourceQuota and admission policies"],
-    [422, 'Invalid', "Check the namespace's admission policies."],
+    [422, 'Invalid', "Check spec.target.labels and annotations, and the namespace's admission policies."],
     [404, 'NotFound', 'The namespace does not exist any more.'],
   ])('refused with %s says so in our own words, and is tried again', async (status, reason, advice) => {
     harness.cluster.before(/^POST .*secrets$/, () => {

@@ -125,7 +125,7 @@ export function status(code: number, reason: string, { message = 'the message', 
 
 export type Line = readonly [type: string, object: object];
 
-export function lineOf([type, body]: Line): string {
+function lineOf([type, body]: Line): string {
   return `${JSON.stringify({ type, object: body })}\n`;
 }
 
