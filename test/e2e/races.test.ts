@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiProxy } from '../support/api-proxy.ts';
+import { ApiProxy, type ProxiedRequest } from '../support/api-proxy.ts';
 import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
 import { writesOf } from '../support/secret-requests.ts';
 import { SecretWatch, secretValues } from '../support/secret-watch.ts';
@@ -35,10 +36,24 @@ afterAll(() => resources.disposeAsync());
 beforeEach(async () => {
   site = await stack.makeSite({ values: { COUNT: '0' } });
   await site.waitUntilSynced({ COUNT: '0' });
+  await untilOlderIsSettled();
   watch = await SecretWatch.open(stack.kube, { namespace: site.namespace, name: site.name });
 });
 
 afterEach(() => watch.close());
+
+/** Either of the two may have made the Secret; the older one may still be about to find that out. */
+async function untilOlderIsSettled(): Promise<void> {
+  // It follows its token from the end of its first reconcile on.
+  const followsToken = ({ isWatch, path, query }: ProxiedRequest): boolean =>
+    isWatch && path.includes(`/${site.namespace}/`) && query.has('fieldSelector');
+  await waitFor('the older controller to follow its token', () => olderApi.countOpen(followsToken) === 1);
+  await waitFor('the older controller to ask for nothing more', async () => {
+    const before = olderApi.passages().length;
+    await pause(400);
+    return olderApi.passages().length === before;
+  });
+}
 
 function startOlder(): Promise<ServerProcess> {
   const { kubeconfigFile } = olderApi;
