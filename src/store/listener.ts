@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { backoffMs } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { Interrupt } from '../lib/interrupt.ts';
 import { errorFields, type Logger } from '../lib/logger.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
 
@@ -37,7 +38,7 @@ export class Listener {
   readonly #clock: Clock;
   readonly #heartbeatMs: number;
   readonly #limitMs: number;
-  readonly #closing = Promise.withResolvers<void>();
+  readonly #closing = new Interrupt();
   #closed = false;
   #running: Promise<void> | undefined;
 
@@ -57,7 +58,7 @@ export class Listener {
   /** Ends the connection and calls no handler any more. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#closing.resolve();
+    this.#closing.fire();
     await this.#running;
   }
 
@@ -67,7 +68,7 @@ export class Listener {
       const session = new Session(this.#url, this.#limitMs, this.#clock);
       let ready = false;
       try {
-        await this.#unlessClosed(session.open((message) => this.#closed || handlers.onMessage(message)));
+        await this.#closing.during(session.open((message) => this.#closed || handlers.onMessage(message)));
         if (this.#closed) break;
         ready = true;
         failures = 0;
@@ -92,28 +93,24 @@ export class Listener {
   /** Proves the session alive again and again; throws when it is not, comes back when the listener is closed. */
   async #keep(session: Session): Promise<void> {
     while (!this.#closed) {
-      await Promise.race([this.#pause(this.#heartbeatMs), session.lost]);
-      if (!this.#closed) await this.#unlessClosed(session.prove());
+      await session.lost.during(this.#pause(this.#heartbeatMs));
+      if (!this.#closed) await this.#closing.during(session.prove());
     }
   }
 
   /** Comes back early when the listener is closed. */
-  async #unlessClosed(work: Promise<void>): Promise<void> {
-    await Promise.race([work, this.#closing.promise]);
-  }
-
   async #pause(delayMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = this.#clock.after(delayMs, resolve);
-    await Promise.race([promise, this.#closing.promise]);
+    await this.#closing.during(promise);
     cancel();
   }
 }
 
 /** One connection of the listener. */
 class Session {
-  /** Rejects when the connection is lost; never resolves. */
-  readonly lost: Promise<never>;
+  /** Fired with the reason when the connection is lost. */
+  readonly lost = new Interrupt();
   readonly #client: pg.Client;
   readonly #limitMs: number;
   readonly #clock: Clock;
@@ -128,12 +125,8 @@ class Session {
       connectionTimeoutMillis: limitMs,
       keepAlive: true,
     });
-    const { promise, reject } = Promise.withResolvers<never>();
-    this.lost = promise;
-    // Handled wherever it is raced; unhandled it may be rejected before anyone does.
-    this.lost.catch(() => {});
-    this.#client.on('error', reject);
-    this.#client.on('end', () => reject(new Error('the connection ended')));
+    this.#client.on('error', (error) => this.lost.fire(error));
+    this.#client.on('end', () => this.lost.fire(new Error('the connection ended')));
   }
 
   async open(onMessage: (message: StoreMessage) => void): Promise<void> {
@@ -173,11 +166,8 @@ class Session {
   async #within(work: () => Promise<void>): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const cancel = this.#clock.after(this.#limitMs, () => reject(new Error('the database did not answer in time')));
-    const working = work();
-    // Whichever loses the race may still fail afterwards.
-    working.catch(() => {});
     try {
-      await Promise.race([working, this.lost, late]);
+      await this.lost.during(Promise.race([work(), late]));
     } finally {
       cancel();
     }
