@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { checkoutDirectory } from './checkout.ts';
 import { withBuildLock } from './cluster/build-lock.ts';
+import { onProcessEnd } from './cluster/process-end.ts';
 
 const dist = join(checkoutDirectory, 'dist');
 const stampFile = join(dist, '.built-from');
@@ -38,10 +39,12 @@ function compile(): Promise<void> {
   const tsc = join(checkoutDirectory, 'node_modules', 'typescript', 'bin', 'tsc');
   const args = [tsc, '-p', join(checkoutDirectory, 'tsconfig.build.json')];
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, (error, output) => {
+    const compiler = execFile(process.execPath, args, (error, output) => {
+      forget();
       if (error === null) resolve();
       else reject(new Error(`keyframe-server does not compile:\n${output}`));
     });
+    const forget = onProcessEnd(() => void compiler.kill('SIGKILL'));
   });
 }
 

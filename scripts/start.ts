@@ -12,6 +12,7 @@ import { Api } from './start/api.ts';
 import { prepareFiles, removeForeignData, type StartFiles } from './start/files.ts';
 import { KeyframeServer } from './start/keyframe-server.ts';
 import { help, parseStartOptions, type StartOptions } from './start/options.ts';
+import { requireFreePorts, type WantedPort } from './start/ports.ts';
 import { applyQuickstart, awaitSecret } from './start/quickstart.ts';
 import { apiCommands, apiReport, clusterCommands, type Commands, secretReport } from './start/report.ts';
 import { RunFile } from './start/run-file.ts';
@@ -21,6 +22,7 @@ const port = process.env['KEYFRAME_PORT'] ?? '8700';
 const metricsPort = process.env['KEYFRAME_METRICS_PORT'] ?? '8701';
 // Beside the API's; the controller serves nothing else.
 const controllerMetricsPort = String(Number(metricsPort) + 1);
+const controllerPort: WantedPort = { port: controllerMetricsPort, variable: 'KEYFRAME_METRICS_PORT' };
 const yearSeconds = 365 * 24 * 3600;
 
 /** What runs, in the order in which it was started; stopped in the opposite order. */
@@ -45,8 +47,14 @@ async function startServer(run: RunFile, server: KeyframeServer, readyPort: stri
   });
 }
 
+interface Served {
+  readonly api: Api;
+  /** What every server of this run is told. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** PostgreSQL and the API: within seconds. */
-async function startApi(files: StartFiles, run: RunFile): Promise<{ api: Api; env: Record<string, string> }> {
+async function startApi(files: StartFiles, run: RunFile): Promise<Served> {
   removeForeignData(files);
   const postgres = await startPostgres({ name: files.database });
   running.push(postgres);
@@ -77,8 +85,7 @@ async function startApi(files: StartFiles, run: RunFile): Promise<{ api: Api; en
   return { api, env };
 }
 
-/** The cluster, the controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
-async function startSync(api: Api, env: Record<string, string>, files: StartFiles, run: RunFile): Promise<Commands> {
+async function startKubernetes(): Promise<Cluster> {
   const cluster = await startCluster({
     sources: ['kind', 'assets', 'built'],
     customResources: join(checkoutDirectory, 'crds'),
@@ -87,6 +94,11 @@ async function startSync(api: Api, env: Record<string, string>, files: StartFile
     onUnexpectedEnd: (message) => console.error(message),
   });
   running.push(cluster);
+  return cluster;
+}
+
+/** The controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
+async function startSync(cluster: Cluster, { api, env }: Served, files: StartFiles, run: RunFile): Promise<Commands> {
   await startController(cluster, env, files, run);
   const kube = new KubeHttp(cluster.kubeconfig);
   try {
@@ -99,18 +111,15 @@ async function startSync(api: Api, env: Record<string, string>, files: StartFile
   }
 }
 
-async function startController(
-  cluster: Cluster,
-  env: Record<string, string>,
-  files: StartFiles,
-  run: RunFile,
-): Promise<void> {
+async function startController(cluster: Cluster, env: Served['env'], files: StartFiles, run: RunFile): Promise<void> {
   await createControllerAccount({
     adminKubeconfig: cluster.kubeconfig,
     rulesFile: join(checkoutDirectory, 'charts', 'keyframe', 'files', 'controller-rules.yaml'),
     kubeconfigFile: files.controllerKubeconfig,
     tokenSeconds: yearSeconds,
   });
+  // Once more: the cluster may have taken minutes.
+  await requireFreePorts([controllerPort]);
   const server = new KeyframeServer({
     role: 'controller',
     env: {
@@ -128,19 +137,32 @@ async function start(options: StartOptions): Promise<void> {
   const run = new RunFile(files.run);
   await run.take();
   running.push({ stop: async () => run.release() });
+  await requireFreePorts(wantedPorts(options));
   await buildServer();
-  const { api, env } = await startApi(files, run);
+  const served = await startApi(files, run);
+  const { api } = served;
   console.log(apiReport(api.url, files.adminToken));
   if (!options.cluster) return console.log(apiCommands(api.url, files.adminToken));
+  let cluster: Cluster | undefined;
   try {
-    const commands = await startSync(api, env, files, run);
+    cluster = await startKubernetes();
+    const commands = await startSync(cluster, served, files, run);
     // With --once all of it is gone in a moment.
     if (!options.once) console.log(clusterCommands(commands));
   } catch (error) {
     if (options.once || stopping !== undefined) throw error;
-    console.error(`\nThere is no cluster: ${messageOf(error)}\nThe API stays up without it.`);
+    const fault = cluster === undefined ? 'There is no cluster' : 'The cluster runs, but its sync could not be set up';
+    console.error(`\n${fault}: ${messageOf(error)}\nThe API stays up without it.`);
     console.log(apiCommands(api.url, files.adminToken));
   }
+}
+
+function wantedPorts({ cluster }: StartOptions): WantedPort[] {
+  const api = [
+    { port, variable: 'KEYFRAME_PORT' },
+    { port: metricsPort, variable: 'KEYFRAME_METRICS_PORT' },
+  ];
+  return cluster ? [...api, controllerPort] : api;
 }
 
 function messageOf(error: unknown): string {

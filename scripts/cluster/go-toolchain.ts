@@ -6,7 +6,8 @@ import { ClusterError } from './cluster-error.ts';
 /** Other ways to a cluster, for messages about Go. */
 const waysWithoutGo =
   'Without Go: start Docker and install kind (https://kind.sigs.k8s.io), or set KUBEBUILDER_ASSETS to a folder with etcd and ' +
-  'kube-apiserver, or KEYFRAME_TEST_KUBECONFIG to the kubeconfig of a cluster made for tests.';
+  'kube-apiserver. npm test and npm run cluster (not npm start) also take a cluster made for tests, whose kubeconfig ' +
+  'KEYFRAME_TEST_KUBECONFIG names.';
 
 /** The environment in which `go` builds our pins, whatever the user's own settings for other projects are. */
 export function goEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

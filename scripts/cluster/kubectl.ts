@@ -23,9 +23,9 @@ async function main(): Promise<void> {
     KUBECACHEDIR: join(cluster.runFolder, 'kubectl-cache'),
   };
   const child = spawn(program, process.argv.slice(2), { env, stdio: 'inherit' });
-  // kubectl decides what becomes of a signal. A Ctrl-C reaches it from the terminal; a second one would cut its clean-up short.
-  process.on('SIGINT', () => undefined);
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void child.kill(signal));
+  // kubectl decides what becomes of a signal. bootstrap.mjs starts this in a group of its own, so that nothing, not even a Ctrl-C
+  // at the terminal, reaches kubectl unless it is handed on here.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void child.kill(signal));
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   process.exitCode = code ?? 128 + (signal === null ? 0 : systemConstants.signals[signal]);
 }

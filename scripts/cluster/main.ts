@@ -62,4 +62,4 @@ function shown(path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-await runProgram(main);
+await runProgram(main, usage);

@@ -12,6 +12,8 @@ export interface ServerOptions {
   readonly logFile: string;
 }
 
+// A wait for a single answer on this machine.
+const answerLimitMs = 1_000;
 const program = join(checkoutDirectory, 'dist', 'main.js');
 
 /** A `keyframe-server` process of this checkout's build. */
@@ -31,6 +33,7 @@ export class KeyframeServer {
       stdio: ['ignore', log, log],
     });
     closeSync(log);
+    guard(this.#child);
   }
 
   get pid(): number {
@@ -42,7 +45,8 @@ export class KeyframeServer {
     const deadline = Date.now() + limitMs;
     while (Date.now() < deadline) {
       if (this.#ended()) break;
-      if (await answersReady(metricsPort)) return;
+      // Whoever answered was not this process if that has ended meanwhile.
+      if ((await answersReady(metricsPort)) && !this.#ended()) return;
       await sleep(50);
     }
     throw new Error(`keyframe-server ${this.role} is not ready. The end of its log:\n${this.#logTail()}`);
@@ -79,10 +83,33 @@ export class KeyframeServer {
 
 async function answersReady(port: number): Promise<boolean> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(answerLimitMs) });
     await response.body?.cancel();
     return response.ok;
   } catch {
     return false;
   }
+}
+
+// The read ends when the pipe closes, which the kernel does however our process ends.
+const guardScript = `
+read -r word && exit 0
+kill -TERM "$1" 2>/dev/null
+tries=0
+while [ "$tries" -lt 150 ] && kill -0 "$1" 2>/dev/null; do tries=$((tries + 1)); sleep 0.1; done
+kill -KILL "$1" 2>/dev/null
+`;
+
+/** Starts a tiny process that ends the server if this process is killed by force. */
+function guard(server: ChildProcess): void {
+  if (server.pid === undefined) return;
+  const child = spawn('/bin/sh', ['-c', guardScript, 'keyframe-guard', String(server.pid)], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.on('error', () => undefined);
+  child.stdin.on('error', () => undefined);
+  child.unref();
+  server.once('exit', () => void child.stdin.end('ended\n'));
 }

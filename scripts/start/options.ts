@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { argumentFault } from '../cluster/cluster-error.ts';
 
 export interface StartOptions {
   /** Exit as soon as the native Secret is there. */
@@ -22,13 +23,23 @@ are kept in .dev/.
 
 /** Reads the arguments of `npm start`; undefined when help was asked for. Throws a sentence about a faulty one. */
 export function parseStartOptions(args: readonly string[]): StartOptions | undefined {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { once: { type: 'boolean' }, 'no-cluster': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-  });
+  const values = parseValues(args);
   if (values.help) return undefined;
   if (values.once && values['no-cluster']) {
     throw new Error('--once waits for a Secret in the cluster, so it does not go with --no-cluster: give one of them.');
   }
   return { once: values.once ?? false, cluster: !values['no-cluster'] };
+}
+
+function parseValues(args: readonly string[]): { once?: boolean; 'no-cluster'?: boolean; help?: boolean } {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: { once: { type: 'boolean' }, 'no-cluster': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    }).values;
+  } catch (error) {
+    const fault = argumentFault(error);
+    if (fault === undefined) throw error;
+    throw new Error(`${fault} "npm start -- --help" tells what there is.`, { cause: error });
+  }
 }
