@@ -12,8 +12,15 @@ import {
   rules,
 } from '../domain/policy.ts';
 import type { Caller, Principal, Role } from '../domain/principal.ts';
-import { findEnvironmentTarget, findOrganizationTarget, findProjectTarget } from '../store/access.ts';
+import {
+  findEnvironmentTarget,
+  findOrganizationTarget,
+  findProjectTarget,
+  holdInstanceAdmin,
+  holdTarget,
+} from '../store/access.ts';
 import type { Database } from '../store/database.ts';
+import type { Transaction } from '../store/transaction.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
 import { checkSlug } from './checks.ts';
 
@@ -57,6 +64,16 @@ class InstanceHandle<A extends InstanceAction> {
   get caller(): Caller {
     return this.#caller;
   }
+
+  /** Like `OrganizationHandle.confirm`, by what the user is now. */
+  async confirm(tx: Transaction): Promise<void> {
+    const { principal } = this.#caller;
+    const now =
+      principal.type === 'user'
+        ? { ...principal, instanceAdmin: await holdInstanceAdmin(tx, principal.id) }
+        : principal;
+    if (decideInstance(now, this.action) !== 'allowed') throw instanceRefusal(this.action);
+  }
 }
 
 /** Like `InstanceHandle`, for what lies in an organization. */
@@ -69,9 +86,13 @@ class OrganizationHandle<A extends Action = OrganizationAction> {
   readonly organization: string;
   /** What the audit says of the target. */
   readonly target: AuditTarget;
+  readonly #found: PolicyTarget;
+  readonly #place: string;
 
   constructor({ caller, action, slugs, found }: Grant<A, OrganizationSlugs>) {
     this.#caller = caller;
+    this.#found = found;
+    this.#place = placeOf(slugs);
     this.action = action;
     this.organizationId = found.organizationId;
     this.organization = slugs.organization;
@@ -80,6 +101,18 @@ class OrganizationHandle<A extends Action = OrganizationAction> {
 
   get caller(): Caller {
     return this.#caller;
+  }
+
+  /**
+   * Judges once more, inside a transaction and by what is committed now; from here to its end no withdrawal of the
+   * right is. Throws DomainError not_found or forbidden as `Access` does.
+   */
+  async confirm(tx: Transaction): Promise<void> {
+    const { principal } = this.#caller;
+    const held = await holdTarget(tx, roleHolder(this.#caller), this.#found);
+    const role = held?.role ?? null;
+    const decision = held === undefined ? 'hidden' : decide(principal, role, this.action, this.#found);
+    if (decision !== 'allowed') throw refusal(principal, this.action, { place: this.#place, decision, role });
   }
 }
 
@@ -111,6 +144,8 @@ class EnvironmentHandle<A extends EnvironmentAction = EnvironmentAction> extends
   }
 }
 
+/** Access for whatever action. */
+export type AnyAccess = InstanceHandle<InstanceAction> | OrganizationHandle<Action>;
 export type InstanceAccess<A extends InstanceAction> = InstanceHandle<A>;
 export type OrganizationAccess<A extends OrganizationAction = OrganizationAction> = OrganizationHandle<A>;
 export type ProjectAccess<A extends ProjectAction = ProjectAction> = ProjectHandle<A>;
@@ -136,7 +171,7 @@ export class Access {
   /** Admits to an action on the instance itself. */
   async instance<A extends InstanceAction>(caller: Caller, action: A): Promise<InstanceAccess<A>> {
     if (decideInstance(caller.principal, action) === 'allowed') return new InstanceHandle(caller, action);
-    const error = new DomainError('forbidden', `${action} is for instance admins; ask one`);
+    const error = instanceRefusal(action);
     await this.#audit.recordDenial(caller, action, {}, error);
     throw error;
   }
@@ -208,6 +243,10 @@ function roleHolder({ principal }: Caller): string | null {
 function placeOf(slugs: OrganizationSlugs): string {
   const levels = Object.keys(slugs);
   return `${levels.at(-1)} ${Object.values(slugs).join('/')}`;
+}
+
+function instanceRefusal(action: InstanceAction): DomainError {
+  return new DomainError('forbidden', `${action} is for instance admins; ask one`);
 }
 
 interface Refused {

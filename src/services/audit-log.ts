@@ -146,5 +146,5 @@ function chainOf({ principal }: Caller): string | null {
 }
 
 function isUnavailable(error: unknown): boolean {
-  return error instanceof DomainError && error.code === 'store_unavailable';
+  return error instanceof DomainError && (error.code === 'store_unavailable' || error.code === 'overloaded');
 }

@@ -18,6 +18,22 @@ const faultDetails: Readonly<Record<CredentialFault, string>> = {
   scope_deleted: 'the organization, project or environment of this token was deleted',
 };
 
+/** Why a token was refused. `missing`, `malformed` and `unknown`: nobody vouched for whose it is. */
+export type RefusalFault = CredentialFault | 'missing' | 'malformed' | 'unknown';
+
+/** An `unauthenticated` that knows its reason. */
+export class AuthenticationRefusal extends DomainError {
+  readonly fault: RefusalFault;
+  /** Whom the token stands for; given only where its secret part was right. */
+  readonly principal: Principal | undefined;
+
+  constructor(fault: RefusalFault, detail: string, principal?: Principal) {
+    super('unauthenticated', detail);
+    this.fault = fault;
+    this.principal = principal;
+  }
+}
+
 /** Tells who a token stands for (docs/interface.md section 5). */
 export class Authentication {
   readonly #deps: AuthenticationDeps;
@@ -28,26 +44,28 @@ export class Authentication {
 
   /**
    * Answers the principal of a token (without the word `Bearer`). Nothing is cached: a revocation, an expiry by the
-   * database's clock, a disabling or a deletion holds from the next call on. Throws DomainError unauthenticated, whose
+   * database's clock, a disabling or a deletion holds from the next call on. Throws AuthenticationRefusal, whose
    * detail tells a missing, a malformed and an unknown token apart, and why a known one opens nothing only to whoever
    * has its secret part; store_unavailable without the database.
    */
   async authenticate(bearer: string | undefined): Promise<Principal> {
     if (bearer === undefined || bearer === '') {
-      throw refusal('a token is needed; send it as "Authorization: Bearer <token>"');
+      throw new AuthenticationRefusal('missing', 'a token is needed; send it as "Authorization: Bearer <token>"');
     }
     const token = parseToken(bearer);
     if (token === undefined) {
-      throw refusal('the token is malformed: it must be a whole kf_svc_… or kf_pat_… token with nothing around it');
+      throw new AuthenticationRefusal(
+        'malformed',
+        'the token is malformed: it must be a whole kf_svc_… or kf_pat_… token with nothing around it',
+      );
     }
     const found = await findCredential(this.#deps.database.pool, token.kind, token.credentialId);
-    if (found === undefined || !hashesEqual(found.tokenHash, token.hash)) throw refusal('the token is unknown');
-    if (found.fault !== null) throw refusal(faultDetails[found.fault]);
+    if (found === undefined || !hashesEqual(found.tokenHash, token.hash)) {
+      throw new AuthenticationRefusal('unknown', 'the token is unknown');
+    }
+    const { fault, principal } = found;
+    if (fault !== null) throw new AuthenticationRefusal(fault, faultDetails[fault], principal);
     if (found.useDue) this.#deps.usage.note(token.kind, token.credentialId);
-    return found.principal;
+    return principal;
   }
-}
-
-function refusal(detail: string): DomainError {
-  return new DomainError('unauthenticated', detail);
 }

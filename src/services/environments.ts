@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type EnvironmentRecord, findEnvironment, insertEnvironment, listEnvironments } from '../store/environments.ts';
 import { notifyEnvironment } from '../store/notify.ts';
-import { holdProject } from '../store/projects.ts';
 import type { EnvironmentAccess, ProjectAccess } from './access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
@@ -27,9 +26,8 @@ export class Environments {
       checkSlug('slug', slug);
       checkName('displayName', displayName);
       note({ environment: slug });
-      const { caller, projectId } = access;
-      return mutate(this.#deps, caller, async (tx) => {
-        if (!(await holdProject(tx, projectId))) throw deletedMeanwhile('project');
+      const { projectId } = access;
+      return mutate(this.#deps, access, async (tx) => {
         const ids = { id: randomUUID(), revisionId: randomUUID() };
         const result = await insertEnvironment(tx, { ...ids, projectId, slug, displayName });
         if (result === undefined) throw slugTaken('environment', slug);

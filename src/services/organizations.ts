@@ -53,7 +53,7 @@ export class Organizations {
       checkName('displayName', displayName);
       note({ organization: slug });
       const id = randomUUID();
-      return mutate(this.#deps, caller, async (tx) => {
+      return mutate(this.#deps, access, async (tx) => {
         const result = await insertOrganization(tx, { id, slug, displayName, ownerId: caller.principal.id });
         if (result === undefined) throw slugTaken('organization', slug);
         const target = { organization: slug, owner: caller.principal.id };

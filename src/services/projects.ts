@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { holdOrganization } from '../store/organizations.ts';
 import { findProject, insertProject, listProjects, type ProjectRecord } from '../store/projects.ts';
 import type { OrganizationAccess, ProjectAccess } from './access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
@@ -23,9 +22,8 @@ export class Projects {
       checkSlug('slug', slug);
       checkName('displayName', displayName);
       note({ project: slug });
-      const { caller, organizationId } = access;
-      return mutate(this.#deps, caller, async (tx) => {
-        if (!(await holdOrganization(tx, organizationId))) throw deletedMeanwhile('organization');
+      const { organizationId } = access;
+      return mutate(this.#deps, access, async (tx) => {
         const result = await insertProject(tx, { id: randomUUID(), organizationId, slug, displayName });
         if (result === undefined) throw slugTaken('project', slug);
         return { result, audit: successRecord(access, { project: slug, projectId: result.id }) };

@@ -4,6 +4,7 @@ import { hashesEqual } from '../crypto/token.ts';
 import { DomainError } from '../domain/domain-error.ts';
 import { limits } from '../domain/limits.ts';
 import type { Caller } from '../domain/principal.ts';
+import { KeyedLimiter } from '../lib/keyed-limiter.ts';
 import type { Database } from '../store/database.ts';
 import { notifyEnvironment } from '../store/notify.ts';
 import * as store from '../store/secrets.ts';
@@ -23,6 +24,8 @@ export interface SecretOrder {
   /** The id of the revision that the environment must be at. */
   readonly expectedRevision?: string;
   readonly skipUnchanged?: boolean;
+  /** Whether it is of any number of keys, as its audit row will tell it; without it there is one wish. */
+  readonly batch?: boolean;
 }
 
 /** The environment after a write. */
@@ -40,12 +43,22 @@ export interface SecretWriterDeps {
   readonly keyring: Pick<Keyring, 'sealer' | 'mac'>;
 }
 
-// An audit row names this many keys; the revision it names has them all.
+// An audit row names this many keys set and deleted; the revision it names has them all.
 const auditedKeys = 100;
+
+// Writers of one environment run one after another anyway. The second fetches what it needs while the first commits;
+// more would only keep connections from other environments.
+const queue = {
+  atOnce: 2,
+  waiting: 256,
+  waitMs: 5_000,
+  refusal: () => new DomainError('overloaded', 'too many changes of this environment wait already; try again'),
+};
 
 /** The one way in which secrets change: set, deleted and rolled back alike. */
 export class SecretWriter {
   readonly #deps: SecretWriterDeps;
+  readonly #queue = new KeyedLimiter(queue);
 
   constructor(deps: SecretWriterDeps) {
     this.#deps = deps;
@@ -55,13 +68,15 @@ export class SecretWriter {
    * Does one write under the environment's lock, with its audit row, and tells the listeners at the commit. An order
    * without wishes, or with nothing to change, makes no revision. Throws DomainError version_mismatch where the
    * environment or a key is not as expected, quota_exceeded beyond the limits of docs/interface.md section 8,
-   * not_found where the environment was deleted meanwhile, and what `planWrite` and `mutate` throw.
+   * not_found where the environment was deleted meanwhile, overloaded where its writers wait too long, and what `planWrite` and `mutate` throw.
    */
   async write(access: WriteAccess, order: SecretOrder): Promise<WrittenSecrets> {
-    const sealing = await this.#sealEachOnce(access, order.wishes);
-    return mutate(this.#deps, access.caller, async (tx) => {
-      const result = await this.#writeLocked(tx, { access, order, sealing });
-      return { result, audit: successRecord(access, summaryOf(result, order.wishes)) };
+    return this.#queue.run(access.environmentId, async () => {
+      const sealing = await this.#sealEachOnce(access, order.wishes);
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await this.#writeLocked(tx, { access, order, sealing });
+        return { result, audit: successRecord(access, summaryOf(result, order)) };
+      });
     });
   }
 
@@ -191,15 +206,32 @@ async function checkQuota(tx: Transaction, environmentId: string, growth: Plan['
   }
 }
 
-function summaryOf({ revision, revisionId, at, changes, unchanged }: WrittenSecrets, wishes: Wishes): AuditTarget {
-  const keys = [...wishes.keys()];
-  const deletions = changes.filter(({ kind }) => kind === 'deletion').length;
+function summaryOf(written: WrittenSecrets, { wishes, batch = false }: SecretOrder): AuditTarget {
+  const { revision, revisionId, at } = written;
+  const revisionMade = at === null ? {} : { revision, revisionId };
+  return { ...(batch ? batchSummary(written) : singleSummary(written, wishes)), ...revisionMade };
+}
+
+function batchSummary({ changes, unchanged }: WrittenSecrets): AuditTarget {
+  const keysOf = (wanted: store.SecretChange['kind']): string[] =>
+    changes.filter(({ kind }) => kind === wanted).map(({ key }) => key);
+  const [set, deleted] = [keysOf('version'), keysOf('deletion')];
   return {
-    keys: keys.slice(0, auditedKeys),
-    ...(keys.length > auditedKeys ? { keyCount: keys.length } : {}),
-    set: changes.length - deletions,
-    deleted: deletions,
+    setKeys: set.slice(0, auditedKeys),
+    set: set.length,
+    deletedKeys: deleted.slice(0, auditedKeys),
+    deleted: deleted.length,
     unchanged: unchanged.length,
-    ...(at === null ? {} : { revision, revisionId }),
+  };
+}
+
+/** The key, the version that was made of it, and the one that it was rolled back to. */
+function singleSummary({ changes }: WrittenSecrets, wishes: Wishes): AuditTarget {
+  const [[key, wish] = []] = wishes;
+  const [change] = changes;
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(change?.kind === 'version' ? { version: change.version } : {}),
+    ...(wish?.kind === 'roll_back' ? { targetVersion: wish.targetVersion } : {}),
   };
 }

@@ -171,6 +171,7 @@ export class Secrets {
       if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
       const written = await this.#deps.writer.write(access, {
         wishes: wishesOf(set, deleted),
+        batch: true,
         comment: comment ?? null,
         ...(expectedRevision === undefined ? {} : { expectedRevision }),
         ...(skipUnchanged === undefined ? {} : { skipUnchanged }),

@@ -79,7 +79,7 @@ export class ServiceTokens {
       const { organizationId, caller } = access;
       const credentialId = randomUUID();
       const { token, hash: tokenHash } = generateToken('service_token', credentialId);
-      const record = await mutate(this.#deps, caller, async (tx) => {
+      const record = await mutate(this.#deps, access, async (tx) => {
         const fields = await plan(tx, organizationId, input);
         const { expiresAt, ...tokenFields } = fields;
         const { type, id, name } = caller.principal;
@@ -132,7 +132,7 @@ export class ServiceTokens {
     await auditedFailure(this.#deps.audit, access, async (note) => {
       checkUuid('id', id);
       note({ serviceTokenId: id });
-      await mutate(this.#deps, access.caller, async (tx) => {
+      await mutate(this.#deps, access, async (tx) => {
         const revoked = await revokeServiceToken(tx, access.organizationId, id);
         if (revoked === undefined) throw absentToken(id);
         if (revoked.wasLive) await notifyServiceToken(tx, id);
@@ -230,6 +230,8 @@ function cursorAfter({ createdAt, id }: ServiceTokenRecord): string {
 function positionOf(cursor: string): NonNullable<ServiceTokenPage['after']> {
   const [time = '', id = ''] = decodeCursor('service-tokens', cursor, 2);
   const createdAt = new Date(time);
+  // JavaScript writes years of other lengths too, which the database does not read.
+  if (!/^[0-9]{4}-/.test(time)) throw badCursor();
   if (Number.isNaN(createdAt.getTime()) || createdAt.toISOString() !== time || !isUuid(id)) throw badCursor();
   return { createdAt, id };
 }

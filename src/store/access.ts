@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { Role } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
+import type { Transaction } from './transaction.ts';
 
 /** An organization that exists, and the role a user has in it: null for none. */
 export interface OrganizationTarget {
@@ -72,4 +74,45 @@ export async function findEnvironmentTarget(
 ): Promise<EnvironmentTarget | undefined> {
   const [target] = await queryRows<EnvironmentTarget>(pool, environmentTarget, [userId, ...slugs]);
   return target;
+}
+
+/** Ids from the organization down to a target. */
+export interface TargetIds {
+  readonly organizationId: string;
+  readonly projectId?: string;
+  readonly environmentId?: string;
+}
+
+/**
+ * Looks a target up again from inside a transaction; undefined if it or anything above it is deleted, or if the user
+ * has no role any more. It share-locks all of them and the membership: from here to the commit a deletion or a change
+ * of the role waits. `userId` is null for service tokens, which have no role.
+ */
+export async function holdTarget(
+  tx: Transaction,
+  userId: string | null,
+  { organizationId, projectId, environmentId }: TargetIds,
+): Promise<{ readonly role: Role | null } | undefined> {
+  // Inner joins: an outer one's rows cannot be locked.
+  const membership = Prisma.sql`JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`;
+  const project = Prisma.sql`
+    JOIN project p ON p.organization_id = o.id AND p.id = ${projectId}::uuid AND p.deleted_at IS NULL`;
+  const environment = Prisma.sql`
+    JOIN environment e ON e.project_id = p.id AND e.id = ${environmentId}::uuid AND e.deleted_at IS NULL`;
+  const [held] = await tx.$queryRaw<{ role: Role | null }[]>`
+    SELECT ${Prisma.raw(userId === null ? 'NULL' : 'm.role')} AS role
+    FROM organization o
+    ${userId === null ? Prisma.empty : membership}
+    ${projectId === undefined ? Prisma.empty : project}
+    ${environmentId === undefined ? Prisma.empty : environment}
+    WHERE o.id = ${organizationId}::uuid AND o.deleted_at IS NULL
+    FOR SHARE`;
+  return held;
+}
+
+/** Whether a user is an instance admin now; from here to the commit a change of that waits. */
+export async function holdInstanceAdmin(tx: Transaction, userId: string): Promise<boolean> {
+  const [user] = await tx.$queryRaw<{ instanceAdmin: boolean }[]>`
+    SELECT instance_admin AS "instanceAdmin" FROM app_user WHERE id = ${userId}::uuid FOR SHARE`;
+  return user?.instanceAdmin === true;
 }

@@ -33,6 +33,12 @@ const connectTimeoutMs = 5_000;
 const defaultSilenceMs = { reads: 10_000, transactions: 35_000 };
 // A process that was cut off keeps its locks no longer than this, however long its TCP connection seems alive.
 const idleInTransactionSeconds = 60;
+// So that whoever waits for a lock gives its connection back, and its backend ends though its client is gone.
+const lockWaitSeconds = 5;
+
+const sessionSettings = `SET TimeZone = 'UTC';
+  SET idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s';
+  SET lock_timeout = '${lockWaitSeconds}s'`;
 
 /** Opens the pools. Connects at first use, so it never fails itself. */
 export function openDatabase({ url, poolSize = 20, silenceMs = defaultSilenceMs }: DatabaseOptions): Database {
@@ -90,7 +96,7 @@ function openPool(url: string, max: number, silenceMs: number): pg.Pool {
  * it takes none.
  */
 function setUpSession(client: pg.ClientBase): unknown {
-  return client.query(`SET TimeZone = 'UTC'; SET idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s'`);
+  return client.query(sessionSettings);
 }
 
 /**

@@ -53,13 +53,6 @@ export async function insertOrganization(
   return organization;
 }
 
-/** Keeps an organization from being deleted until the transaction ends; false if it is gone already. */
-export async function holdOrganization(tx: Transaction, id: string): Promise<boolean> {
-  const rows = await tx.$queryRaw<object[]>`
-    SELECT 1 AS one FROM organization WHERE id = ${id}::uuid AND deleted_at IS NULL FOR SHARE`;
-  return rows.length > 0;
-}
-
 export async function findOrganization(pool: pg.Pool, id: string): Promise<OrganizationRecord | undefined> {
   const [organization] = await queryRows<OrganizationRecord>(pool, byId, [id]);
   return organization;

@@ -13,11 +13,12 @@ interface Failure {
   readonly constraint: string | undefined;
 }
 
-// Classes: 08 connection, 53 too few resources, 57P0 shut down or starting, 58 system error; 25006 a standby that
-// has not been promoted; 28 and 3D000 a login or database that is not there (yet).
-const unavailableState = /^(?:08...|53...|57P0.|58...|25006|28...|3D000)$/;
+// Classes: 08 connection, 53 too few resources, 57P0 shut down or starting, 58 system error; 57014 a statement that was
+// cancelled, 25P03 and 25P04 a transaction that was ended for its age; 25006 a standby that has not been promoted;
+// 28 and 3D000 a login or database that is not there (yet).
+const unavailableState = /^(?:08...|53...|57P0.|57014|58...|25P03|25P04|25006|28...|3D000)$/;
 const unavailableCodes = new Set(
-  `P1000 P1001 P1002 P1003 P1008 P1010 P1011 P1017 P2024 P2028 P2037
+  `P1000 P1001 P1002 P1003 P1008 P1010 P1011 P1017 P2037
   ECONNREFUSED ECONNRESET ECONNABORTED ETIMEDOUT EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ENETDOWN EHOSTDOWN
   ERR_STREAM_DESTROYED ERR_STREAM_PREMATURE_CLOSE
   DatabaseNotReachable ConnectionClosed SocketTimeout TlsConnectionError AuthenticationFailed DatabaseAccessDenied
@@ -28,7 +29,6 @@ const unavailableMessages = [
   'Connection terminated',
   'Client has encountered a connection error',
   'Client was closed and is not queryable',
-  'timeout exceeded when trying to connect',
   'Cannot use a pool after calling end on the pool',
   'Query read timeout',
   'The server does not support SSL connections',
@@ -37,12 +37,16 @@ const unavailableMessages = [
 const tlsCode = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|HOSTNAME_MISMATCH)/;
 // A kind comes alone when it was the COMMIT that failed.
 const writeConflicts = ['P2034', '40001', '40P01', 'TransactionWriteConflict'];
+const lockTimeouts = ['55P03'];
+// No connection of the pool became free in time, or Prisma ended a transaction that took too long.
+const exhaustedCodes = ['P2024', 'P2028'];
+const exhaustedPool = 'timeout exceeded when trying to connect';
 const uniqueViolations = ['P2002', '23505', 'UniqueConstraintViolation'];
 const foreignKeyViolations = ['P2003', '23503', '23001'];
 
 /**
  * Makes a DomainError of a database failure: store_unavailable when the database cannot be reached or did not answer
- * in time, overloaded for a write conflict, conflict for a broken unique or foreign key, not_found for a missing row.
+ * in time, overloaded for a write conflict or too long a wait for a lock or connection, conflict for a broken unique or foreign key, not_found for a missing row.
  * Anything else, a DomainError among it, is answered as it is. No detail quotes the failure's own text.
  */
 export function storeError(error: unknown): unknown {
@@ -59,10 +63,21 @@ export function storeError(error: unknown): unknown {
   if (has(writeConflicts)) {
     return new DomainError('overloaded', 'too many changes at once collided; try again', { cause: error });
   }
+  if (has(lockTimeouts)) {
+    const detail = 'another change of the same environment, or of what it belongs to, takes long; try again';
+    return new DomainError('overloaded', detail, { cause: error });
+  }
   if (isUnavailable(failure)) {
     return new DomainError('store_unavailable', 'the database cannot be reached or did not answer in time; try again', {
       cause: error,
     });
+  }
+  if (has(exhaustedCodes) || failure.messages.includes(exhaustedPool)) {
+    return new DomainError(
+      'overloaded',
+      'no database connection was free in time, or a change took too long and was undone; try again',
+      { cause: error },
+    );
   }
   return error;
 }

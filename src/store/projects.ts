@@ -43,15 +43,6 @@ export async function insertProject(
   return project;
 }
 
-/** Keeps a project and its organization from being deleted until the transaction ends; false if either is gone. */
-export async function holdProject(tx: Transaction, id: string): Promise<boolean> {
-  const rows = await tx.$queryRaw<object[]>`
-    SELECT 1 AS one FROM project p JOIN organization o ON o.id = p.organization_id
-    WHERE p.id = ${id}::uuid AND p.deleted_at IS NULL AND o.deleted_at IS NULL
-    FOR SHARE`;
-  return rows.length > 0;
-}
-
 export async function findProject(pool: pg.Pool, id: string): Promise<ProjectRecord | undefined> {
   const [project] = await queryRows<ProjectRecord>(pool, byId, [id]);
   return project;

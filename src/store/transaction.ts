@@ -10,8 +10,9 @@ export type Transaction = Prisma.TransactionClient;
 const attempts = 4;
 const options = {
   isolationLevel: Prisma.TransactionIsolationLevel.ReadCommitted,
-  // Waiting for a free connection, then the whole transaction with its waits for locks.
-  maxWait: 5_000,
+  // Waiting for a connection, a little longer than the pool does, whose error tells more; then the whole transaction
+  // with its waits for locks.
+  maxWait: 6_000,
   timeout: 30_000,
 };
 
@@ -19,7 +20,7 @@ const options = {
  * Runs `work` in one READ COMMITTED transaction: committed when it answers, rolled back when it throws. After a
  * deadlock or a serialization failure it is run again from the start, so it must change nothing outside the
  * transaction. It has 30 seconds. Throws what `work` throws, the database's errors as `storeError` makes them, and
- * DomainError overloaded when it was rolled back by conflicts each time.
+ * DomainError overloaded when it was rolled back by conflicts each time, or waited too long for a lock or connection.
  */
 export async function inTransaction<T>(
   database: Pick<Database, 'prisma'>,

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase, queryRows } from '../../src/store/database.ts';
 import { violatedConstraint } from '../../src/store/prisma-errors.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
+import { LockSession } from '../support/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
 import { StoreFixtures } from '../support/store-fixtures.ts';
@@ -120,10 +121,10 @@ describe('an unavailable database', () => {
     expect(rows).toEqual([{ slug: 'kept' }]);
   });
 
-  test('no free connection in time is store_unavailable', async () => {
+  test('no free connection in time is overloaded', async () => {
     const busy = Promise.allSettled([1, 2].map(() => inTransaction(database, () => sleep(5_600))));
     await sleep(50);
-    await expect(inTransaction(database, (tx) => tx.user.count())).rejects.toMatchObject(unavailable);
+    await expect(inTransaction(database, (tx) => tx.user.count())).rejects.toMatchObject({ code: 'overloaded' });
     await busy;
   }, 15_000);
 });
@@ -232,6 +233,28 @@ describe('a transaction', () => {
     await expect(colliding).rejects.toMatchObject({ code: 'overloaded' });
     expect(count).toBe(4);
   });
+
+  test('that waits for a lock ends as overloaded after 5 s, and so does its backend', async () => {
+    const { organizationId } = await new StoreFixtures(database.pool).environment();
+    const session = await LockSession.begin(server.url);
+    await session.run('SELECT FROM organization WHERE id = $1 FOR UPDATE', [organizationId]);
+    const unhurried = openDatabase({ url: server.url, poolSize: 2 });
+    const data = { displayName: 'late' };
+    const renaming = inTransaction(unhurried, (tx) => tx.organization.update({ where: { id: organizationId }, data }));
+    await expect(renaming).rejects.toMatchObject({ code: 'overloaded' });
+    const waiting = await queryRows<{ count: number }>(
+      unhurried.pool,
+      {
+        name: 'test-waiting',
+        text: `SELECT count(*)::int AS count FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      },
+      [],
+    );
+    expect(waiting).toEqual([{ count: 0 }]);
+    await session.commit();
+    await unhurried.close();
+  }, 15_000);
 
   test('is rolled back with its own error when the work throws', async () => {
     const own = new Error('own');

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../src/domain/principal.ts';
-import { auditRecord } from '../../src/services/audit-log.ts';
+import { Access, type AnyAccess } from '../../src/services/access.ts';
+import { AuditLog, auditRecord } from '../../src/services/audit-log.ts';
 import { type Mutated, mutate } from '../../src/services/mutation.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Transaction } from '../../src/store/transaction.ts';
@@ -31,8 +32,16 @@ let organizationId: string;
 beforeEach(async () => {
   ({ organizationId } = await fixtures.environment());
   user = await fixtures.personalToken();
+  await database.prisma.membership.create({ data: { organizationId, userId: user.principal.id, role: 'viewer' } });
   service = await fixtures.serviceToken({ organizationId });
 });
+
+/** Lets a caller into the organization. */
+async function enter(caller: Caller): Promise<AnyAccess> {
+  const access = new Access({ database, audit: new AuditLog({ database }) });
+  const { slug } = await database.prisma.organization.findUniqueOrThrow({ where: { id: organizationId } });
+  return access.organization(caller, 'organization.read', { organization: slug });
+}
 
 /** Renames the organization, and does something else in between. */
 function rename(caller: Caller, meanwhile: () => Promise<unknown> = async () => undefined) {
@@ -55,13 +64,13 @@ async function state(): Promise<{ name: string; audited: number }> {
 describe('a mutation', () => {
   test('commits its work and its audit row together', async () => {
     const caller = callerOf(user.principal);
-    expect(await mutate({ database }, caller, rename(caller))).toBe('done');
+    expect(await mutate({ database }, await enter(caller), rename(caller))).toBe('done');
     expect(await state()).toEqual({ name: 'renamed', audited: 1 });
   });
 
   test('leaves neither work nor audit row when the audit row is refused', async () => {
     const caller = { ...callerOf(user.principal), requestId: 'not a uuid' };
-    await expect(mutate({ database }, caller, rename(caller))).rejects.toBeDefined();
+    await expect(mutate({ database }, await enter(caller), rename(caller))).rejects.toBeDefined();
     expect(await state()).toMatchObject({ name: expect.not.stringContaining('renamed'), audited: 0 });
   });
 
@@ -90,7 +99,7 @@ describe('a mutation', () => {
     const { principal, credentialId } = token();
     const caller = callerOf(principal);
     const work = rename(caller, () => database.pool.query(end, [credentialId]));
-    await expect(mutate({ database }, caller, work)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(mutate({ database }, await enter(caller), work)).rejects.toMatchObject({ code: 'unauthenticated' });
     expect(await state()).toMatchObject({ name: expect.not.stringContaining('renamed'), audited: 0 });
   });
 
@@ -110,7 +119,7 @@ describe('a mutation', () => {
           }, options),
       },
     } as unknown as Database;
-    const mutation = mutate({ database: holding }, caller, rename(caller));
+    const mutation = mutate({ database: holding }, await enter(caller), rename(caller));
     await looked.promise;
     let revoked = false;
     const revocation = database.pool
@@ -126,8 +135,9 @@ describe('a mutation', () => {
   test('does not hold up another one by the same credential', async () => {
     const caller = callerOf(service.principal);
     const other = await fixtures.environment();
+    const access = await enter(caller);
     const both = [organizationId, other.organizationId].map((id) =>
-      mutate({ database }, caller, async (tx) => {
+      mutate({ database }, access, async (tx) => {
         await tx.organization.update({ where: { id }, data: { displayName: 'x' } });
         return {
           result: id,

@@ -20,10 +20,12 @@ const unavailable: [string, unknown][] = [
   ['pg’s end of a connection', new Error('Connection terminated unexpectedly')],
   ['pg’s connection timeout', new Error('Connection terminated due to connection timeout')],
   ['pg’s broken client', new Error('Client has encountered a connection error and is not queryable')],
-  ['pg’s exhausted pool', new Error('timeout exceeded when trying to connect')],
   ['pg’s closed pool', new Error('Cannot use a pool after calling end on the pool')],
   ['an administrator’s shutdown', errorWith({ code: '57P01' })],
   ['a server that starts', errorWith({ code: '57P03' })],
+  ['a cancelled statement', errorWith({ code: '57014' })],
+  ['a transaction that was idle too long', errorWith({ code: '25P03' })],
+  ['a transaction that was open too long', errorWith({ code: '25P04' })],
   ['too many connections', errorWith({ code: '53300' })],
   ['a full disk', errorWith({ code: '53100' })],
   ['a standby that takes no writes', errorWith({ code: '25006' })],
@@ -33,7 +35,6 @@ const unavailable: [string, unknown][] = [
   ['a certificate that does not fit', errorWith({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })],
   ['a self-signed certificate', errorWith({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
   ['Prisma without a server', errorWith({ code: 'P1001' })],
-  ['Prisma’s transaction limit', errorWith({ code: 'P2028' })],
   ['Prisma’s adapter at a COMMIT', errorWith({ cause: { kind: 'ConnectionClosed' } })],
   [
     'a raw statement of Prisma whose backend was ended',
@@ -48,6 +49,23 @@ test.each(unavailable)('%s is store_unavailable, in a sentence that quotes nothi
   const made = storeError(error);
   expect(made).toMatchObject({ code: 'store_unavailable', cause: error });
   expect((made as DomainError).message).not.toContain('canary');
+});
+
+const overloaded: [string, unknown][] = [
+  ['a lock that took too long', errorWith({ code: '55P03' })],
+  [
+    'such a lock in a raw statement of Prisma',
+    errorWith({ code: 'P2010', meta: { driverAdapterError: errorWith({ cause: { originalCode: '55P03' } }) } }),
+  ],
+  ['pg’s exhausted pool', new Error('timeout exceeded when trying to connect')],
+  ['Prisma’s exhausted pool', errorWith({ code: 'P2024' })],
+  ['Prisma’s transaction limit', errorWith({ code: 'P2028' })],
+];
+
+test.each(overloaded)('%s is overloaded, in a sentence that quotes nothing', (_name, error) => {
+  const made = storeError(error);
+  expect(made).toMatchObject({ code: 'overloaded', cause: error });
+  expect((made as DomainError).message).not.toMatch(/canary|cannot be reached/);
 });
 
 const unchanged: [string, unknown][] = [

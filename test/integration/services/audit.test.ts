@@ -50,20 +50,26 @@ function as(caller: Caller): SecretCalls {
 const audited: [string, (caller: Caller) => Promise<unknown>, string, object][] = [
   ['secrets.list', (caller) => as(caller).read(), 'secret.list', { revision: 1, secrets: 1 }],
   ['secrets.get', (caller) => as(caller).readOne('KEY'), 'secret.read', { key: 'KEY', version: 1 }],
-  [
-    'secrets.put',
-    (caller) => as(caller).put('KEY', 'x'),
-    'secret.write',
-    { keys: ['KEY'], set: 1, deleted: 0, revision: 2 },
-  ],
+  ['secrets.put', (caller) => as(caller).put('KEY', 'x'), 'secret.write', { key: 'KEY', version: 2, revision: 2 }],
   [
     'secrets.patch',
     (caller) => as(caller).patch({ A: '1', B: '2' }, ['KEY']),
     'secret.write',
-    { keys: ['A', 'B', 'KEY'], set: 2, deleted: 1, unchanged: 0, revision: 2 },
+    { setKeys: ['A', 'B'], set: 2, deletedKeys: ['KEY'], deleted: 1, unchanged: 0, revision: 2 },
   ],
-  ['secrets.patch of nothing', (caller) => as(caller).patch({}), 'secret.write', { keys: [], set: 0, deleted: 0 }],
-  ['secrets.delete', (caller) => as(caller).remove('KEY'), 'secret.delete', { keys: ['KEY'], set: 0, deleted: 1 }],
+  [
+    'secrets.patch of one key',
+    (caller) => as(caller).patch({ A: '1' }),
+    'secret.write',
+    { setKeys: ['A'], set: 1, deletedKeys: [], deleted: 0 },
+  ],
+  [
+    'secrets.patch of nothing',
+    (caller) => as(caller).patch({}),
+    'secret.write',
+    { setKeys: [], set: 0, deletedKeys: [], deleted: 0 },
+  ],
+  ['secrets.delete', (caller) => as(caller).remove('KEY'), 'secret.delete', { key: 'KEY', revision: 2 }],
   ['versions.list', (caller) => as(caller).history('KEY'), 'version.list', { key: 'KEY' }],
   [
     'versions.get',
@@ -75,7 +81,7 @@ const audited: [string, (caller: Caller) => Promise<unknown>, string, object][] 
     'versions.rollback',
     (caller) => as(caller).rollback('KEY', { targetVersion: 1 }),
     'version.rollback',
-    { keys: ['KEY'], set: 1, revision: 2 },
+    { key: 'KEY', targetVersion: 1, version: 2, revision: 2 },
   ],
 ];
 
@@ -245,11 +251,13 @@ describe('one audit row', () => {
   test('names at most 100 keys, and the revision that has them all', async () => {
     const all = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`KEY_${index}`, '']));
     const [row] = await rowsOf(world.developer.caller, (caller) => as(caller).patch(all));
-    const target = row?.target as { keys: string[]; revisionId: string };
-    expect(target).toMatchObject({ keyCount: 150, set: 150 });
-    expect(target.keys).toHaveLength(100);
+    const target = row?.target as { setKeys: string[]; revisionId: string };
+    expect(target).toMatchObject({ set: 150, deletedKeys: [] });
+    expect(target.setKeys).toHaveLength(100);
     const { revisionId } = target;
     expect(await services.database.prisma.secretChange.count({ where: { revisionId } })).toBe(150);
+    const [deletion] = await rowsOf(world.developer.caller, (caller) => as(caller).patch({}, Object.keys(all)));
+    expect(deletion?.target).toMatchObject({ set: 0, deleted: 150, deletedKeys: { length: 100 } });
   });
 });
 

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Plaintext } from '../../../src/domain/plaintext.ts';
+import type { Caller } from '../../../src/domain/principal.ts';
+import { LockSession } from '../../support/locks.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { secretCalls } from '../../support/secret-calls.ts';
+import { createUser, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(services);
+});
+
+/** What a refused mutation must leave as it was: every table that one writes, and the audit of successes. */
+async function written(): Promise<unknown> {
+  const { prisma } = services.database;
+  return Promise.all([
+    prisma.organization.count(),
+    prisma.project.count(),
+    prisma.environment.count(),
+    prisma.environmentRevision.count(),
+    prisma.secretVersion.count(),
+    prisma.serviceToken.count({ where: { revokedAt: null } }),
+    prisma.auditEntry.count({ where: { outcome: 'success' } }),
+  ]);
+}
+
+type Withdrawal = (member: string) => Promise<unknown>;
+
+const deletedAt = new Date();
+const removal: Withdrawal = (userId) =>
+  services.database.prisma.membership.deleteMany({ where: { userId, organizationId: world.organization.id } });
+const demotion: Withdrawal = (userId) =>
+  services.database.prisma.membership.updateMany({
+    where: { userId, organizationId: world.organization.id },
+    data: { role: 'viewer' },
+  });
+const projectDeletion: Withdrawal = () =>
+  services.database.prisma.project.update({ where: { id: world.project.id }, data: { deletedAt } });
+const organizationDeletion: Withdrawal = () =>
+  services.database.prisma.organization.update({ where: { id: world.organization.id }, data: { deletedAt } });
+
+const withdrawals: [string, Withdrawal, { code: string }][] = [
+  ['the member is removed', removal, { code: 'not_found' }],
+  ['the role is lowered to viewer', demotion, { code: 'forbidden' }],
+  ['the project is deleted', projectDeletion, { code: 'not_found' }],
+  ['the organization is deleted', organizationDeletion, { code: 'not_found' }],
+];
+
+describe('a write of secrets that waits for the lock of the environment', () => {
+  async function writeWhile(withdraw: () => Promise<unknown>, caller: Caller): Promise<unknown> {
+    const session = await LockSession.begin(database.url);
+    await session.run('SELECT FROM environment WHERE id = $1 FOR UPDATE', [world.environment.id]);
+    const write = Promise.allSettled([secretCalls(services, world, caller).put('KEY', 'late')]);
+    await session.waitForBlocked(1);
+    await withdraw();
+    await session.commit();
+    return write;
+  }
+
+  test.each(withdrawals)('is rolled back, with the error of a new request, when %s', async (_name, withdraw, error) => {
+    const { id, caller } = world.developer;
+    const before = await written();
+    const write = await writeWhile(() => withdraw(id), caller);
+    const again = await world.onEnvironment(caller, 'secret.write').catch((thrown: unknown) => thrown);
+    expect(again).toMatchObject(error);
+    expect(write).toMatchObject([{ status: 'rejected', reason: { ...error, detail: (again as Error).message } }]);
+    expect(await written()).toEqual(before);
+  });
+
+  test('is rolled back when its service token’s organization is deleted, and done when nothing happens', async () => {
+    const token = await world.serviceToken({ scope: 'organization' });
+    expect(await writeWhile(() => Promise.resolve(), token.caller)).toMatchObject([{ status: 'fulfilled' }]);
+    const before = await written();
+    const write = await writeWhile(() => organizationDeletion(''), token.caller);
+    expect(write).toMatchObject([{ status: 'rejected', reason: { code: 'unauthenticated' } }]);
+    expect(await written()).toEqual(before);
+  });
+
+  test('is rolled back when the project is deleted under a service token of the organization', async () => {
+    const token = await world.serviceToken({ scope: 'organization' });
+    const before = await written();
+    const write = await writeWhile(() => projectDeletion(''), token.caller);
+    expect(write).toMatchObject([{ status: 'rejected', reason: { code: 'not_found' } }]);
+    expect(await written()).toEqual(before);
+  });
+
+  test('is rolled back when the withdrawal is written and not committed as it comes to its last look', async () => {
+    const { id, caller } = world.developer;
+    const before = await written();
+    const session = await LockSession.begin(database.url);
+    await session.run('DELETE FROM membership WHERE user_id = $1', [id]);
+    const write = Promise.allSettled([secretCalls(services, world, caller).put('KEY', 'late')]);
+    await session.waitForBlocked(1);
+    await session.commit();
+    expect(await write).toMatchObject([{ status: 'rejected', reason: { code: 'not_found' } }]);
+    expect(await written()).toEqual(before);
+  });
+});
+
+describe('a mutation whose caller was let in before', () => {
+  type Attempt = () => Promise<unknown>;
+
+  /** Each mutation, let in already. */
+  async function letIn({ caller }: { readonly caller: Caller }): Promise<Record<string, Attempt>> {
+    const { secrets, versions, projects, environments, serviceTokens } = services;
+    const token = await world.serviceToken();
+    const value = new Plaintext('late');
+    await secretCalls(services, world, world.owner.caller).put('KEY', 'one');
+    const write = await world.onEnvironment(caller, 'secret.write');
+    const remove = await world.onEnvironment(caller, 'secret.delete');
+    const rollback = await world.onEnvironment(caller, 'version.rollback');
+    const project = await world.onOrganization(caller, 'project.create');
+    const environment = await world.onProject(caller, 'environment.create');
+    const create = await world.onOrganization(caller, 'service_token.create');
+    const revoke = await world.onOrganization(caller, 'service_token.revoke');
+    return {
+      put: () => secrets.put(write, 'KEY', { value }),
+      patch: () => secrets.patch(write, { set: new Map([['OTHER', value]]) }),
+      'empty patch': () => secrets.patch(write, {}),
+      delete: () => secrets.delete(remove, 'KEY'),
+      rollback: () => versions.rollback(rollback, 'KEY', { targetVersion: 1 }),
+      'new project': () => projects.create(project, { slug: 'late' }),
+      'new environment': () => environments.create(environment, { slug: 'late' }),
+      'new token': () =>
+        serviceTokens.create(create, { name: 'late', scope: 'organization', permission: 'read_write' }),
+      revocation: () => serviceTokens.revoke(revoke, token.id),
+    };
+  }
+
+  const ofOrganization = ['new project', 'new token', 'revocation'];
+
+  test.each(withdrawals)('changes nothing, whichever it is, when %s', async (name, withdraw, error) => {
+    const attempts = await letIn(world.admin);
+    const before = await written();
+    await withdraw(world.admin.id);
+    for (const [attempted, attempt] of Object.entries(attempts)) {
+      if (name.startsWith('the project') && ofOrganization.includes(attempted)) continue;
+      expect([attempted, await attempt().catch((thrown: unknown) => thrown)]).toMatchObject([attempted, error]);
+    }
+    expect(await written()).toEqual(before);
+  });
+
+  test('makes no organization when its user is an instance admin no more', async () => {
+    const admin = await createUser(services, { instanceAdmin: true });
+    const access = await services.access.instance(admin.caller, 'organization.create');
+    const before = await written();
+    await services.database.prisma.user.update({ where: { id: admin.id }, data: { instanceAdmin: false } });
+    const slug = `late-${admin.id.slice(0, 8)}`;
+    await expect(services.organizations.create(access, { slug })).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await written()).toEqual(before);
+  });
+});
