@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError, invalidField } from '../domain/domain-error.ts';
 import { limits } from '../domain/limits.ts';
+import { maxDepth, scanJson } from './json-text.ts';
 
 /** Reading of request bodies: after the caller is known and allowed, and never more than the limit. */
 
@@ -9,7 +10,8 @@ const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?u
 /**
  * The JSON text of a body, parsed. Nothing of a refused body is repeated.
  *
- * @throws DomainError unsupported_media_type, payload_too_large (over 8 MiB), malformed_request.
+ * @throws DomainError unsupported_media_type, payload_too_large (over 8 MiB), malformed_request; invalid_input
+ *   where a name stands twice in one object.
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   if (!hasBody(request)) throw new DomainError('malformed_request', 'this request needs a body: a JSON object');
@@ -74,6 +76,16 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 function parseJson(text: string): unknown {
+  const { isTooDeep, repeated } = scanJson(text);
+  // Not given to JSON.parse: millions of brackets keep it, and all other requests with it, busy for a second.
+  if (isTooDeep) throw new DomainError('malformed_request', `the body must be nested at most ${maxDepth} levels deep`);
+  const parsed = parsedJson(text);
+  // JSON.parse would let the last one win: half of what was asked for would be lost in silence.
+  if (repeated !== undefined) throw invalidField(repeated, 'is given twice');
+  return parsed;
+}
+
+function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -9,9 +9,11 @@ export interface RequestContext {
   /** Template of the matched route; `unmatched` for a path that is none. */
   route: string;
   principal?: Principal;
+  /** Why authentication refused the request, such as `revoked`. */
+  fault?: string;
   /** Set when the answer is an error. */
   code?: HttpErrorCode;
-  /** What was thrown; the log takes its kind and stack frames, never its message. */
+  /** What was thrown; the log takes its kind and stack frames, never a foreign message. */
   error?: unknown;
 }
 

@@ -28,6 +28,8 @@ export interface Call {
   readonly caller: Caller;
   /** The parts of the path that the route's braces name, decoded. */
   readonly params: Readonly<Record<string, string>>;
+  /** Takes note that the caller was let into this organization: what fails from then on is audited in its chain. */
+  entered(organizationId: string): void;
   /** The query's names and values; throws DomainError invalid_input where a name stands twice. */
   query(): Record<string, string>;
   /** The JSON body. */
@@ -106,7 +108,7 @@ export function environmentRoute<A extends EnvironmentAction, S extends Schemas>
   );
 }
 
-function route<Access, S extends Schemas>(
+function route<Access extends object, S extends Schemas>(
   { method, path, action, takes, handle }: RouteSpec<string, RouteAction, Access, S>,
   authorize: (services: HttpServices, call: Call) => Promise<Access>,
 ): Route {
@@ -116,6 +118,7 @@ function route<Access, S extends Schemas>(
     action,
     async run(call, services) {
       const access = await authorize(services, call);
+      if ('organizationId' in access && typeof access.organizationId === 'string') call.entered(access.organizationId);
       return handle(services, access, await parseInputs(call, takes));
     },
   };

@@ -13,6 +13,10 @@ export interface ListenOptions {
   /** The variables that set them, for the message when they cannot be had. */
   readonly portVariable: string;
   readonly hostVariable: string;
+  /** How long an answer may wait for its reader to take some of it; 30 s unless told. */
+  readonly stallTimeoutMs?: number;
+  /** Connections at a time; further ones are closed at once. 4,096 unless told. */
+  readonly maxConnections?: number;
 }
 
 /** The address cannot be listened on; the message says what to do. */
@@ -28,6 +32,8 @@ const requestTimeoutMs = 60_000;
 const headersTimeoutMs = 15_000;
 // Longer than the usual 60 s of load balancers, so that it is them who close an idle connection.
 const keepAliveTimeoutMs = 65_000;
+const defaultStallTimeoutMs = 30_000;
+const defaultMaxConnections = 4_096;
 
 /** A listening HTTP server. */
 export class HttpServer {
@@ -36,16 +42,19 @@ export class HttpServer {
   readonly #connections = new Map<Duplex, ServerResponse | undefined>();
   #closing = false;
 
-  private constructor(handler: RequestListener) {
+  private constructor(handler: RequestListener, options: ListenOptions) {
+    const { stallTimeoutMs = defaultStallTimeoutMs, maxConnections = defaultMaxConnections } = options;
     const timeouts = {
       requestTimeout: requestTimeoutMs,
       headersTimeout: headersTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
     };
     this.#server = createServer(timeouts, handler);
+    this.#server.maxConnections = maxConnections;
     this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#connections.set(socket, response);
       if (this.#closing) response.setHeader('Connection', 'close');
+      cutWhenStalled(socket, response, stallTimeoutMs);
       response.once('close', () => {
         if (this.#connections.has(socket)) this.#connections.set(socket, undefined);
       });
@@ -56,14 +65,17 @@ export class HttpServer {
     });
     this.#server.on('clientError', (error, socket) => {
       // Into the middle of another answer no error can be written.
-      if (this.#connections.get(socket) === undefined) answerClientError(error, socket);
-      else socket.destroy();
+      if (this.#connections.get(socket) === undefined) {
+        answerClientError(error, socket);
+        // Whoever sends garbage may not close its side either.
+        (socket as Socket).setTimeout(stallTimeoutMs);
+      } else socket.destroy();
     });
   }
 
   /** @throws ListenError */
   static async listen(handler: RequestListener, options: ListenOptions): Promise<HttpServer> {
-    const listening = new HttpServer(handler);
+    const listening = new HttpServer(handler, options);
     const server = listening.#server;
     const { host, port } = options;
     await new Promise<void>((resolve, reject) => {
@@ -102,6 +114,16 @@ export class HttpServer {
     clearTimeout(cut);
     clearInterval(sweep);
   }
+}
+
+/**
+ * Destroys the connection when its reader takes nothing of a whole answer for so long: what waits is kept in memory.
+ * The socket's timeout does not end while the kernel takes some of it, and Node destroys a socket that times out.
+ */
+function cutWhenStalled(socket: Socket, response: ServerResponse, stallTimeoutMs: number): void {
+  response.once('prefinish', () => socket.setTimeout(stallTimeoutMs));
+  // Ahead of Node's own listener, which sets the time of an idle connection.
+  response.prependOnceListener('finish', () => socket.setTimeout(0));
 }
 
 function listenError(

@@ -17,18 +17,28 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
 }
 
+const maxCauses = 8;
+
 /**
- * What the log may hold of an error: its kind, code and stack frames. Not its message: a driver's or an API server's
- * may quote the data it refused.
+ * What the log may hold of an error: its kind, code and stack frames, and those of its causes. Not its message: a
+ * driver's or an API server's may quote the data it refused. The `detail` of a DomainError is text of our own, which
+ * holds names and never values.
  */
 export function errorFields(error: unknown): Record<string, unknown> {
+  return fieldsOf(error, maxCauses);
+}
+
+function fieldsOf(error: unknown, causesLeft: number): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error };
-  const { code } = error as { code?: unknown };
+  const { code, detail } = error as { code?: unknown; detail?: unknown };
+  // Told by its shape: this room imports no other. Errors of the database have a `detail` too, which quotes rows.
+  const isOurs = error.name === 'DomainError' && typeof code === 'string' && typeof detail === 'string';
   return {
     error: error.name,
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(isOurs ? { detail } : {}),
     at: stackFrames(error),
-    ...(error.cause === undefined ? {} : { cause: errorFields(error.cause) }),
+    ...(error.cause === undefined || causesLeft === 0 ? {} : { cause: fieldsOf(error.cause, causesLeft - 1) }),
   };
 }
 

@@ -20,23 +20,31 @@ export function parseInput<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(input, { error: issueMessage });
   if (result.success) return result.data;
-  throw invalidInput(result.error.issues.flatMap((issue) => fieldFaults(part, issue)));
+  throw invalidInput(part, result.error.issues);
 }
 
 /** An `invalid_input` whose detail tells the first fault and how many more there are. */
-function invalidInput(faults: readonly FieldFault[]): DomainError {
-  const [first, ...others] = faults;
+function invalidInput(part: InputPart, issues: readonly z.core.$ZodIssue[]): DomainError {
+  // Only those that are shown: a body of 8 MiB has room for a million faults.
+  const fields = issues.slice(0, maxFaults).flatMap((issue) => fieldFaults(part, issue));
+  const [first] = fields;
   if (first === undefined) return new DomainError('invalid_input', 'the request is invalid');
-  const more = others.length === 0 ? '' : ` (and ${others.length} more, see errors)`;
+  const others = issues.reduce((count, issue) => count + faultCount(issue), 0) - 1;
+  const more = others === 0 ? '' : ` (and ${others} more, see errors)`;
   return new DomainError('invalid_input', `${first.field}: ${first.message}${more}`, {
-    fields: faults.slice(0, maxFaults),
+    fields: fields.slice(0, maxFaults),
   });
+}
+
+function faultCount(issue: z.core.$ZodIssue): number {
+  return issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
 }
 
 function fieldFaults(part: InputPart, issue: z.core.$ZodIssue): FieldFault[] {
   const path = issue.path.map((step) => shownName(String(step)));
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ field: [...path, shownName(key)].join('.'), message: unknownName(part) }));
+    const shown = issue.keys.slice(0, maxFaults);
+    return shown.map((key) => ({ field: [...path, shownName(key)].join('.'), message: unknownName(part) }));
   }
   return [{ field: path.length === 0 ? part : path.join('.'), message: issue.message }];
 }

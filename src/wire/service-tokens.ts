@@ -22,6 +22,7 @@ export const createServiceTokenBody = z.strictObject({
 
 const serviceTokenFields = {
   id: z.guid(),
+  organizationId: z.guid(),
   name: z.string(),
   scope,
   /** The project of project and environment scope. */

@@ -34,6 +34,7 @@ export function requestLog({ logger, metrics }: RequestLogDeps): RequestHandler 
           requestId: context.id,
           ...(context.principal === undefined ? {} : { principalId: context.principal.id }),
           ...(context.code === undefined ? {} : { code: context.code }),
+          ...(context.fault === undefined ? {} : { fault: context.fault }),
           ...(response.writableFinished ? {} : { aborted: true }),
           ...(status < 500 || context.error === undefined ? {} : { failure: errorFields(context.error) }),
         },

@@ -1,18 +1,18 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { Caller } from '../../domain/principal.ts';
+import type { Caller, Principal } from '../../domain/principal.ts';
 import { secretKeyFault, slugFault } from '../../domain/names.ts';
-import type { AuditLog, AuditTarget } from '../../services/audit-log.ts';
-import type { Authentication } from '../../services/authentication.ts';
+import type { AuditLog } from '../../services/audit-log.ts';
+import { type Authentication, AuthenticationRefusal } from '../../services/authentication.ts';
 import { bearerToken } from '../bearer.ts';
 import { readJson, refuseBody } from '../body.ts';
 import type { HttpServices } from '../http-services.ts';
 import { readQuery } from '../query.ts';
-import { contextOf } from '../request-context.ts';
+import { type RequestContext, contextOf } from '../request-context.ts';
 import type { Answer, Call, Route } from '../route.ts';
 
 export interface RouteHandlerDeps {
   readonly authentication: Pick<Authentication, 'authenticate'>;
-  readonly auditLog: Pick<AuditLog, 'recordFailure'>;
+  readonly auditLog: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
   readonly services: HttpServices;
 }
 
@@ -20,24 +20,57 @@ export interface RouteHandlerDeps {
 export function routeHandler(route: Route, { authentication, auditLog, services }: RouteHandlerDeps): RequestHandler {
   return async (request, response) => {
     const context = contextOf(request);
-    const principal = await authentication.authenticate(bearerToken(request.headers.authorization));
-    context.principal = principal;
-    const caller: Caller = { principal, requestId: context.id, sourceAddress: sourceAddress(request) };
+    const callerOf = (principal: Principal): Caller => {
+      context.principal = principal;
+      return { principal, requestId: context.id, sourceAddress: sourceAddress(request) };
+    };
+    const principal = await authentication
+      .authenticate(bearerToken(request.headers.authorization))
+      .catch(async (error: unknown) => {
+        await noteRefusal(error, { auditLog, context, callerOf });
+        throw error;
+      });
+    const caller = callerOf(principal);
+    const target = auditTarget(request);
+    const call = callOf(request, caller, (organizationId) => void (target['organizationId'] = organizationId));
     try {
-      sendAnswer(response, await route.run(callOf(request, caller), services));
+      sendAnswer(response, await route.run(call, services));
     } catch (error) {
-      // Each request of a service token leaves an audit entry; if that cannot be written, that is the answer.
-      if (principal.type === 'service_token') {
-        await auditLog.recordFailure(caller, route.action, auditTarget(request), error);
+      // If the audit entry cannot be written, that is the answer.
+      if (principal.type === 'service_token' || isAlwaysAudited(route.action)) {
+        await auditLog.recordFailure(caller, route.action, target, error);
       }
       throw error;
     }
   };
 }
 
-function callOf(request: Request, caller: Caller): Call {
+/** Whether a request leaves an audit entry whoever makes it and however it is refused (docs/interface.md section 6). */
+function isAlwaysAudited(action: Route['action']): boolean {
+  return action.startsWith('version.') || action === 'secret.list' || action === 'secret.read';
+}
+
+interface RefusalDeps extends Pick<RouteHandlerDeps, 'auditLog'> {
+  readonly context: RequestContext;
+  readonly callerOf: (principal: Principal) => Caller;
+}
+
+/**
+ * Logs why a token was refused, and audits it where its secret part was right. What nobody vouches for leaves no audit
+ * entry: whoever has no token must not be able to fill the audit.
+ */
+async function noteRefusal(error: unknown, { auditLog, context, callerOf }: RefusalDeps): Promise<void> {
+  if (!(error instanceof AuthenticationRefusal)) return;
+  const { fault, principal } = error;
+  context.fault = fault;
+  if (principal === undefined) return;
+  await auditLog.recordDenial(callerOf(principal), 'authenticate', { fault }, error);
+}
+
+function callOf(request: Request, caller: Caller, entered: Call['entered']): Call {
   return {
     caller,
+    entered,
     params: pathParams(request),
     query: () => readQuery(request.originalUrl),
     body: () => readJson(request),
@@ -68,7 +101,7 @@ function pathParams(request: Request): Record<string, string> {
 const targetNames: Readonly<Record<string, string>> = { org: 'organization', project: 'project', env: 'environment' };
 
 /** What the path names, as far as it can be a name: anything else may be a value in the wrong place. */
-function auditTarget(request: Request): AuditTarget {
+function auditTarget(request: Request): Record<string, string> {
   const target: Record<string, string> = {};
   for (const [name, text] of Object.entries(pathParams(request))) {
     const fault = name === 'key' ? secretKeyFault(text) : slugFault(text);

@@ -22,7 +22,7 @@ export const serviceTokenRoutes: readonly Route[] = [
     async handle({ serviceTokens }, access, { query }) {
       const list = await serviceTokens.list(access, query);
       const view: ServiceTokenListView = {
-        serviceTokens: list.serviceTokens.map(serviceTokenView),
+        serviceTokens: list.serviceTokens.map((record) => serviceTokenView(access, record)),
         nextCursor: list.nextCursor,
       };
       return { status: 200, body: view };
@@ -35,7 +35,7 @@ export const serviceTokenRoutes: readonly Route[] = [
     takes: { body: createServiceTokenBody },
     async handle({ serviceTokens }, access, { body }) {
       const { record, token } = await serviceTokens.create(access, body);
-      const view: CreatedServiceTokenView = { ...serviceTokenView(record), token: token.reveal() };
+      const view: CreatedServiceTokenView = { ...serviceTokenView(access, record), token: token.reveal() };
       return { status: 201, body: view, location: `/api/v1/service-tokens/${access.organization}/${record.id}` };
     },
   }),
@@ -45,7 +45,7 @@ export const serviceTokenRoutes: readonly Route[] = [
     action: 'service_token.list',
     takes: { params: serviceTokenParams },
     async handle({ serviceTokens }, access, { params }) {
-      return { status: 200, body: serviceTokenView(await serviceTokens.get(access, params.id)) };
+      return { status: 200, body: serviceTokenView(access, await serviceTokens.get(access, params.id)) };
     },
   }),
   organizationRoute({
@@ -60,9 +60,13 @@ export const serviceTokenRoutes: readonly Route[] = [
   }),
 ];
 
-function serviceTokenView(record: ServiceTokenRecord): ServiceTokenView {
+function serviceTokenView(
+  { organizationId }: { readonly organizationId: string },
+  record: ServiceTokenRecord,
+): ServiceTokenView {
   return {
     id: record.id,
+    organizationId,
     name: record.name,
     scope: record.scope,
     projectId: record.projectId,

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { generateToken } from '../../../src/crypto/token.ts';
 import { Canary } from '../../support/canary.ts';
 import { type HttpClient, type TestApi, startTestApi } from '../../support/http.ts';
 import { type TestToken, type World, createWorld } from '../../support/services.ts';
@@ -22,22 +24,23 @@ beforeAll(async () => {
 
 afterAll(() => api.close());
 
+interface Entry {
+  readonly action: string;
+  readonly outcome: string;
+  readonly label: string | null;
+  readonly organization_id: string | null;
+  readonly actor_id: string;
+  readonly target: Record<string, unknown>;
+}
+
+async function entries(requestId: string | null): Promise<Entry[]> {
+  const { rows } = await api.services.database.pool.query<Entry>('SELECT * FROM audit_entry WHERE request_id = $1', [
+    requestId,
+  ]);
+  return rows;
+}
+
 describe('a failed request of a service token', () => {
-  interface Entry {
-    readonly action: string;
-    readonly outcome: string;
-    readonly label: string;
-    readonly organization_id: string;
-    readonly target: Record<string, unknown>;
-  }
-
-  async function entries(requestId: string | null): Promise<Entry[]> {
-    const { rows } = await api.services.database.pool.query<Entry>('SELECT * FROM audit_entry WHERE request_id = $1', [
-      requestId,
-    ]);
-    return rows;
-  }
-
   test.each<[string, [string, string, unknown], [number, Partial<Entry>]]>([
     ['that is forbidden', ['PUT', 'A', { value: 'x' }], [403, { action: 'secret.write', outcome: 'denied' }]],
     ['for a malformed key', ['GET', '..bad', undefined], [422, { action: 'secret.read', outcome: 'failed' }]],
@@ -92,6 +95,91 @@ describe('a failed request of a service token', () => {
   });
 });
 
+describe('a failed request of a person', () => {
+  test.each<[string, string, unknown, Partial<Entry>]>([
+    ['GET', 'versions KEY?limit=0', undefined, { action: 'version.list', target: { key: 'KEY' } }],
+    ['GET', 'versions KEY?cursor=x', undefined, { action: 'version.list', target: { key: 'KEY' } }],
+    ['GET', 'versions ..x', undefined, { action: 'version.list', target: {} }],
+    ['GET', 'versions KEY/0', undefined, { action: 'version.read', target: { key: 'KEY' } }],
+    ['POST', 'versions KEY/rollback', {}, { action: 'version.rollback', target: { key: 'KEY' } }],
+    ['POST', 'versions KEY/rollback', '{', { action: 'version.rollback', target: { key: 'KEY' } }],
+    ['GET', 'secrets KEY?x=1', undefined, { action: 'secret.read', target: { key: 'KEY' } }],
+  ])('%s %s leaves one audit entry in the organization', async (method, what, body, entry) => {
+    const { organization } = world.slugs;
+    const [resource, path] = what.split(' ');
+    const answer = await owner.send(method, `/${resource}/${organization}/web/prod/${path}`, body);
+    expect([400, 422]).toContain(answer.status);
+    const row = { outcome: 'failed', organization_id: world.organization.id, actor_id: world.owner.id, label: null };
+    const found = await entries(answer.headers.get('x-request-id'));
+    expect(found).toMatchObject([{ ...row, ...entry }]);
+    expect(found[0]?.target).toMatchObject({ organization, project: 'web', environment: 'prod' });
+  });
+
+  test('to a place that is hidden from them leaves one, in no organization', async () => {
+    const stranger = api.client(world.stranger.token);
+    const answer = await stranger.send('GET', `/versions/${world.slugs.organization}/web/prod/KEY?limit=0`);
+    expect(answer.status).toBe(404);
+    expect(await entries(answer.headers.get('x-request-id'))).toMatchObject([{ organization_id: null }]);
+  });
+});
+
+describe('a token that is refused', () => {
+  beforeEach(() => void (api.logs as unknown[]).splice(0));
+
+  async function refused(token: { reveal(): string }): Promise<Entry[]> {
+    const answer = await api.client(token).send('GET', `${secrets}/A`);
+    expect(answer.status).toBe(401);
+    return entries(answer.headers.get('x-request-id'));
+  }
+
+  const sql = (text: string, ...values: unknown[]): Promise<unknown> => api.services.database.pool.query(text, values);
+
+  test.each([
+    ['revoked', 'UPDATE service_token SET revoked_at = now() WHERE id = $1'],
+    [
+      'expired',
+      `UPDATE service_token_credential SET expires_at = now() - interval '1 second' WHERE service_token_id = $1`,
+    ],
+  ])('because it is %s leaves a denial in the organization, and its id in the log', async (fault, statement) => {
+    const token = await world.serviceToken();
+    await sql(statement, token.id);
+    const row = { action: 'authenticate', outcome: 'denied', target: { fault }, label: '[Service Token]' };
+    const chain = { organization_id: world.organization.id, actor_id: token.id };
+    expect(await refused(token.token)).toMatchObject([{ ...row, ...chain }]);
+    expect(api.logs).toMatchObject([{ status: 401, code: 'unauthenticated', fault, principalId: token.id }]);
+  });
+
+  test('because its user is disabled leaves a denial', async () => {
+    const { id, token } = world.stranger;
+    await sql('UPDATE app_user SET disabled_at = now() WHERE id = $1', id);
+    const row = { action: 'authenticate', outcome: 'denied', actor_id: id, target: { fault: 'disabled' } };
+    expect(await refused(token)).toMatchObject([{ ...row, organization_id: null, label: null }]);
+    expect(api.logs).toMatchObject([{ fault: 'disabled', principalId: id }]);
+  });
+
+  test.each([
+    ['is unknown', 'unknown', () => generateToken('service_token', randomUUID()).token],
+    [
+      'has the id of a revoked one and another secret part',
+      'unknown',
+      async () => {
+        const { id, caller } = await world.serviceToken();
+        await sql('UPDATE service_token SET revoked_at = now() WHERE id = $1', id);
+        return generateToken('service_token', caller.principal.credentialId).token;
+      },
+    ],
+    ['is malformed', 'malformed', () => ({ reveal: () => 'kf_svc_x' })],
+  ])('because it %s is in the log alone', async (_case, fault, make) => {
+    const token = await make();
+    const count = async (): Promise<number> => api.services.database.prisma.auditEntry.count();
+    const before = await count();
+    expect(await refused(token)).toEqual([]);
+    expect(await count()).toBe(before);
+    expect(api.logs).toMatchObject([{ status: 401, fault }]);
+    expect(api.logs[0]).not.toHaveProperty('principalId');
+  });
+});
+
 describe('the log', () => {
   const fields = [
     'level',
@@ -103,6 +191,7 @@ describe('the log', () => {
     'requestId',
     'principalId',
     'code',
+    'fault',
     'msg',
   ];
 

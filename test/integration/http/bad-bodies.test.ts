@@ -74,6 +74,14 @@ describe('a body', () => {
     ['__proto__', [`{"value":"","__proto__":{"x":"${word}"}}`, json], [422, '__proto__: is not a field']],
     ['no value', ['{"comment":"x"}', json], [422, 'value: is required']],
     ['a number as value', ['{"value":1}', json], [422, 'value: must be a string']],
+    ['a field twice', [`{"value":"${word}","value":"x"}`, json], [422, 'value: is given twice']],
+    [
+      'another name twice',
+      [`{"value":"","${word} ":1,"${word} ":2}`, json],
+      [422, '(unprintable name): is given twice'],
+    ],
+    ['deep nesting', ['['.repeat(4 * mebibyte), json], [400, 'the body must be nested at most 32 levels deep']],
+    ['half an object with a name twice', ['{"value":"","value":""', json], [400, 'the body is not valid JSON']],
     ['a lone surrogate', [`{"value":"${word}\\udc00"}`, json], [422, 'value: must be valid Unicode']],
   ])('that is refused: %s', async (_case, [body, mediaType], [status, detail]) => {
     const answer = await owner.send('PUT', `${secrets}/BODY`, body, { 'content-type': mediaType });
@@ -143,6 +151,13 @@ describe('a body', () => {
     expect(errors.map(({ field }) => field)).toEqual(['set.B', 'set.__proto__', 'set.C', 'expectedRevision']);
     expect(answer.text).not.toContain(word);
     await expectProblem(owner.send('GET', `${secrets}/A`), 'not_found');
+  });
+
+  test('that names a key twice is refused as a whole', async () => {
+    const body = '{"set":{"TWICE":"1","OTHER":"","TW\\u0049CE":"2"}}';
+    const { errors } = await expectProblem(owner.send('PATCH', secrets, body), 'invalid_input');
+    expect(errors).toEqual([{ field: 'set.TWICE', message: 'is given twice' }]);
+    await expectProblem(owner.send('GET', `${secrets}/OTHER`), 'not_found');
   });
 
   test('is refused as a whole where one entry cannot be done', async () => {

@@ -179,4 +179,13 @@ describe('paths and methods', () => {
     expect(cursor.errors).toEqual([{ field: 'cursor', message: expect.stringContaining('is not a cursor') }]);
     await expectProblem(owner.send('GET', `${secrets}?__proto__=1`), 'invalid_input');
   });
+
+  test.each(['-271821-04-20T00:00:00.000Z', '+275760-09-13T00:00:00.000Z', '2026-02-30T00:00:00.000Z', '2026', ''])(
+    'a cursor at the time %j is none',
+    async (time) => {
+      const cursor = Buffer.from(JSON.stringify(['service-tokens', time, randomUUID()])).toString('base64url');
+      const { errors } = await expectProblem(owner.send('GET', `${tokens}?cursor=${cursor}`), 'invalid_input');
+      expect(errors).toEqual([{ field: 'cursor', message: expect.stringContaining('is not a cursor') }]);
+    },
+  );
 });

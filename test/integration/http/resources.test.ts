@@ -248,6 +248,7 @@ describe('service tokens', () => {
     const { token, ...record } = createdServiceTokenView.parse(answer.body);
     expect(answer.headers.get('location')).toBe(`/api/v1/service-tokens/${organization}/${record.id}`);
     expect(token).toMatch(/^kf_svc_/);
+    expect(record.organizationId).toBe(world.organization.id);
     const days = (Date.parse(record.expiresAt ?? '') - Date.parse(record.createdAt)) / 86_400_000;
     expect(Math.round(days)).toBe(30);
 

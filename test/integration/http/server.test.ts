@@ -133,6 +133,21 @@ describe('a failure of our own', () => {
     await expectProblem(owner.send('GET', `${path}/B`), 'not_found');
   });
 
+  test('to open an altered value names the secret in the log, and not in the answer', async () => {
+    const path = `/secrets/${world.slugs.organization}/web/prod/ALTERED`;
+    await owner.expectStatus(201, 'PUT', path, { value: 'canary' });
+    const { rows } = await api.services.database.pool.query<{ secret_id: string }>(
+      `UPDATE secret_version SET ciphertext = set_byte(ciphertext, 30, get_byte(ciphertext, 30) # 1)
+        WHERE secret_id = (SELECT id FROM secret WHERE key = 'ALTERED') RETURNING secret_id`,
+    );
+    const secretId = rows[0]?.secret_id ?? '';
+    const answer = await owner.send('GET', path);
+    expect(answer.body).toMatchObject({ code: 'internal' });
+    expect(answer.text).not.toContain(secretId);
+    const { failure } = api.logs.at(-1) as { failure: { detail: string } };
+    expect(failure).toMatchObject({ error: 'DomainError', detail: expect.stringContaining(secretId) });
+  });
+
   test('to reach the database is 503 with Retry-After, and the process stays up but not ready', async () => {
     expect((await owner.request('GET', '/readyz')).body).toEqual({ status: 'ok' });
     await api.database.drop();

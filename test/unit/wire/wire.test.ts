@@ -104,6 +104,19 @@ describe('a PATCH of secrets', () => {
     expect(error.detail).toBe('set.K0: must be a string (and 49 more, see errors)');
   });
 
+  test('keeps no more of them however many there are', () => {
+    const names = Array.from({ length: 100_000 }, (_, index) => [`K${index}`, 1] as const);
+    const error = parse(putSecretBody, JSON.stringify({ ...Object.fromEntries(names), value: '' })) as DomainError;
+    expect(error.fields).toHaveLength(20);
+    expect(error.detail).toBe('K0: is not a field of this request (and 99999 more, see errors)');
+    const both = parse(putSecretBody, JSON.stringify({ ...Object.fromEntries(names), value: 1 })) as DomainError;
+    expect(both.fields).toHaveLength(20);
+    expect(both.detail).toBe('value: must be a string (and 100000 more, see errors)');
+    // Looked at one by one, each of these would be a fault.
+    const numbers = JSON.stringify({ delete: Array.from({ length: 10_001 }, () => 1) });
+    expect(faults(patchSecretsBody, numbers)).toEqual([['delete', 'must hold at most 10000 entries']]);
+  });
+
   test('is limited to 10,000 keys', () => {
     const keys = Array.from({ length: 10_001 }, (_, index) => `K${index}`);
     const set = Object.fromEntries(keys.map((key) => [key, '']));
