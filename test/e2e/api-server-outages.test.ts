@@ -4,7 +4,7 @@ import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/api-pro
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { statusPatchesOf, writesOf } from '../support/secret-requests.ts';
 import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
+import { type SyncSite, parentOf } from '../support/sync-site.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
@@ -39,9 +39,7 @@ const answersTo = (method: 'POST' | 'PUT'): (number | undefined)[] =>
 const isWatchOf =
   (resource: 'secrets' | 'secretsyncs') =>
   ({ isWatch, path }: ProxiedRequest): boolean =>
-    isWatch &&
-    path ===
-      `${resource === 'secrets' ? '/api/v1' : '/apis/keyframe.dev/v1alpha1'}/namespaces/${site.namespace}/${resource}`;
+    isWatch && path === parentOf(resource === 'secrets' ? site.secretPath() : site.syncPath);
 
 describe('a write', () => {
   test('of the Secret whose answer is lost has happened once, and is not repeated', async () => {
@@ -96,17 +94,19 @@ describe('a write', () => {
 describe('a watch', () => {
   test('of Secrets that is told «gone» when it begins anew is begun with a list, which shows what was missed', async () => {
     const gone = { type: 'ERROR', object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 } };
-    const answered = proxy.answer(isWatchOf('secrets'), { status: 200, body: `${JSON.stringify(gone)}\n` });
-    const lists = (): number =>
-      proxy.count(({ method, isWatch, path }) => method === 'GET' && !isWatch && path === listPath());
+    const ofTargets = ({ method, path, query }: ProxiedRequest): boolean =>
+      method === 'GET' && path === parentOf(site.secretPath()) && query.get('labelSelector') !== null;
+    const isWatch = (request: ProxiedRequest): boolean => request.isWatch && ofTargets(request);
+    const lists = (): number => proxy.count((request) => !request.isWatch && ofTargets(request));
     const before = lists();
-    proxy.freeze(isWatchOf('secrets'));
+    const answered = proxy.answer(isWatch, { status: 200, body: `${JSON.stringify(gone)}\n` });
+    proxy.freeze(isWatch);
     await site.patchSecret({ data: null });
-    proxy.kill(isWatchOf('secrets'));
+    proxy.kill(isWatch);
     proxy.thaw();
     await answered.arrived();
     await site.waitUntilSynced({ COUNT: '0' }, patient);
-    expect(lists()).toBeGreaterThan(before);
+    expect(lists()).toBe(before + 1);
   });
 
   test.each([410, 429, 500])(
@@ -119,8 +119,6 @@ describe('a watch', () => {
       await late.waitUntilSynced({ KEY: 'x' }, patient);
     },
   );
-
-  const listPath = (): string => `/api/v1/namespaces/${site.namespace}/secrets`;
 });
 
 describe('the API server', () => {

@@ -181,6 +181,7 @@ export class SyncSite {
   }
 }
 
-function parentOf(path: string): string {
+/** The collection that an object's path is in. */
+export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
