@@ -37,9 +37,6 @@ function secretFault(entry: number, key: string, value: unknown): string | undef
   return typeof value === 'string' ? secretValueFault(value) : 'must be a string';
 }
 
-/** Counted before any is looked at: each that is no key would be a fault to keep. */
-const keysToDelete = z.array(z.unknown()).max(limits.secretsPerEnvironment).pipe(z.array(secretKey));
-
 export const secretParams = z.strictObject({ key: secretKey });
 
 export const putSecretBody = z.strictObject({
@@ -51,7 +48,7 @@ export const putSecretBody = z.strictObject({
 export const patchSecretsBody = z
   .strictObject({
     set: secretsToSet.exactOptional(),
-    delete: keysToDelete.exactOptional(),
+    delete: z.array(secretKey).max(limits.secretsPerEnvironment).exactOptional(),
     comment: comment.exactOptional(),
     /** The environment's revision id as last read: the change is refused when another came between. */
     expectedRevision: uuid.exactOptional(),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { HttpServer } from '../../../src/http/server.ts';
 
 const mebibyte = 1024 * 1024;
@@ -12,33 +12,36 @@ describe('a reader that is slow', () => {
   // More than the kernel keeps for both sides.
   const answerBytes = 32 * mebibyte;
   const stallTimeoutMs = 400;
+  let server: HttpServer;
 
-  async function serve(): Promise<{ readonly server: HttpServer; readonly cut: Promise<boolean> }> {
+  afterEach(() => server.close(0));
+
+  /** Answers whether the one answer was cut off. */
+  async function serve(): Promise<() => Promise<boolean>> {
     const cut = Promise.withResolvers<boolean>();
-    const server = await HttpServer.listen(
+    server = await HttpServer.listen(
       (_request, response) => {
         response.once('close', () => cut.resolve(!response.writableFinished));
         response.end(Buffer.alloc(answerBytes));
       },
       { ...local, stallTimeoutMs },
     );
-    return { server, cut: cut.promise };
+    return () => Promise.race([cut.promise, pause(4000, false)]);
   }
 
   test('and takes nothing is cut off', async () => {
-    const { server, cut } = await serve();
+    const cut = await serve();
     const socket = connect({ port: server.port, host: '127.0.0.1' }).pause();
     socket.on('error', () => {});
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     const startedAt = performance.now();
-    expect(await cut).toBe(true);
+    expect(await cut()).toBe(true);
     expect(performance.now() - startedAt).toBeGreaterThan(stallTimeoutMs / 2);
     socket.destroy();
-    await server.close(0);
   });
 
   test('but takes some of it again and again gets all of it, however long that takes', async () => {
-    const { server, cut } = await serve();
+    const cut = await serve();
     const socket = connect({ port: server.port, host: '127.0.0.1' });
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     let bytes = 0;
@@ -52,14 +55,13 @@ describe('a reader that is slow', () => {
       setTimeout(() => socket.resume(), stallTimeoutMs / 4);
     });
     await once(socket, 'close');
-    expect(await cut).toBe(false);
+    expect(await cut()).toBe(false);
     expect(bytes).toBeGreaterThan(answerBytes);
     expect(performance.now() - startedAt).toBeGreaterThan(2 * stallTimeoutMs);
-    await server.close(0);
   });
 
   test('is not who waits for an answer, or keeps its connection between two requests', async () => {
-    const server = await HttpServer.listen(
+    server = await HttpServer.listen(
       (_request, response) => void setTimeout(() => response.end('done'), stallTimeoutMs * 2),
       { ...local, stallTimeoutMs },
     );
@@ -74,11 +76,10 @@ describe('a reader that is slow', () => {
     }
     expect(text.split('done')).toHaveLength(3);
     socket.destroy();
-    await server.close(0);
   });
 
   test('holds one of a limited number of connections', async () => {
-    const server = await HttpServer.listen((_request, response) => void response.end(), {
+    server = await HttpServer.listen((_request, response) => void response.end(), {
       ...local,
       maxConnections: 1,
     });
@@ -90,6 +91,5 @@ describe('a reader that is slow', () => {
     expect(second.bytesRead).toBe(0);
     expect(first.destroyed).toBe(false);
     first.destroy();
-    await server.close(0);
   });
 });

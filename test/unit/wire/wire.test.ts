@@ -112,7 +112,7 @@ describe('a PATCH of secrets', () => {
     const both = parse(putSecretBody, JSON.stringify({ ...Object.fromEntries(names), value: 1 })) as DomainError;
     expect(both.fields).toHaveLength(20);
     expect(both.detail).toBe('value: must be a string (and 100000 more, see errors)');
-    // Looked at one by one, each of these would be a fault.
+    // More than there may be are not looked at one by one.
     const numbers = JSON.stringify({ delete: Array.from({ length: 10_001 }, () => 1) });
     expect(faults(patchSecretsBody, numbers)).toEqual([['delete', 'must hold at most 10000 entries']]);
   });
