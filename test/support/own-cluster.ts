@@ -4,15 +4,21 @@ import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import { createControllerAccount } from '../../scripts/cluster/controller-account.ts';
 import { ClusterCache } from './cluster-cache.ts';
 
+/** Where our CustomResourceDefinitions are. */
+export const definitionsFolder = join(checkoutDirectory, 'crds');
+
 /**
  * A cluster for one test file, for what would disturb the others: ours whatever cluster the run has, so that its API
- * server can be killed and its etcd be read. It goes with `resources`.
+ * server can be killed and its etcd be read; without our CustomResourceDefinitions if told so. It goes with `resources`.
  */
-export async function startOwnCluster(resources: AsyncDisposableStack): Promise<Cluster> {
+export async function startOwnCluster(
+  resources: AsyncDisposableStack,
+  { withoutDefinitions = false }: { readonly withoutDefinitions?: boolean } = {},
+): Promise<Cluster> {
   const cache = new ClusterCache();
   resources.defer(() => cache.remove());
   resources.defer(() => cache.stopAll());
-  const cluster = await cache.start({ customResources: join(checkoutDirectory, 'crds') });
+  const cluster = await cache.start(withoutDefinitions ? {} : { customResources: definitionsFolder });
   await createControllerAccount({
     adminKubeconfig: cluster.kubeconfig,
     rulesFile: join(checkoutDirectory, 'charts', 'keyframe', 'files', 'controller-rules.yaml'),

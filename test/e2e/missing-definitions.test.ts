@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { installCustomResources } from '../../scripts/cluster/custom-resources.ts';
+import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
+import { definitionsFolder, startOwnCluster } from '../support/own-cluster.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const resources = new AsyncDisposableStack();
+const advice = 'apply the custom resource definitions with `kubectl apply -f crds/`';
+
+afterAll(() => resources.disposeAsync());
+
+test('a cluster without our definitions is told once, with what to do, and served as soon as they are there', async () => {
+  const cluster = await startOwnCluster(resources, { withoutDefinitions: true });
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  const controller = await ServerProcess.spawn(resources, {
+    role: 'controller',
+    env: {
+      DATABASE_URL: database.url,
+      ROOT_KEY: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+      KUBECONFIG_FILE: join(cluster.runFolder, 'controller.kubeconfig'),
+    },
+  });
+  const timesTold = (): number => controller.captured.output.toString().split(advice).length - 1;
+  await waitFor('the controller to tell what is missing', () => timesTold() > 0);
+  const readiness = await fetch(`${controller.metricsUrl}/readyz`);
+  expect(readiness.status).toBe(503);
+  expect(await readiness.text()).toContain('kubectl apply -f crds/');
+  const admin = new KubeHttp(cluster.kubeconfig);
+  resources.defer(() => admin.close());
+  await installCustomResources(admin, definitionsFolder);
+  await controller.ready();
+  expect(timesTold()).toBe(1);
+}, 60_000);
