@@ -178,7 +178,7 @@ export class Reflector<T extends KubeObject> {
   async #watch(resourceVersion: string): Promise<void> {
     const { client, clock, source } = this.#deps;
     const liveness = new Liveness(clock, this.#limits.silenceMs);
-    const beganAt = clock.now();
+    let beganAt = Infinity;
     try {
       const body = await client.watch({
         path: source.path,
@@ -186,6 +186,7 @@ export class Reflector<T extends KubeObject> {
         ...(source.metadataOnly === true ? { accept: metadataOnly } : {}),
         signal: AbortSignal.any([this.#stopping.signal, liveness.signal]),
       });
+      beganAt = clock.now();
       this.#recovered();
       for await (const event of watchEvents<T>(body)) {
         liveness.renew();
@@ -195,6 +196,8 @@ export class Reflector<T extends KubeObject> {
       if (!wasOfUse) throw new Error('the watch ended at once');
       this.#pace.progressed();
     } catch (error) {
+      // A watch that lived, if only in silence, is no failure in a row with the one before it.
+      if (clock.now() - beganAt >= shortestWatchMs) this.#pace.progressed();
       throw liveness.signal.aborted ? new SilenceError('the watch fell silent') : error;
     } finally {
       liveness.end();

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/api-proxy.ts';
 import { writesOf } from '../support/secret-requests.ts';
@@ -75,6 +76,24 @@ describe('a Secret that goes while no watch looks', () => {
     expect(await site.secret()).toBeDefined();
   });
 });
+
+test('a watch of a quiet namespace that is cut again and again is begun anew soon each time', async () => {
+  const site = await stack.makeSite({ values: { COUNT: '0' } });
+  await site.waitUntilSynced({ COUNT: '0' });
+  const isOpen = (): boolean => proxy.countOpen(isTargetWatchOf(site)) === 1;
+  const pausesMs: number[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    await waitFor('the watch to be open', isOpen, { timeoutMs: 40_000 });
+    await pause(2_000);
+    proxy.kill(isTargetWatchOf(site));
+    const cutAtMs = performance.now();
+    await waitFor('the watch to end', () => !isOpen());
+    await waitFor('the watch to be open again', isOpen, { timeoutMs: 40_000 });
+    pausesMs.push(performance.now() - cutAtMs);
+  }
+  // The sixth failure in a row would be waited out for 8 seconds at least.
+  expect(Math.max(...pausesMs)).toBeLessThan(5_000);
+}, 120_000);
 
 describe('names that mean something to JavaScript or to nobody', () => {
   test('as the key of a token are looked for in the Secret alone', async () => {
