@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { controlPlaneBinaries } from './binaries.ts';
 import { Component } from './component.ts';
@@ -11,6 +9,7 @@ import {
 } from './control-plane-files.ts';
 import { KubeHttp } from './kube-http.ts';
 import type { RunRecord } from './run-record.ts';
+import { freePort } from '../free-port.ts';
 
 export type ControlPlanePrograms = Readonly<Record<(typeof controlPlaneBinaries)[number], string>>;
 
@@ -210,13 +209,4 @@ function controllerManagerArgs(files: ControlPlaneFiles): string[] {
     '--kube-api-qps=100',
     '--kube-api-burst=200',
   ];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

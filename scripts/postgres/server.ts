@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownIdentity } from '../process-identity.ts';
 import { findBinaries } from './binaries.ts';
@@ -9,6 +8,7 @@ import { type DataFolder, openDataFolder, removeLeftovers } from './data-folder.
 import { type Guard, startGuard } from './guard.ts';
 import { type PostgresHome, postgresHome } from './home.ts';
 import { ownerMark, postmasterLines, releaseDataFolder } from './postmaster.ts';
+import { freePort } from '../free-port.ts';
 
 export interface PostgresOptions {
   /**
@@ -158,14 +158,4 @@ async function endProcess(child: ChildProcess, signals: readonly NodeJS.Signals[
 
 function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No free TCP port was found.');
-  return address.port;
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildServer } from '../../scripts/build-server.ts';
 import { CapturedProcess, type ProcessEnd } from './captured-process.ts';
+import { freePort } from '../../scripts/free-port.ts';
 
 export type ServerRole = 'all' | 'api' | 'controller' | 'migrate';
 
@@ -100,14 +99,4 @@ export class ServerProcess {
   outputTail(): string {
     return this.captured.output.toString().trimEnd().split('\n').slice(-12).join('\n');
   }
-}
-
-/** A TCP port of 127.0.0.1 that nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
