@@ -28,6 +28,14 @@ export const errorCatalogue = {
   version_mismatch: { status: 412, title: 'Version mismatch', reason: 'Conflict', effect: 'retry' },
   payload_too_large: { status: 413, title: 'Request body too large', reason: 'InvalidSpec', effect: 'stall' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', reason: 'InvalidSpec', effect: 'stall' },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'Idempotency key used for another request',
+    reason: 'InvalidSpec',
+    effect: 'stall',
+  },
+  plan_outdated: { status: 412, title: 'Plan is outdated', reason: 'PlanOutdated', effect: 'stall' },
+  limit_exceeded: { status: 429, title: 'Too many requests', reason: 'RateLimited', effect: 'wait' },
   token_secret_not_found: {
     status: null,
     title: 'Token Secret not found',

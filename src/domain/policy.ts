@@ -8,15 +8,26 @@ import type { Principal, Role, ServiceTokenPrincipal } from './principal.ts';
 /** Actions on an organization and what is in it, by the level of their target. */
 export const actionLevels = {
   'organization.read': 'organization',
+  'organization.update': 'organization',
+  'organization.delete': 'organization',
+  'member.list': 'organization',
+  'member.set': 'organization',
+  'member.remove': 'organization',
+  'audit.list': 'organization',
   'project.list': 'organization',
   'project.create': 'organization',
   'service_token.list': 'organization',
   'service_token.create': 'organization',
+  'service_token.rotate': 'organization',
   'service_token.revoke': 'organization',
   'project.read': 'project',
+  'project.update': 'project',
+  'project.delete': 'project',
   'environment.list': 'project',
   'environment.create': 'project',
   'environment.read': 'environment',
+  'environment.update': 'environment',
+  'environment.delete': 'environment',
   'secret.list': 'environment',
   'secret.read': 'environment',
   'secret.write': 'environment',
@@ -24,6 +35,12 @@ export const actionLevels = {
   'version.list': 'environment',
   'version.read': 'environment',
   'version.rollback': 'environment',
+  'snapshot.list': 'environment',
+  'snapshot.read': 'environment',
+  'snapshot.create': 'environment',
+  'snapshot.restore': 'environment',
+  'snapshot.delete': 'environment',
+  'change.list': 'environment',
 } as const;
 
 export type Action = keyof typeof actionLevels;
@@ -44,6 +61,7 @@ export interface PolicyTarget {
 const everyRole: readonly Role[] = ['owner', 'admin', 'developer', 'viewer'];
 const writers: readonly Role[] = ['owner', 'admin', 'developer'];
 const admins: readonly Role[] = ['owner', 'admin'];
+const owners: readonly Role[] = ['owner'];
 
 interface Rule {
   readonly roles: readonly Role[];
@@ -53,12 +71,23 @@ interface Rule {
 
 export const rules: Readonly<Record<Action, Rule>> = {
   'organization.read': { roles: everyRole, serviceToken: 'read' },
+  'organization.update': { roles: admins, serviceToken: 'never' },
+  'organization.delete': { roles: owners, serviceToken: 'never' },
+  'member.list': { roles: everyRole, serviceToken: 'never' },
+  'member.set': { roles: admins, serviceToken: 'never' },
+  // Everybody may leave; whom else a role may remove is `memberChangeFault`'s to tell.
+  'member.remove': { roles: everyRole, serviceToken: 'never' },
+  'audit.list': { roles: admins, serviceToken: 'never' },
   'project.list': { roles: everyRole, serviceToken: 'read' },
   'project.create': { roles: admins, serviceToken: 'never' },
   'project.read': { roles: everyRole, serviceToken: 'read' },
+  'project.update': { roles: admins, serviceToken: 'never' },
+  'project.delete': { roles: admins, serviceToken: 'never' },
   'environment.list': { roles: everyRole, serviceToken: 'read' },
   'environment.create': { roles: admins, serviceToken: 'never' },
   'environment.read': { roles: everyRole, serviceToken: 'read' },
+  'environment.update': { roles: admins, serviceToken: 'never' },
+  'environment.delete': { roles: admins, serviceToken: 'never' },
   'secret.list': { roles: everyRole, serviceToken: 'read' },
   'secret.read': { roles: everyRole, serviceToken: 'read' },
   'secret.write': { roles: writers, serviceToken: 'read_write' },
@@ -66,8 +95,16 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'version.list': { roles: everyRole, serviceToken: 'read' },
   'version.read': { roles: everyRole, serviceToken: 'read' },
   'version.rollback': { roles: writers, serviceToken: 'read_write' },
+  'snapshot.list': { roles: everyRole, serviceToken: 'read' },
+  'snapshot.read': { roles: everyRole, serviceToken: 'read' },
+  'snapshot.create': { roles: writers, serviceToken: 'read_write' },
+  'snapshot.restore': { roles: writers, serviceToken: 'read_write' },
+  // A machine that can write must not be able to take away the way back.
+  'snapshot.delete': { roles: admins, serviceToken: 'never' },
+  'change.list': { roles: everyRole, serviceToken: 'read' },
   'service_token.list': { roles: admins, serviceToken: 'never' },
   'service_token.create': { roles: admins, serviceToken: 'never' },
+  'service_token.rotate': { roles: admins, serviceToken: 'never' },
   'service_token.revoke': { roles: admins, serviceToken: 'never' },
 };
 
@@ -86,16 +123,49 @@ export function decide(principal: Principal, role: Role | null, action: Action, 
   return rule.serviceToken === 'read' || principal.permission === 'read_write' ? 'allowed' : 'denied';
 }
 
-/** Actions on the instance itself, which everybody sees. */
-export type InstanceAction = 'organization.create';
+/** Actions on the instance itself, which everybody sees: all of them are for instance admins. */
+export const instanceActions = [
+  'organization.create',
+  'organization.purge',
+  'project.purge',
+  'environment.purge',
+  'user.list',
+  'user.read',
+  'user.create',
+  'user.update',
+] as const;
 
-/** Decides an action on the instance: instance admins create organizations, and become their owners. */
-export function decideInstance(principal: Principal, action: InstanceAction): Exclude<Decision, 'hidden'> {
-  const allowed: Readonly<Record<InstanceAction, boolean>> = {
-    'organization.create': principal.type === 'user' && principal.instanceAdmin,
-  };
-  return allowed[action] ? 'allowed' : 'denied';
+export type InstanceAction = (typeof instanceActions)[number];
+
+/** Decides an action on the instance. Who creates an organization becomes its owner. */
+export function decideInstance(principal: Principal, _action: InstanceAction): Exclude<Decision, 'hidden'> {
+  return principal.type === 'user' && principal.instanceAdmin ? 'allowed' : 'denied';
 }
+
+/** What is to become of one membership; null stands for none. */
+export interface MemberChange {
+  /** The role of whoever asks, and whether it is their own membership. */
+  readonly byRole: Role;
+  readonly isSelf: boolean;
+  readonly from: Role | null;
+  readonly to: Role | null;
+  /** How many owners who are not disabled the organization has besides this member. */
+  readonly otherOwners: number;
+}
+
+/**
+ * Why a change of a membership is refused, or undefined: everybody may leave, admins and owners change others, nobody
+ * hands out or takes away more than they hold, and the last owner stays.
+ */
+export function memberChangeFault({ byRole, isSelf, from, to, otherOwners }: MemberChange): MemberFault | undefined {
+  const leaves = isSelf && to === null;
+  if (!leaves && !admins.includes(byRole)) return 'not_admin';
+  if (byRole !== 'owner' && (from === 'owner' || to === 'owner')) return 'owner_only';
+  if (from === 'owner' && to !== 'owner' && otherOwners === 0) return 'last_owner';
+  return undefined;
+}
+
+export type MemberFault = 'not_admin' | 'owner_only' | 'last_owner';
 
 /** Whether a target is in a token's scope or one of its scope's ancestors. */
 function isVisible(token: ServiceTokenPrincipal, target: PolicyTarget): boolean {

@@ -4,6 +4,8 @@ import {
   actionLevels,
   decide,
   decideInstance,
+  instanceActions,
+  memberChangeFault,
   type PolicyTarget,
   rules,
 } from '../../src/domain/policy.ts';
@@ -38,6 +40,23 @@ const peopleTable = `
   version.list          allowed allowed allowed   allowed hidden
   version.read          allowed allowed allowed   allowed hidden
   version.rollback      allowed allowed allowed   denied  hidden
+  organization.update   allowed allowed denied    denied  hidden
+  organization.delete   allowed denied  denied    denied  hidden
+  member.list           allowed allowed allowed   allowed hidden
+  member.set            allowed allowed denied    denied  hidden
+  member.remove         allowed allowed allowed   allowed hidden
+  audit.list            allowed allowed denied    denied  hidden
+  service_token.rotate  allowed allowed denied    denied  hidden
+  project.update        allowed allowed denied    denied  hidden
+  project.delete        allowed allowed denied    denied  hidden
+  environment.update    allowed allowed denied    denied  hidden
+  environment.delete    allowed allowed denied    denied  hidden
+  snapshot.list         allowed allowed allowed   allowed hidden
+  snapshot.read         allowed allowed allowed   allowed hidden
+  snapshot.create       allowed allowed allowed   denied  hidden
+  snapshot.restore      allowed allowed allowed   denied  hidden
+  snapshot.delete       allowed allowed denied    denied  hidden
+  change.list           allowed allowed allowed   allowed hidden
 `;
 
 /**
@@ -100,6 +119,58 @@ const tokenTable = `
   version.rollback     sibling-environment   denied  allowed denied  allowed hidden  hidden
   version.rollback     sibling-project       denied  allowed hidden  hidden  hidden  hidden
   version.rollback     foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  organization.update  own                  denied  denied  denied  denied  denied  denied
+  organization.update  foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  organization.delete  own                  denied  denied  denied  denied  denied  denied
+  organization.delete  foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  member.list          own                  denied  denied  denied  denied  denied  denied
+  member.list          foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  member.set           own                  denied  denied  denied  denied  denied  denied
+  member.set           foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  member.remove        own                  denied  denied  denied  denied  denied  denied
+  member.remove        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  audit.list           own                  denied  denied  denied  denied  denied  denied
+  audit.list           foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  service_token.rotate own                  denied  denied  denied  denied  denied  denied
+  service_token.rotate foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  project.update       own                  denied  denied  denied  denied  denied  denied
+  project.update       sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  project.update       foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  project.delete       own                  denied  denied  denied  denied  denied  denied
+  project.delete       sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  project.delete       foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  environment.update   own                  denied  denied  denied  denied  denied  denied
+  environment.update   sibling-environment  denied  denied  denied  denied  hidden  hidden
+  environment.update   sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  environment.update   foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  environment.delete   own                  denied  denied  denied  denied  denied  denied
+  environment.delete   sibling-environment  denied  denied  denied  denied  hidden  hidden
+  environment.delete   sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  environment.delete   foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  snapshot.list        own                  allowed allowed allowed allowed allowed allowed
+  snapshot.list        sibling-environment  allowed allowed allowed allowed hidden  hidden
+  snapshot.list        sibling-project      allowed allowed hidden  hidden  hidden  hidden
+  snapshot.list        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  snapshot.read        own                  allowed allowed allowed allowed allowed allowed
+  snapshot.read        sibling-environment  allowed allowed allowed allowed hidden  hidden
+  snapshot.read        sibling-project      allowed allowed hidden  hidden  hidden  hidden
+  snapshot.read        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  snapshot.create      own                  denied  allowed denied  allowed denied  allowed
+  snapshot.create      sibling-environment  denied  allowed denied  allowed hidden  hidden
+  snapshot.create      sibling-project      denied  allowed hidden  hidden  hidden  hidden
+  snapshot.create      foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  snapshot.restore     own                  denied  allowed denied  allowed denied  allowed
+  snapshot.restore     sibling-environment  denied  allowed denied  allowed hidden  hidden
+  snapshot.restore     sibling-project      denied  allowed hidden  hidden  hidden  hidden
+  snapshot.restore     foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  snapshot.delete      own                  denied  denied  denied  denied  denied  denied
+  snapshot.delete      sibling-environment  denied  denied  denied  denied  hidden  hidden
+  snapshot.delete      sibling-project      denied  denied  hidden  hidden  hidden  hidden
+  snapshot.delete      foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  change.list          own                  allowed allowed allowed allowed allowed allowed
+  change.list          sibling-environment  allowed allowed allowed allowed hidden  hidden
+  change.list          sibling-project      allowed allowed hidden  hidden  hidden  hidden
+  change.list          foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
 `;
 
 const organizationId = 'organization-1';
@@ -210,11 +281,49 @@ describe('setting and deleting secrets', () => {
   });
 });
 
-describe('creating organizations', () => {
-  test('is for instance admins alone', () => {
-    expect(decideInstance(user(true), 'organization.create')).toBe('allowed');
-    expect(decideInstance(user(false), 'organization.create')).toBe('denied');
-    for (const scope of scopes)
-      expect(decideInstance(serviceToken(scope, 'read_write'), 'organization.create')).toBe('denied');
+describe('actions on the instance', () => {
+  test.each(instanceActions)('%s is for instance admins alone', (action) => {
+    expect(decideInstance(user(true), action)).toBe('allowed');
+    expect(decideInstance(user(false), action)).toBe('denied');
+    for (const scope of scopes) expect(decideInstance(serviceToken(scope, 'read_write'), action)).toBe('denied');
+  });
+});
+
+/** Who changes whose membership from what to what, with how many other owners, and why not. */
+const memberTable = `
+  by        whose other-owners from      to        fault
+  owner     other 1            none      owner     none
+  owner     other 1            owner     none      none
+  owner     self  1            owner     none      none
+  owner     self  0            owner     none      last_owner
+  owner     self  0            owner     admin     last_owner
+  owner     self  0            owner     owner     none
+  owner     other 0            viewer    admin     none
+  admin     other 1            none      admin     none
+  admin     other 1            viewer    none      none
+  admin     other 1            none      owner     owner_only
+  admin     other 1            owner     viewer    owner_only
+  admin     other 1            owner     none      owner_only
+  admin     self  1            admin     owner     owner_only
+  admin     self  1            admin     none      none
+  developer self  1            developer none      none
+  developer self  1            developer admin     not_admin
+  developer other 1            viewer    none      not_admin
+  viewer    self  1            viewer    none      none
+  viewer    other 1            none      viewer    not_admin
+`;
+
+describe('changes of memberships', () => {
+  test.each(rowsOf(memberTable, 1))('%s changes %s (other owners: %s) from %s to %s: %s', (...row) => {
+    const [byRole, whose, otherOwners, from, to, fault] = row;
+    const roleOf = (text: string | undefined): Role | null => (text === 'none' ? null : (text as Role));
+    const change = {
+      byRole: byRole as Role,
+      isSelf: whose === 'self',
+      from: roleOf(from),
+      to: roleOf(to),
+      otherOwners: Number(otherOwners),
+    };
+    expect(memberChangeFault(change) ?? 'none').toBe(fault);
   });
 });
