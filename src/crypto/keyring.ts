@@ -107,6 +107,7 @@ interface SealContext {
 }
 
 function sealWith({ projectId, count, dataKey, macKey }: SealContext): Sealer['seal'] {
+  const associatedData = associatedDataOf();
   let left = count;
   return (binding, value) => {
     if (binding.projectId !== projectId) throw new Error('the sealer is for another project');
@@ -123,6 +124,7 @@ function sealWith({ projectId, count, dataKey, macKey }: SealContext): Sealer['s
 }
 
 function openWith(keys: ReadonlyMap<string, KeyObject>): Opener['open'] {
+  const associatedData = associatedDataOf();
   return (binding, { ciphertext, dataKeyId }) => {
     const key = keys.get(dataKeyId);
     if (key === undefined) throw new Error('the opener is for other data keys');
@@ -141,7 +143,19 @@ function openWith(keys: ReadonlyMap<string, KeyObject>): Opener['open'] {
   };
 }
 
-/** The four UUIDs, 16 bytes each; the format byte is authenticated before them (src/crypto/aead.ts). */
-function associatedData({ organizationId, projectId, environmentId, secretId }: Binding): Buffer {
-  return Buffer.concat([organizationId, projectId, environmentId, secretId].map(uuidBytes));
+/**
+ * The four UUIDs, 16 bytes each; the format byte is authenticated before them (src/crypto/aead.ts). The first three are
+ * kept from one value to the next: all values of a read or write are of one environment as a rule.
+ */
+function associatedDataOf(): (binding: Binding) => Buffer {
+  let last: Binding | undefined;
+  let place = Buffer.alloc(0);
+  return (binding) => {
+    const { organizationId, projectId, environmentId, secretId } = binding;
+    const isSame =
+      last?.environmentId === environmentId && last.projectId === projectId && last.organizationId === organizationId;
+    if (!isSame) place = Buffer.concat([organizationId, projectId, environmentId].map(uuidBytes));
+    last = binding;
+    return Buffer.concat([place, uuidBytes(secretId)]);
+  };
 }

@@ -79,6 +79,8 @@ describe('a sealed value', () => {
     const opener = await keyring.opener([sealed.dataKeyId]);
     for (const part of ['organizationId', 'projectId', 'environmentId', 'secretId'] as const) {
       const moved = { ...binding, [part]: randomUUID() };
+      // The right place in between: what is kept of it must not open the wrong one.
+      expect(opener.open(binding, sealed).reveal()).toBe('v');
       expect(() => opener.open(moved, sealed)).toThrow(`secret ${moved.secretId} is not what was written there`);
     }
     const exchanged = { ...binding, environmentId: binding.secretId, secretId: binding.environmentId };
