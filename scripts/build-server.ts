@@ -1,13 +1,8 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildIfStale, dist } from './build-if-stale.ts';
 import { checkoutDirectory } from './checkout.ts';
-import { withBuildLock } from './cluster/build-lock.ts';
 import { onProcessEnd } from './cluster/process-end.ts';
-
-const dist = join(checkoutDirectory, 'dist');
-const stampFile = join(dist, '.built-from');
 
 let build: Promise<string> | undefined;
 
@@ -16,26 +11,17 @@ let build: Promise<string> | undefined;
  * same time. Answers the program. Throws with the compiler's words if it does not compile.
  */
 export function buildServer(): Promise<string> {
-  build ??= buildIfNeeded();
+  build ??= buildIfStale({
+    name: 'server',
+    sources: ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'src'],
+    program: join(dist, 'main.js'),
+    build: compileServer,
+  });
   return build;
 }
 
-async function buildIfNeeded(): Promise<string> {
-  mkdirSync(dist, { recursive: true });
-  await withBuildLock(
-    join(dist, '.build-lock'),
-    () => undefined,
-    async () => {
-      const wanted = sourceState();
-      if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
-      await compile();
-      writeFileSync(stampFile, wanted);
-    },
-  );
-  return join(dist, 'main.js');
-}
-
-function compile(): Promise<void> {
+/** Compiles the server into dist. Throws with the compiler's words if it does not compile. */
+export function compileServer(): Promise<void> {
   const tsc = join(checkoutDirectory, 'node_modules', 'typescript', 'bin', 'tsc');
   const args = [tsc, '-p', join(checkoutDirectory, 'tsconfig.build.json')];
   return new Promise((resolve, reject) => {
@@ -46,21 +32,4 @@ function compile(): Promise<void> {
     });
     const forget = onProcessEnd(() => void compiler.kill('SIGKILL'));
   });
-}
-
-/** Changes whenever a source file is added, removed or written. */
-function sourceState(): string {
-  const digest = createHash('sha256');
-  const sources = readdirSync(join(checkoutDirectory, 'src'), { recursive: true, encoding: 'utf8' }).sort();
-  const files = [
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'package-lock.json',
-    ...sources.map((name) => join('src', name)),
-  ];
-  for (const file of files) {
-    const { mtimeMs, size } = statSync(join(checkoutDirectory, file));
-    digest.update(`${file}\0${mtimeMs}\0${size}\0`);
-  }
-  return digest.digest('hex');
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { compile } from 'json-schema-to-typescript';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
+import { openApiDocument } from '../src/http/openapi.ts';
+import { cliDocs } from './generate-cli-docs.ts';
 import { errorDocs } from './generate-error-docs.ts';
 
 /**
@@ -20,7 +22,12 @@ export interface GeneratedFile {
 }
 
 /** A generator answers all files of its kind; add one here and `--check` covers it. */
-const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [customResourceTypes, errorPage];
+const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [
+  customResourceTypes,
+  errorPage,
+  interfaceDocument,
+  cliPage,
+];
 
 /** The part of a JSON schema that is looked at or changed here; the rest is passed on. */
 interface Schema {
@@ -48,6 +55,18 @@ interface CustomResourceDefinition {
 async function errorPage(): Promise<readonly GeneratedFile[]> {
   const path = 'docs/errors.md';
   return [{ path, content: await formatted(path, errorDocs()) }];
+}
+
+/** docs/openapi.json from the route table and the schemas of requests and answers. */
+async function interfaceDocument(): Promise<readonly GeneratedFile[]> {
+  const path = 'docs/openapi.json';
+  return [{ path, content: await formatted(path, JSON.stringify(openApiDocument(), undefined, 2)) }];
+}
+
+/** docs/cli.md from the help of the `keyframe` command. */
+async function cliPage(): Promise<readonly GeneratedFile[]> {
+  const path = 'docs/cli.md';
+  return [{ path, content: await formatted(path, await cliDocs()) }];
 }
 
 /** src/controller/generated/<kind>.ts for each definition in crds/. */

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerConfig } from './config.ts';
 import type { Controller } from './controller/manager.ts';
 import { Keyring } from './crypto/keyring.ts';
@@ -12,18 +13,27 @@ import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
 import { Access } from './services/access.ts';
+import { AuditEntries } from './services/audit-entries.ts';
 import { AuditLog } from './services/audit-log.ts';
 import { Authentication } from './services/authentication.ts';
 import { bootstrapAdmin } from './services/bootstrap-admin.ts';
 import { ChangeFeed } from './services/change-feed.ts';
+import { ChangeStreams } from './services/change-streams.ts';
+import { Changes } from './services/changes.ts';
 import { CredentialUsage } from './services/credential-usage.ts';
+import { EnvironmentQueue } from './services/environment-queue.ts';
 import { Environments } from './services/environments.ts';
 import { Me } from './services/me.ts';
+import { Members } from './services/members.ts';
 import { Organizations } from './services/organizations.ts';
+import { PersonalTokens } from './services/personal-tokens.ts';
 import { Projects } from './services/projects.ts';
+import { Restores } from './services/restores.ts';
 import { SecretWriter } from './services/secret-writer.ts';
 import { Secrets } from './services/secrets.ts';
 import { ServiceTokens } from './services/service-tokens.ts';
+import { Snapshots } from './services/snapshots.ts';
+import { Users } from './services/users.ts';
 import { Versions } from './services/versions.ts';
 import { StartError, exitCodes } from './start-error.ts';
 import { type Database, openDatabase } from './store/database.ts';
@@ -40,33 +50,47 @@ interface Core extends HttpServices {
   readonly authentication: Authentication;
   readonly auditLog: AuditLog;
   readonly usage: CredentialUsage;
+  /** One for the process: the controller and the streams of the API hear of commits by it. */
+  readonly feed: ChangeFeed;
 }
 
 interface CoreDeps {
   readonly database: Database;
   readonly keyring: Keyring;
+  readonly listener: Listener;
   readonly logger: Logger;
 }
 
 /** The services over an open database and keyring. Nothing here does anything until it is called. */
-function composeCore({ database, keyring, logger }: CoreDeps): Core {
+function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
   const audit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock: systemClock, logger });
-  const writer = new SecretWriter({ database, keyring });
+  const feed = new ChangeFeed({ database, listener, logger });
+  const queue = new EnvironmentQueue();
+  const writer = new SecretWriter({ database, keyring, queue });
   return {
     database,
     keyring,
     auditLog: audit,
     usage,
+    feed,
     authentication: new Authentication({ database, usage }),
     access: new Access({ database, audit }),
     me: new Me({ database, audit }),
+    users: new Users({ database, audit }),
+    personalTokens: new PersonalTokens({ database, audit }),
     organizations: new Organizations({ database, audit }),
+    members: new Members({ database, audit }),
     projects: new Projects({ database, audit }),
     environments: new Environments({ database, audit }),
     secrets: new Secrets({ database, keyring, writer, audit }),
     versions: new Versions({ database, keyring, writer, audit }),
+    snapshots: new Snapshots({ database, queue, audit }),
+    restores: new Restores({ database, queue, audit }),
     serviceTokens: new ServiceTokens({ database, audit }),
+    changes: new Changes({ database, audit }),
+    changeStreams: new ChangeStreams({ database, changes: feed, audit, clock: systemClock }),
+    auditEntries: new AuditEntries({ database, audit }),
   };
 }
 
@@ -75,7 +99,10 @@ export interface RunningServer {
   /** Of the API; undefined in the role controller. */
   readonly port: number | undefined;
   readonly metricsPort: number;
-  /** Lets requests under way finish, for 10 s at most, and closes everything. */
+  /**
+   * Says that it is not ready and serves on for the configured delay; then takes no new connection, ends the streams,
+   * lets requests under way finish, for 10 s at most, and closes everything.
+   */
   stop(): Promise<void>;
 }
 
@@ -104,7 +131,8 @@ async function openCore(config: ServerConfig, logger: Logger, open: AsyncDisposa
   if (fault !== undefined) throw new StartError(exitCodes.configuration, fault);
   const keyring = new Keyring({ rootKeys: config.rootKeys, store: new PostgresKeyStore({ database }) });
   await keyring.open();
-  const core = composeCore({ database, keyring, logger });
+  const listener = new Listener({ url: config.databaseDirectUrl.reveal(), logger });
+  const core = composeCore({ database, keyring, listener, logger });
   open.defer(async () => {
     await core.auditLog.drain();
     await core.usage.drain();
@@ -124,8 +152,12 @@ interface EdgeDeps {
 async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningServer> {
   const { core, logger, open } = deps;
   const metrics = new Metrics();
-  metrics.observePool(core.database.pool);
+  metrics.observePools({ reads: core.database.pool, transactions: core.database.transactionPool });
   metrics.observeAuditQueue(() => core.auditLog.queueLength);
+  metrics.observeChangeStreams(() => core.changeStreams.open);
+  // For every role: the API serves without it, but for its streams.
+  open.defer(() => core.feed.close());
+  core.feed.start();
   const controller = config.role === 'api' ? undefined : await composeController(config, { ...deps, metrics });
   const readiness = new Readiness({
     clock: systemClock,
@@ -133,9 +165,12 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
   });
   const metricsServer = await listen(createMetricsApp({ logger, metrics, readiness }), config, 'METRICS_PORT', open);
   const { authentication, auditLog } = core;
-  const app = createApp({ authentication, auditLog, services: core, logger, metrics, readiness });
+  const options = { trustedProxies: config.trustedProxies, rateLimits: config.rateLimits };
+  const app = createApp({ authentication, auditLog, services: core, logger, metrics, readiness, options });
   // Before the controller: the API serves however long the cluster takes.
   const api = config.role === 'controller' ? undefined : await listen(app, config, 'PORT', open);
+  // Before the server closes, which waits for the requests under way.
+  open.defer(() => core.changeStreams.close());
   controller?.start();
   logger.info({ role: config.role, port: api?.port, metricsPort: metricsServer.port }, 'started');
   return {
@@ -143,12 +178,14 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
     metricsPort: metricsServer.port,
     async stop() {
       readiness.shutDown();
+      // Whoever sends requests here has to notice first.
+      await pause(config.shutdownDelayMs);
       await open.disposeAsync();
     },
   };
 }
 
-/** The controller with its feed of changes; `start` starts both. */
+/** The controller, which hears of commits by the core's feed. */
 async function composeController(
   config: ServerConfig,
   { core, logger, open, metrics }: EdgeDeps & { readonly metrics: Metrics },
@@ -156,9 +193,7 @@ async function composeController(
   // Loaded only where it runs: the Kubernetes client takes longer to load than all the rest, and as much memory.
   const { createController } = await import('./controller/manager.ts');
   const { resyncIntervalMs, watchNamespaces } = config.controller;
-  const { database, keyring, authentication, access, secrets } = core;
-  const listener = new Listener({ url: config.databaseDirectUrl.reveal(), logger });
-  const changes = new ChangeFeed({ database, listener, logger });
+  const { keyring, authentication, access, secrets, feed: changes } = core;
   const controller = createController({
     kube: await loadKubeClient(config),
     services: { authentication, access, secrets, changes },
@@ -178,10 +213,8 @@ async function composeController(
   };
   return {
     start() {
-      open.defer(() => changes.close());
       open.defer(() => controller.stop());
       controller.start();
-      changes.start();
     },
     ready: () => controller.ready() ?? deafness(),
   };

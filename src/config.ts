@@ -29,6 +29,12 @@ export interface ServerConfig extends MigrateConfig {
   /** 0 takes any free port, which the log tells. */
   readonly port: number;
   readonly metricsPort: number;
+  /** Addresses and CIDR ranges. */
+  readonly trustedProxies: readonly string[];
+  /** Each a minute; 0 for no limit. */
+  readonly rateLimits: { readonly requests: number; readonly failedAuthentications: number };
+  /** How long the server serves on while it says that it is not ready. */
+  readonly shutdownDelayMs: number;
   readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
   readonly controller: ControllerConfig;
 }
@@ -61,6 +67,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   const rootKeys = reader.required('ROOT_KEY', readRootKeys);
   const host = reader.optional('HOST', hostName);
   const ports = readPorts(reader, role);
+  const edge = readEdge(reader);
   const bootstrapAdmin = readBootstrapAdmin(reader);
   const controller = readController(reader, role, source.env['KUBERNETES_SERVICE_HOST'] !== undefined);
   if (databaseUrl === undefined || rootKeys === undefined || reader.faults.length > 0) {
@@ -74,6 +81,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
     rootKeys,
     host,
     ...ports,
+    ...edge,
     bootstrapAdmin,
     controller,
   };
@@ -98,6 +106,17 @@ function readPorts(reader: EnvironmentReader, role: ServerRole): Pick<ServerConf
     reader.fault('METRICS_PORT', 'must differ from the port of the API');
   }
   return { port, metricsPort };
+}
+
+function readEdge(reader: EnvironmentReader): Pick<ServerConfig, 'trustedProxies' | 'rateLimits' | 'shutdownDelayMs'> {
+  return {
+    trustedProxies: reader.optional('TRUSTED_PROXIES', networks) ?? [],
+    rateLimits: {
+      requests: reader.optional('RATE_LIMIT_REQUESTS', countPerMinute) ?? 6000,
+      failedAuthentications: reader.optional('RATE_LIMIT_FAILED_AUTHENTICATIONS', countPerMinute) ?? 60,
+    },
+    shutdownDelayMs: reader.optional('SHUTDOWN_DELAY', shutdownDelay) ?? 0,
+  };
 }
 
 function readBootstrapAdmin(reader: EnvironmentReader): BootstrapAdminConfig | undefined {
@@ -157,6 +176,32 @@ function hostName(text: string): string | Fault {
 function portNumber(text: string): number | Fault {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return port <= 65_535 ? port : new Fault('must be a port from 0 to 65535');
+}
+
+function networks(text: string): string[] | Fault {
+  const ranges = text.split(',').map((range) => range.trim());
+  return ranges.every(isNetwork)
+    ? [...new Set(ranges)]
+    : new Fault('must be IP addresses or CIDR ranges such as 10.0.0.0/8, with commas between');
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefixLength, ...rest] = text.split('/');
+  // A mapped address is one of IPv4, and is to be written so.
+  if (rest.length > 0 || isIP(address) === 0 || /%|^::ffff:/i.test(address)) return false;
+  if (prefixLength === undefined) return true;
+  // Not 0: whoever connects could then write any address into the audit.
+  return /^[1-9][0-9]{0,2}$/.test(prefixLength) && Number(prefixLength) <= (isIP(address) === 4 ? 32 : 128);
+}
+
+function countPerMinute(text: string): number | Fault {
+  const count = /^[0-9]{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  return count <= 1_000_000 ? count : new Fault('must be a whole number from 0 to 1000000, 0 for no limit');
+}
+
+function shutdownDelay(text: string): number | Fault {
+  const delayMs = parseDurationMs(text);
+  return delayMs !== undefined && delayMs <= 60_000 ? delayMs : new Fault('must be a duration from 0s to 60s');
 }
 
 function emailAddress(text: string): string | Fault {

@@ -15,7 +15,8 @@ import { usage } from './usage.ts';
 
 type Command = ServerRole | 'migrate' | 'help' | 'version';
 
-// Longer than requests under way are given, shorter than the 30 s after which Kubernetes kills.
+// After the delay. Longer than requests under way are given; with a delay of 5 s, no longer than the 30 s after which
+// Kubernetes kills.
 const stopLimitMs = 25_000;
 
 async function main(args: readonly string[]): Promise<void> {
@@ -79,7 +80,7 @@ async function serve(role: ServerRole): Promise<void> {
     if (stopping || running === undefined) process.exit(exitCode);
     stopping = true;
     logger.info({ signal }, 'stopping');
-    void stop(running, logger);
+    void stop(running, { logger, limitMs: config.shutdownDelayMs + stopLimitMs });
   };
   process.on('SIGTERM', () => onSignal('SIGTERM', 128 + 15));
   process.on('SIGINT', () => onSignal('SIGINT', 128 + 2));
@@ -87,11 +88,14 @@ async function serve(role: ServerRole): Promise<void> {
 }
 
 /** Ends the process: with 0 when all was closed in order. */
-async function stop(running: RunningServer, logger: Logger): Promise<never> {
+async function stop(
+  running: RunningServer,
+  { logger, limitMs }: { readonly logger: Logger; readonly limitMs: number },
+): Promise<never> {
   setTimeout(() => {
     logger.error('something did not end in time');
     process.exit(exitCodes.failure);
-  }, stopLimitMs);
+  }, limitMs);
   try {
     await running.stop();
     logger.info('stopped');

@@ -34,6 +34,26 @@ export function countReport(report: JestReport | undefined, exitCode: number | u
   return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
 
+/** What scripts/fuzz/main.ts leaves: its counts, or what must be installed for it. */
+export interface FuzzOutcome {
+  readonly passed?: number;
+  readonly failed?: number;
+  readonly missing?: string;
+}
+
+/** The result of the fuzzer, whose failures it has told itself. A run that left nothing has failed. */
+export function fuzzResult(outcome: FuzzOutcome | undefined, { exitCode, durationMs }: FuzzRun): StepResult {
+  const { passed = 0, failed = 0, missing: lacking } = outcome ?? {};
+  if (lacking !== undefined) return { name: 'fuzz', durationMs, note: `not run: ${lacking}` };
+  const isUntold = failed === 0 && (exitCode !== 0 || passed === 0);
+  return { name: 'fuzz', durationMs, counts: { passed, failed: isUntold ? 1 : failed } };
+}
+
+interface FuzzRun {
+  readonly exitCode: number | undefined;
+  readonly durationMs: number;
+}
+
 function failedAsWhole({ status, assertionResults }: JestReport['testResults'][number]): boolean {
   return status === 'failed' && assertionResults.every((result) => result.status !== 'failed');
 }

@@ -5,7 +5,7 @@ import { kindFault } from '../cluster/discovery.ts';
 import { thisMachine } from '../cluster/this-machine.ts';
 import type { Commands } from './commands.ts';
 import { type CheckName, isSuite, type Plan, type StepName, type SuiteName } from './plan.ts';
-import { countReport, type JestReport, type StepResult } from './results.ts';
+import { countReport, type FuzzOutcome, fuzzResult, type JestReport, type StepResult } from './results.ts';
 
 export interface StepContext {
   readonly commands: Commands;
@@ -25,12 +25,24 @@ const checks: Readonly<Record<CheckName, readonly [program: string, ...args: str
   typecheck: [tool('tsc'), '-p', 'tsconfig.json'],
   'dead-code': [tool('knip')],
   generated: [process.execPath, 'scripts/generate.ts', '--check'],
-  build: [tool('tsc'), '-p', 'tsconfig.build.json'],
+  build: [process.execPath, 'scripts/build.ts'],
 };
 
 /** Runs one step and tells how it went. */
 export function runStep(name: StepName, context: StepContext): Promise<StepResult> {
+  if (name === 'fuzz') return runFuzz(context);
   return isSuite(name) ? runSuite(name, context) : runCheck(name, context);
+}
+
+async function runFuzz({ commands, plan }: StepContext): Promise<StepResult> {
+  const reportFile = join(reports, 'fuzz.json');
+  rmSync(reportFile, { force: true });
+  const run = await commands.run(process.execPath, ['scripts/fuzz/main.ts'], {
+    env: { ...process.env, KEYFRAME_TEST_SCALE: plan.scale },
+    shown: true,
+    limitMs: suiteLimitMs[plan.scale],
+  });
+  return fuzzResult(readReport(reportFile) as FuzzOutcome | undefined, run);
 }
 
 async function runCheck(name: CheckName, { commands, write }: StepContext): Promise<StepResult> {
@@ -42,7 +54,7 @@ async function runCheck(name: CheckName, { commands, write }: StepContext): Prom
   return { name, counts: { passed: passed ? 1 : 0, failed: passed ? 0 : 1 }, durationMs };
 }
 
-async function runSuite(name: SuiteName, context: StepContext): Promise<StepResult> {
+async function runSuite(name: Exclude<SuiteName, 'fuzz'>, context: StepContext): Promise<StepResult> {
   const fault = name === 'kind' ? kindFault(thisMachine(process.env)) : undefined;
   if (fault !== undefined) {
     const note = `not run: ${fault.startsWith('docker') ? `no Docker (${fault})` : fault}`;
@@ -58,7 +70,7 @@ async function runSuite(name: SuiteName, context: StepContext): Promise<StepResu
     shown: true,
     limitMs: suiteLimitMs[plan.scale],
   });
-  const report = readReport(reportFile);
+  const report = readReport(reportFile) as JestReport | undefined;
   if (report?.testResults.length === 0 && exitCode === 0) return { name, durationMs, note: 'has no tests' };
   return { name, counts: countReport(report, exitCode), durationMs };
 }
@@ -83,9 +95,9 @@ function suiteEnvironment(name: SuiteName, { scale }: Plan): NodeJS.ProcessEnv {
   return name === 'kind' ? { ...env, KEYFRAME_TEST_KUBECONFIG: '', KEYFRAME_TEST_CLUSTER_SOURCE: 'kind' } : env;
 }
 
-function readReport(file: string): JestReport | undefined {
+function readReport(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as JestReport;
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return undefined;
   }

@@ -9,5 +9,14 @@ export const limits = {
   nameLength: 200,
   requestBytes: 8 * 1024 * 1024,
   tokenLifetimeDays: 3650,
+  /** Personal tokens of one user that are neither revoked nor expired. */
+  personalTokensPerUser: 100,
   pageSize: 1000,
+  /** Entries of a page of the audit where no limit is asked for: that list is never whole. */
+  auditPageSize: 100,
+  /** How long an old credential of a service token may stay beside the new one. */
+  tokenOverlapSeconds: 7 * 24 * 60 * 60,
+  /** Change streams that one process serves at a time, and how many of them with one credential. */
+  changeStreams: 512,
+  changeStreamsPerCredential: 16,
 } as const;

@@ -123,6 +123,16 @@ export function decide(principal: Principal, role: Role | null, action: Action, 
   return rule.serviceToken === 'read' || principal.permission === 'read_write' ? 'allowed' : 'denied';
 }
 
+/** Actions on what is a person's own: no service token has any such thing. */
+export const personActions = ['personal_token.list', 'personal_token.create', 'personal_token.revoke'] as const;
+
+export type PersonAction = (typeof personActions)[number];
+
+/** Decides an action on the caller's own things. */
+export function decidePerson(principal: Principal, _action: PersonAction): Exclude<Decision, 'hidden'> {
+  return principal.type === 'user' ? 'allowed' : 'denied';
+}
+
 /** Actions on the instance itself, which everybody sees: all of them are for instance admins. */
 export const instanceActions = [
   'organization.create',

@@ -6,20 +6,37 @@ import { pathEncoding } from './middleware/path-encoding.ts';
 import { type RequestLogDeps, requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
 import type { RouteHandlerDeps } from './middleware/route-handler.ts';
+import { type RateLimitOptions, RateLimits, noRateLimits } from './rate-limits.ts';
 import type { Readiness } from './readiness.ts';
+import { referenceRouter } from './reference.ts';
 import { createRouter, unknownPath } from './router.ts';
 import { routeTable } from './routes/table.ts';
+import { WorkLimit } from './work-limit.ts';
 
-export interface AppDeps extends RouteHandlerDeps, RequestLogDeps {
+export interface AppDeps extends Omit<RouteHandlerDeps, 'rateLimits' | 'workLimit'>, RequestLogDeps {
   readonly readiness: Pick<Readiness, 'fault'>;
+  readonly options?: AppOptions;
 }
 
-/** The API: /api/v1, /healthz and /readyz. */
-export function createApp(deps: AppDeps): Express {
+export interface AppOptions {
+  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is believed; none unless told. */
+  readonly trustedProxies?: readonly string[];
+  /** No limits unless told. */
+  readonly rateLimits?: RateLimitOptions;
+  /** Requests under way at once; 1,000 unless told. */
+  readonly requestsAtOnce?: number;
+}
+
+/** The API: /api/v1, /healthz, /readyz, /openapi.json and /docs. */
+export function createApp({ options = {}, ...deps }: AppDeps): Express {
+  const { trustedProxies = [], rateLimits = noRateLimits, requestsAtOnce } = options;
   const app = bareApp();
+  app.set('trust proxy', [...trustedProxies]);
+  const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(requestsAtOnce) };
   app.use(requestLog(deps), responseHeaders, pathEncoding);
   app.use(healthRouter(deps.readiness));
-  app.use(createRouter('/api/v1', routeTable, deps));
+  app.use(referenceRouter());
+  app.use(createRouter('/api/v1', routeTable, { ...deps, ...limits }));
   app.use(unknownPath, errorAnswer);
   return app;
 }

@@ -14,7 +14,20 @@ const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?u
  *   where a name stands twice in one object.
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
-  if (!hasBody(request)) throw new DomainError('malformed_request', 'this request needs a body: a JSON object');
+  const text = await readText(request);
+  if (text === undefined) throw new DomainError('malformed_request', 'this request needs a body: a JSON object');
+  return parseJson(text);
+}
+
+/** Like `readJson`, but undefined for a request whose body is absent or empty. */
+export async function readOptionalJson(request: IncomingMessage): Promise<unknown> {
+  const text = await readText(request);
+  return text === undefined || text === '' ? undefined : parseJson(text);
+}
+
+/** The text of a body; undefined where there is none. */
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  if (!hasBody(request)) return undefined;
   const { 'content-type': mediaType = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (!jsonMediaType.test(mediaType)) {
     throw new DomainError(
@@ -25,7 +38,7 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   if (encoding.toLowerCase() !== 'identity') {
     throw new DomainError('unsupported_media_type', 'send the body without Content-Encoding');
   }
-  return parseJson(decodeUtf8(await readBytes(request, limits.requestBytes)));
+  return decodeUtf8(await readBytes(request, limits.requestBytes));
 }
 
 /** @throws DomainError malformed_request when a request that takes no body has one. */

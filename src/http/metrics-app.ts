@@ -20,7 +20,8 @@ export interface MetricsAppDeps {
 export function createMetricsApp({ logger, metrics, readiness }: MetricsAppDeps): Express {
   const app = bareApp();
   // Scrapes are not requests of users: they do not count among those.
-  app.use(requestLog({ logger, metrics: { httpRequest: () => {} } }), responseHeaders, pathEncoding);
+  const uncounted = { httpRequest: () => {}, authenticationFailed: () => {}, rateLimited: () => {} };
+  app.use(requestLog({ logger, metrics: uncounted }), responseHeaders, pathEncoding);
   app.use(healthRouter(readiness));
   app
     .route('/metrics')

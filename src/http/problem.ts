@@ -31,7 +31,8 @@ export function sendProblem(response: ServerResponse, problem: Problem): void {
   response.statusCode = problem.status;
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Length', body.length);
-  if (problem.status === 503) response.setHeader('Retry-After', '1');
+  const waits = problem.status === 503 || problem.status === 429;
+  if (waits && !response.hasHeader('Retry-After')) response.setHeader('Retry-After', '1');
   response.end(body);
 }
 
@@ -43,6 +44,7 @@ export function rawProblem(problem: Problem): string {
     `Content-Type: ${mediaType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
     'Connection: close',
     '',
     body,

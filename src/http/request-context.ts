@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpErrorCode } from '../domain/error-catalogue.ts';
 import type { Principal } from '../domain/principal.ts';
+import type { RefusalFault } from '../services/authentication.ts';
 
 /** What the server knows of one request beside the request itself; for its log line and its metrics. */
 export interface RequestContext {
@@ -10,7 +11,7 @@ export interface RequestContext {
   route: string;
   principal?: Principal;
   /** Why authentication refused the request, such as `revoked`. */
-  fault?: string;
+  fault?: RefusalFault;
   /** Set when the answer is an error. */
   code?: HttpErrorCode;
   /** What was thrown; the log takes its kind and stack frames, never a foreign message. */

@@ -1,9 +1,23 @@
 import { z } from 'zod';
-import type { EnvironmentAction, InstanceAction, OrganizationAction, ProjectAction } from '../domain/policy.ts';
+import type {
+  EnvironmentAction,
+  InstanceAction,
+  OrganizationAction,
+  PersonAction,
+  ProjectAction,
+} from '../domain/policy.ts';
 import type { Caller } from '../domain/principal.ts';
-import type { EnvironmentAccess, InstanceAccess, OrganizationAccess, ProjectAccess } from '../services/access.ts';
+import type {
+  EnvironmentAccess,
+  InstanceAccess,
+  OrganizationAccess,
+  PersonAccess,
+  ProjectAccess,
+} from '../services/access.ts';
+import type { IdempotencyRequest } from '../services/mutate-once.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
+import { checkIdempotencyKey, idempotencyHeader, idempotencyRequest, refusedIdempotencyKey } from './idempotency.ts';
 
 /**
  * Routes are data: method, path, action and the schemas of what they take. The builders below fix the order in which
@@ -15,13 +29,48 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What every caller may ask, and gets told of themselves alone. */
 type SelfAction = 'me.read' | 'organization.list';
-type RouteAction = SelfAction | InstanceAction | OrganizationAction | ProjectAction | EnvironmentAction;
+type RouteAction = SelfAction | PersonAction | InstanceAction | OrganizationAction | ProjectAction | EnvironmentAction;
 
-/** What a handler answers. 201 tells where the new thing is. */
-export type Answer =
-  | { readonly status: 200; readonly body: object }
-  | { readonly status: 201; readonly body: object; readonly location: string }
-  | { readonly status: 204 };
+/** What a route can answer when it does what was asked: the view of each body, null where there is none. */
+export interface Answers {
+  readonly 200?: z.ZodType<object>;
+  readonly 201?: z.ZodType<object>;
+  readonly 204?: null;
+  /** The caller's If-None-Match still holds. */
+  readonly 304?: null;
+  /** The `data` of server-sent events, which the caller may ask for (Accept) instead of the body of 200. */
+  readonly events?: z.ZodType<object>;
+}
+
+/** Further headers of an answer, such as ETag. */
+interface Headed {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Text of server-sent events, written as it comes. The signal aborts when the caller is gone or the server ends. */
+export type EventStream = (signal: AbortSignal) => AsyncIterable<string>;
+
+/** What a handler answers. 201 tells where the new thing can be read, if it can. */
+export type Answer = Headed &
+  (
+    | { readonly status: 200; readonly body: object }
+    | { readonly status: 200; readonly stream: EventStream }
+    | { readonly status: 201; readonly body: object; readonly location?: string }
+    | { readonly status: 204 }
+    | { readonly status: 304 }
+  );
+
+/** The answers that fit a route's `answers`: each body must be assignable to the view of its status. */
+type AnswerFor<A extends Answers> = Headed &
+  (
+    | (A[200] extends z.ZodType ? { readonly status: 200; readonly body: z.output<A[200]> } : never)
+    | (A['events'] extends z.ZodType ? { readonly status: 200; readonly stream: EventStream } : never)
+    | (A[201] extends z.ZodType
+        ? { readonly status: 201; readonly body: z.output<A[201]>; readonly location?: string }
+        : never)
+    | (A[204] extends null ? { readonly status: 204 } : never)
+    | (A[304] extends null ? { readonly status: 304 } : never)
+  );
 
 /** A request as a route sees it. */
 export interface Call {
@@ -32,8 +81,10 @@ export interface Call {
   entered(organizationId: string): void;
   /** The query's names and values; throws DomainError invalid_input where a name stands twice. */
   query(): Record<string, string>;
-  /** The JSON body. */
-  body(): Promise<unknown>;
+  /** The value of a request header, by its name in lower case. */
+  header(name: string): string | undefined;
+  /** The JSON body; undefined where it is absent or empty and may be so. */
+  body(isOptional: boolean): Promise<unknown>;
   /** Throws DomainError malformed_request if the request has a body. */
   refuseBody(): void;
 }
@@ -43,96 +94,163 @@ export interface Route {
   /** Such as `/projects/{org}/{project}`, below /api/v1. */
   readonly path: string;
   readonly action: RouteAction;
+  /** Its name in generated clients, such as `listSecrets`; unlike any other route's. */
+  readonly operation: string;
+  /** What it does, as a short imperative sentence. */
+  readonly summary: string;
+  readonly takes: Takes;
+  readonly answers: Answers;
   run(call: Call, services: HttpServices): Promise<Answer>;
 }
 
-/** What a route takes beside its target. A part that is not named here must be empty. */
-interface Schemas {
+/** What a route takes beside its target. A part that is not named here must be empty; headers other than Idempotency-Key are just not looked at. */
+export interface Takes {
   /** The path below the target, such as a key. */
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** A plain object by the headers' names in lower case. */
+  readonly headers?: z.ZodObject;
+  /** Whether it takes Idempotency-Key; where it does not, the header is refused. */
+  readonly idempotencyKey?: true;
 }
 
-type Inputs<S extends Schemas> = {
-  readonly [Part in keyof S]: S[Part] extends z.ZodType ? z.output<S[Part]> : undefined;
+type Inputs<S extends Takes> = {
+  readonly [Part in keyof S]: Part extends 'idempotencyKey'
+    ? IdempotencyRequest | undefined
+    : S[Part] extends z.ZodType
+      ? z.output<S[Part]>
+      : undefined;
 };
-type Handler<Access, S extends Schemas> = (
+type Handler<Access, S extends Takes, Result> = (
   services: HttpServices,
   access: Access,
   inputs: Inputs<S>,
-) => Promise<Answer>;
+) => Promise<Result>;
 type PathThrough<Target extends string> = `/${string}/${Target}` | `/${string}/${Target}/${string}`;
 
-interface RouteSpec<Path extends string, Action extends RouteAction, Access, S extends Schemas> {
+interface RouteSpec<Path extends string, Action extends RouteAction, Access, S extends Takes, A extends Answers> {
   readonly method: Method;
   readonly path: Path;
   readonly action: Action;
+  readonly operation: string;
+  readonly summary: string;
   readonly takes: S;
-  readonly handle: Handler<Access, S>;
+  readonly answers: A;
+  readonly handle: Handler<Access, S, AnswerFor<A>>;
 }
 
 /** A route about the caller: its handler gets the caller. */
-export function selfRoute<S extends Schemas>(spec: RouteSpec<string, SelfAction, Caller, S>): Route {
+export function selfRoute<S extends Takes, R extends Answers>(
+  spec: RouteSpec<string, SelfAction, Caller, S, R>,
+): Route {
   return route(spec, (_services, { caller }) => Promise.resolve(caller));
 }
 
-/** A route about the instance itself. */
-export function instanceRoute<A extends InstanceAction, S extends Schemas>(
-  spec: RouteSpec<string, A, InstanceAccess<A>, S>,
+/** A route about what is the caller's own, for people alone. */
+export function personRoute<A extends PersonAction, S extends Takes, R extends Answers>(
+  spec: RouteSpec<string, A, PersonAccess<A>, S, R>,
 ): Route {
-  return route(spec, ({ access }, { caller }) => access.instance(caller, spec.action));
+  return route(spec, ({ access }, { caller }) => access.person(caller, spec.action));
 }
 
-export function organizationRoute<A extends OrganizationAction, S extends Schemas>(
-  spec: RouteSpec<PathThrough<'{org}'>, A, OrganizationAccess<A>, S>,
+/** A route about the instance itself. Slugs in its path are no target of its access but what it takes (`params`). */
+export function instanceRoute<A extends InstanceAction, S extends Takes, R extends Answers>(
+  spec: RouteSpec<string, A, InstanceAccess<A>, S, R>,
+): Route {
+  return route(spec, ({ access }, { caller }) => access.instance(caller, spec.action), new Set());
+}
+
+export function organizationRoute<A extends OrganizationAction, S extends Takes, R extends Answers>(
+  spec: RouteSpec<PathThrough<'{org}'>, A, OrganizationAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller, params: { org = '' } }) =>
     access.organization(caller, spec.action, { organization: org }),
   );
 }
 
-export function projectRoute<A extends ProjectAction, S extends Schemas>(
-  spec: RouteSpec<PathThrough<'{org}/{project}'>, A, ProjectAccess<A>, S>,
+export function projectRoute<A extends ProjectAction, S extends Takes, R extends Answers>(
+  spec: RouteSpec<PathThrough<'{org}/{project}'>, A, ProjectAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller, params: { org = '', project = '' } }) =>
     access.project(caller, spec.action, { organization: org, project }),
   );
 }
 
-export function environmentRoute<A extends EnvironmentAction, S extends Schemas>(
-  spec: RouteSpec<PathThrough<'{org}/{project}/{env}'>, A, EnvironmentAccess<A>, S>,
+export function environmentRoute<A extends EnvironmentAction, S extends Takes, R extends Answers>(
+  spec: RouteSpec<PathThrough<'{org}/{project}/{env}'>, A, EnvironmentAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller, params: { org = '', project = '', env = '' } }) =>
     access.environment(caller, spec.action, { organization: org, project, environment: env }),
   );
 }
 
-function route<Access extends object, S extends Schemas>(
-  { method, path, action, takes, handle }: RouteSpec<string, RouteAction, Access, S>,
+/** A route about the environment of a snapshot, whose `{id}` is all that the path names. */
+export function snapshotRoute<A extends EnvironmentAction, S extends Takes, R extends Answers>(
+  spec: RouteSpec<'/snapshots/{id}', A, EnvironmentAccess<A>, S, R>,
+): Route {
+  return route(spec, ({ access }, { caller, params: { id = '' } }) =>
+    access.snapshot(caller, spec.action, id.toLowerCase()),
+  );
+}
+
+function route<Access extends object, S extends Takes, R extends Answers>(
+  { handle, ...spec }: RouteSpec<string, RouteAction, Access, S, R>,
   authorize: (services: HttpServices, call: Call) => Promise<Access>,
+  targetParams = slugParams,
 ): Route {
   return {
-    method,
-    path,
-    action,
+    ...spec,
     async run(call, services) {
       const access = await authorize(services, call);
       if ('organizationId' in access && typeof access.organizationId === 'string') call.entered(access.organizationId);
-      return handle(services, access, await parseInputs(call, takes));
+      return handle(services, access, await parseInputs(call, spec, targetParams));
     },
   };
 }
 
 const nothing = z.strictObject({});
-const targetParams: ReadonlySet<string> = new Set(['org', 'project', 'env']);
+/** The parts of a path that name the target, which the access has judged. */
+const slugParams: ReadonlySet<string> = new Set(['org', 'project', 'env']);
 
-async function parseInputs<S extends Schemas>(call: Call, takes: S): Promise<Inputs<S>> {
+async function parseInputs<S extends Takes>(
+  call: Call,
+  { method, path, takes }: { readonly method: Method; readonly path: string; readonly takes: S },
+  targetParams: ReadonlySet<string>,
+): Promise<Inputs<S>> {
   const below = Object.entries(call.params).filter(([name]) => !targetParams.has(name));
   const params = parseInput('path', takes.params ?? nothing, Object.fromEntries(below));
   const query = parseInput('query', takes.query ?? nothing, call.query());
+  const headerNames = Object.keys(takes.headers?.shape ?? {});
+  const headers = parseInput('header', takes.headers ?? nothing, sentHeaders(call, headerNames));
+  const key = sentIdempotencyKey(call, takes);
   if (takes.body === undefined) call.refuseBody();
-  const body = takes.body === undefined ? undefined : parseInput('body', takes.body, await call.body());
+  const body = takes.body === undefined ? undefined : await parseBody(call, takes.body);
+  const request = { method, path, params: call.params, body };
+  const idempotencyKey = key === undefined ? undefined : idempotencyRequest(key, request);
   // Each part was parsed by the schema of its name: what TypeScript cannot follow through the optional names.
-  return { params, query, body } as Inputs<S>;
+  return { params, query, headers, body, idempotencyKey } as Inputs<S>;
+}
+
+function sentIdempotencyKey(call: Call, takes: Takes): string | undefined {
+  const key = call.header(idempotencyHeader);
+  if (key === undefined) return undefined;
+  // A caller who counts on it must not be left in the belief that it holds.
+  if (takes.idempotencyKey !== true) throw refusedIdempotencyKey();
+  checkIdempotencyKey(key);
+  return key;
+}
+
+/** A schema that takes undefined makes the body optional. */
+async function parseBody<Body extends z.ZodType>(call: Call, schema: Body): Promise<z.output<Body>> {
+  return parseInput('body', schema, await call.body(schema.safeParse(undefined).success));
+}
+
+function sentHeaders(call: Call, names: readonly string[]): Record<string, string> {
+  const sent: Record<string, string> = {};
+  for (const name of names) {
+    const value = call.header(name);
+    if (value !== undefined) sent[name] = value;
+  }
+  return sent;
 }

@@ -21,6 +21,8 @@ const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 export class Metrics {
   readonly #registry = new Registry();
   readonly #httpRequests: Histogram<'method' | 'route' | 'status'>;
+  readonly #authenticationFailures: Counter<'fault'>;
+  readonly #rateLimited: Counter<'limit'>;
   readonly #reconciles: Histogram<'kind' | 'result'>;
   readonly #secretWrites: Counter<'operation' | 'result'>;
 
@@ -32,6 +34,18 @@ export class Metrics {
       help: 'Time from the arrival of a request to the end of its answer.',
       labelNames: ['method', 'route', 'status'],
       buckets: latencyBucketsSeconds,
+      registers,
+    });
+    this.#authenticationFailures = new Counter({
+      name: 'keyframe_authentication_failures_total',
+      help: 'Requests without a token that opens anything, by what was wrong with it.',
+      labelNames: ['fault'],
+      registers,
+    });
+    this.#rateLimited = new Counter({
+      name: 'keyframe_rate_limited_requests_total',
+      help: 'Requests that were refused for coming too often, by the limit: of their credential or of their address.',
+      labelNames: ['limit'],
       registers,
     });
     this.#reconciles = new Histogram({
@@ -63,12 +77,25 @@ export class Metrics {
     this.#httpRequests.observe({ method, route, status: String(status) }, durationMs / 1000);
   }
 
-  /** Reports the database pool at each scrape. Call once. */
-  observePool(pool: PoolCounts): void {
-    this.#gauge('keyframe_database_pool_connections', 'Database connections of the pool, by state.', (gauge) => {
-      gauge.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
-      gauge.set({ state: 'idle' }, pool.idleCount);
-      gauge.set({ state: 'waited_for' }, pool.waitingCount);
+  /** A request that named nobody; `fault` is from the code and never from data. */
+  authenticationFailed(fault: string): void {
+    this.#authenticationFailures.inc({ fault });
+  }
+
+  /** A request that came too often. */
+  rateLimited(limit: 'credential' | 'address'): void {
+    this.#rateLimited.inc({ limit });
+  }
+
+  /** Reports the database's pools at each scrape. Call once. */
+  observePools(pools: Readonly<Record<'reads' | 'transactions', PoolCounts>>): void {
+    const help = 'Database connections, by pool and state.';
+    this.#gauge('keyframe_database_pool_connections', help, (gauge) => {
+      for (const [pool, { totalCount, idleCount, waitingCount }] of Object.entries(pools)) {
+        gauge.set({ pool, state: 'busy' }, totalCount - idleCount);
+        gauge.set({ pool, state: 'idle' }, idleCount);
+        gauge.set({ pool, state: 'waited_for' }, waitingCount);
+      }
     });
   }
 
@@ -76,6 +103,12 @@ export class Metrics {
   observeAuditQueue(length: () => number): void {
     const help = 'Audit entries that wait to be written; requests wait for them.';
     this.#gauge('keyframe_audit_queue_length', help, (gauge) => gauge.set(length()));
+  }
+
+  /** Reports at each scrape how many streams of changes are open. Call once. */
+  observeChangeStreams(open: () => number): void {
+    const help = 'Streams of changes that are open.';
+    this.#gauge('keyframe_change_streams', help, (gauge) => gauge.set(open()));
   }
 
   /** Reports at each scrape how many objects wait for a reconciliation. Call once. */
@@ -98,7 +131,7 @@ export class Metrics {
     const gauge: Gauge = new Gauge({
       name,
       help,
-      labelNames: name.endsWith('_connections') ? ['state'] : [],
+      labelNames: name.endsWith('_connections') ? ['pool', 'state'] : [],
       registers: [this.#registry],
       collect: (): void => collect(gauge),
     });

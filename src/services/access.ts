@@ -1,28 +1,30 @@
-import { DomainError } from '../domain/domain-error.ts';
 import {
   type Action,
   decide,
   decideInstance,
-  type Decision,
+  decidePerson,
   type EnvironmentAction,
   type InstanceAction,
   type OrganizationAction,
+  type PersonAction,
   type PolicyTarget,
   type ProjectAction,
-  rules,
 } from '../domain/policy.ts';
-import type { Caller, Principal, Role } from '../domain/principal.ts';
+import type { Caller, Role, UserPrincipal } from '../domain/principal.ts';
 import {
+  type EnvironmentTarget,
   findEnvironmentTarget,
   findOrganizationTarget,
   findProjectTarget,
+  findSnapshotTarget,
   holdInstanceAdmin,
   holdTarget,
 } from '../store/access.ts';
 import type { Database } from '../store/database.ts';
 import type { Transaction } from '../store/transaction.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
-import { checkSlug } from './checks.ts';
+import { checkSlug, checkUuid } from './checks.ts';
+import { instanceRefusal, personRefusal, placeOf, refusal } from './refusals.ts';
 
 export interface OrganizationSlugs {
   readonly organization: string;
@@ -34,6 +36,13 @@ export interface ProjectSlugs extends OrganizationSlugs {
 
 export interface EnvironmentSlugs extends ProjectSlugs {
   readonly environment: string;
+}
+
+/** What a caller asks for, on what these names stand for. */
+interface Asked {
+  readonly caller: Caller;
+  readonly action: Action;
+  readonly slugs: Readonly<Record<string, string>>;
 }
 
 /** A target that exists, and the caller's role in its organization. */
@@ -76,6 +85,24 @@ class InstanceHandle<A extends InstanceAction> {
   }
 }
 
+/** Like `InstanceHandle`, for what is the caller's own. */
+class PersonHandle<A extends PersonAction> {
+  readonly #caller: Caller & { readonly principal: UserPrincipal };
+  readonly action: A;
+
+  constructor(caller: Caller & { readonly principal: UserPrincipal }, action: A) {
+    this.#caller = caller;
+    this.action = action;
+  }
+
+  get caller(): Caller & { readonly principal: UserPrincipal } {
+    return this.#caller;
+  }
+
+  /** Nothing can withdraw the right; the credential is looked at elsewhere. */
+  async confirm(_tx: Transaction): Promise<void> {}
+}
+
 /** Like `InstanceHandle`, for what lies in an organization. */
 class OrganizationHandle<A extends Action = OrganizationAction> {
   // Private, so that no other object is taken for a handle because it looks like one.
@@ -108,10 +135,18 @@ class OrganizationHandle<A extends Action = OrganizationAction> {
    * right is. Throws DomainError not_found or forbidden as `Access` does.
    */
   async confirm(tx: Transaction): Promise<void> {
-    const { principal } = this.#caller;
     const held = await holdTarget(tx, roleHolder(this.#caller), this.#found);
-    const role = held?.role ?? null;
-    const decision = held === undefined ? 'hidden' : decide(principal, role, this.action, this.#found);
+    this.confirmAs(held === undefined ? 'gone' : held.role);
+  }
+
+  /**
+   * Judges once more by what was looked up a moment ago: the caller's role now, null for none and for service tokens, or
+   * that the target is gone. Throws as `confirm` does.
+   */
+  confirmAs(held: Role | null | 'gone'): void {
+    const { principal } = this.#caller;
+    const role = held === 'gone' ? null : held;
+    const decision = held === 'gone' ? 'hidden' : decide(principal, role, this.action, this.#found);
     if (decision !== 'allowed') throw refusal(principal, this.action, { place: this.#place, decision, role });
   }
 }
@@ -132,20 +167,23 @@ class EnvironmentHandle<A extends EnvironmentAction = EnvironmentAction> extends
   readonly environmentId: string;
   /** The environment's slug. */
   readonly environment: string;
+  /** The environment's newest revision at the moment of the authorisation. */
+  readonly revision: number;
+  readonly revisionId: string;
 
-  constructor(
-    grant: Grant<A, EnvironmentSlugs> & {
-      readonly found: { readonly projectId: string; readonly environmentId: string };
-    },
-  ) {
+  constructor(grant: Grant<A, EnvironmentSlugs> & { readonly found: EnvironmentTarget }) {
     super(grant);
-    this.environmentId = grant.found.environmentId;
+    const { environmentId, revision, revisionId } = grant.found;
+    this.environmentId = environmentId;
+    this.revision = revision;
+    this.revisionId = revisionId;
     this.environment = grant.slugs.environment;
   }
 }
 
 /** Access for whatever action. */
-export type AnyAccess = InstanceHandle<InstanceAction> | OrganizationHandle<Action>;
+export type AnyAccess = PersonHandle<PersonAction> | InstanceHandle<InstanceAction> | OrganizationHandle<Action>;
+export type PersonAccess<A extends PersonAction> = PersonHandle<A>;
 export type InstanceAccess<A extends InstanceAction> = InstanceHandle<A>;
 export type OrganizationAccess<A extends OrganizationAction = OrganizationAction> = OrganizationHandle<A>;
 export type ProjectAccess<A extends ProjectAction = ProjectAction> = ProjectHandle<A>;
@@ -172,6 +210,17 @@ export class Access {
   async instance<A extends InstanceAction>(caller: Caller, action: A): Promise<InstanceAccess<A>> {
     if (decideInstance(caller.principal, action) === 'allowed') return new InstanceHandle(caller, action);
     const error = instanceRefusal(action);
+    await this.#audit.recordDenial(caller, action, {}, error);
+    throw error;
+  }
+
+  /** Admits to an action on what is the caller's own: every person, no service token. */
+  async person<A extends PersonAction>(caller: Caller, action: A): Promise<PersonAccess<A>> {
+    const { principal } = caller;
+    if (principal.type === 'user' && decidePerson(principal, action) === 'allowed') {
+      return new PersonHandle({ ...caller, principal }, action);
+    }
+    const error = personRefusal(action);
     await this.#audit.recordDenial(caller, action, {}, error);
     throw error;
   }
@@ -212,24 +261,35 @@ export class Access {
     return new EnvironmentHandle({ caller, action, slugs, found });
   }
 
+  /** Admits to the environment of a snapshot by the snapshot's id alone: a refusal does not tell where it lies. */
+  async snapshot<A extends EnvironmentAction>(caller: Caller, action: A, id: string): Promise<EnvironmentAccess<A>> {
+    await this.#auditFaults(caller, action, () => checkUuid('id', id));
+    const target = await findSnapshotTarget(this.#pool, roleHolder(caller), id);
+    const found = await this.#admit({ caller, action, slugs: { snapshot: id } }, target);
+    return new EnvironmentHandle({ caller, action, slugs: found.slugs, found });
+  }
+
   async #checkSlugs(caller: Caller, action: Action, slugs: Readonly<Record<string, string>>): Promise<void> {
-    try {
+    await this.#auditFaults(caller, action, () => {
       for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
+    });
+  }
+
+  async #auditFaults(caller: Caller, action: Action, check: () => void): Promise<void> {
+    try {
+      check();
     } catch (error) {
-      // Without the slugs: what is no slug may be a misplaced secret.
+      // Without what was named: what is no slug or id may be a misplaced secret.
       await this.#audit.recordFailure(caller, action, {}, error);
       throw error;
     }
   }
 
-  async #admit<F extends Found>(
-    { caller, action, slugs }: { readonly caller: Caller; readonly action: Action; readonly slugs: OrganizationSlugs },
-    found: F | undefined,
-  ): Promise<F> {
+  async #admit<F extends Found>({ caller, action, slugs }: Asked, found: F | undefined): Promise<F> {
     const decision = found === undefined ? 'hidden' : decide(caller.principal, found.role, action, found);
     if (found !== undefined && decision === 'allowed') return found;
     const error = refusal(caller.principal, action, { place: placeOf(slugs), decision, role: found?.role ?? null });
-    await this.#audit.recordDenial(caller, action, { ...slugs }, error);
+    await this.#audit.recordDenial(caller, action, slugs, error);
     throw error;
   }
 }
@@ -237,35 +297,4 @@ export class Access {
 /** Whose role counts: a user's; a service token has none. */
 function roleHolder({ principal }: Caller): string | null {
   return principal.type === 'user' ? principal.id : null;
-}
-
-/** `environment acme/web/prod` */
-function placeOf(slugs: OrganizationSlugs): string {
-  const levels = Object.keys(slugs);
-  return `${levels.at(-1)} ${Object.values(slugs).join('/')}`;
-}
-
-function instanceRefusal(action: InstanceAction): DomainError {
-  return new DomainError('forbidden', `${action} is for instance admins; ask one`);
-}
-
-interface Refused {
-  readonly place: string;
-  readonly decision: Decision;
-  readonly role: Role | null;
-}
-
-function refusal(principal: Principal, action: Action, { place, decision, role }: Refused): DomainError {
-  if (decision === 'hidden') return new DomainError('not_found', `${place} does not exist, or is not visible to you`);
-  const needed = rules[action].serviceToken;
-  if (principal.type === 'user') {
-    return new DomainError(
-      'forbidden',
-      `the role ${role} does not allow ${action} on ${place}; ask an owner or admin of the organization`,
-    );
-  }
-  if (needed === 'never') {
-    return new DomainError('forbidden', `no service token allows ${action} on ${place}; use a personal token`);
-  }
-  return new DomainError('forbidden', `${action} on ${place} needs a service token with permission ${needed}`);
 }

@@ -102,11 +102,13 @@ export class AuditLog {
       this.#audited.add(error);
     }
     const chain = target['organizationId'];
+    const code = error instanceof DomainError ? error.code : 'internal';
     const failed: AuditSubject = {
       organizationId: typeof chain === 'string' ? chain : chainOf(caller),
       action,
-      target: { ...target, error: error instanceof DomainError ? error.code : 'internal' },
-      outcome: 'failed',
+      target: { ...target, error: code },
+      // What a service refuses once it knows more, such as whom a role may remove, is as much a denial as what the door does.
+      outcome: code === 'forbidden' ? 'denied' : 'failed',
     };
     await this.record(auditRecord(caller, failed));
   }

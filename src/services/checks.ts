@@ -1,5 +1,5 @@
 import { invalidField } from '../domain/domain-error.ts';
-import { commentFault, nameFault, secretKeyFault, slugFault } from '../domain/names.ts';
+import { commentFault, nameFault, secretKeyFault, secretKeyPrefixFault, slugFault } from '../domain/names.ts';
 
 /**
  * The last line of input checks: the edges parse what they are given, and the services still believe nobody. Each
@@ -22,8 +22,22 @@ export function checkComment(comment: string | undefined): void {
   if (comment !== undefined) refuse('comment', commentFault(comment));
 }
 
+export function checkDescription(description: string | undefined): void {
+  if (description !== undefined) refuse('description', commentFault(description));
+}
+
 export function checkKey(key: string): void {
   refuse('key', secretKeyFault(key));
+}
+
+export function checkKeyPrefix(field: string, prefix: string): void {
+  refuse(field, secretKeyPrefixFault(prefix));
+}
+
+/** A revision's number, or its id in lower case. */
+export function checkRevision(field: string, revision: number | string): void {
+  if (typeof revision === 'number') checkVersion(field, revision, 0);
+  else checkUuid(field, revision);
 }
 
 export function isUuid(text: string): boolean {

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { type EnvironmentRecord, findEnvironment, insertEnvironment, listEnvironments } from '../store/environments.ts';
+import {
+  type EnvironmentRecord,
+  findEnvironment,
+  insertEnvironment,
+  listEnvironments,
+  renameEnvironment,
+} from '../store/environments.ts';
 import { notifyEnvironment } from '../store/notify.ts';
-import type { EnvironmentAccess, ProjectAccess } from './access.ts';
+import type { EnvironmentAccess, EnvironmentSlugs, InstanceAccess, ProjectAccess } from './access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
 import { mutate } from './mutation.ts';
-import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps } from './organizations.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
+import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
 export type { EnvironmentRecord } from '../store/environments.ts';
 
@@ -52,5 +59,34 @@ export class Environments {
       if (environment === undefined) throw deletedMeanwhile('environment');
       return environment;
     });
+  }
+
+  /** Changes the name that is shown; the slug never changes. */
+  async update(
+    access: EnvironmentAccess<'environment.update'>,
+    { displayName }: UpdateInput,
+  ): Promise<EnvironmentRecord> {
+    return auditedFailure(this.#deps.audit, access, async () => {
+      checkName('displayName', displayName);
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await renameEnvironment(tx, access.environmentId, displayName);
+        if (result === undefined) throw deletedMeanwhile('environment');
+        return { result, audit: successRecord(access, { displayName }) };
+      });
+    });
+  }
+
+  /** Deletes the environment with all that is in it, as `deleteTenant` tells. */
+  async delete(access: EnvironmentAccess<'environment.delete'>): Promise<void> {
+    const { organizationId, projectId, environmentId } = access;
+    await deleteTenant(this.#deps, access, { organizationId, projectId, environmentId });
+  }
+
+  /** Removes a deleted environment for good, as `purgeTenant` tells; the project keeps its data keys. */
+  async purge(
+    access: InstanceAccess<'environment.purge'>,
+    { organization, project, environment }: EnvironmentSlugs,
+  ): Promise<void> {
+    await purgeTenant(this.#deps, access, { organization, project, environment });
   }
 }

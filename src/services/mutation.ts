@@ -15,20 +15,52 @@ export interface Mutated<T> {
  * Makes one change: work, its audit row and a last look at the caller's credential and right, in one transaction. A
  * credential that was revoked or expired in the meantime rolls everything back with DomainError unauthenticated, a
  * right that was withdrawn or whose target was deleted with not_found or forbidden; from that look on a withdrawal
- * waits for the commit. `work` may be run again after a deadlock (`inTransaction`).
+ * waits for the commit. `work` may be run again after a deadlock, and has 30 seconds unless told (`inTransaction`).
  */
 export async function mutate<T>(
   deps: { readonly database: Pick<Database, 'prisma'> },
   access: AnyAccess,
   work: (tx: Transaction) => Promise<Mutated<T>>,
+  timeoutMs?: number,
 ): Promise<T> {
-  return inTransaction(deps.database, async (tx) => {
+  const change = async (tx: Transaction): Promise<T> => {
     const { result, audit } = await work(tx);
     await appendAudit(tx, audit);
-    if (!(await credentialIsLive(tx, access.caller.principal))) {
-      throw new DomainError('unauthenticated', 'the token ended while the request was under way; nothing was changed');
-    }
-    await access.confirm(tx);
+    await judgeAgain(tx, access);
+    return result;
+  };
+  return inTransaction(deps.database, change, timeoutMs);
+}
+
+/** A change that may take away the right or the credential it is made with. */
+export interface FinalChange<T> {
+  /** Takes the locks that the change needs, in the order of docs/ARCHITECTURE.md, "Data". */
+  lock(tx: Transaction): Promise<void>;
+  change(tx: Transaction): Promise<Mutated<T>>;
+}
+
+/**
+ * Like `mutate`, for deletions and for changes of people and their tokens: credential and right are judged between the
+ * locks and the change, because after it they may be gone. No withdrawal comes in between: it waits for the commit.
+ */
+export async function mutateJudgedFirst<T>(
+  deps: { readonly database: Pick<Database, 'prisma'> },
+  access: AnyAccess,
+  work: FinalChange<T>,
+): Promise<T> {
+  return inTransaction(deps.database, async (tx) => {
+    await work.lock(tx);
+    await judgeAgain(tx, access);
+    const { result, audit } = await work.change(tx);
+    await appendAudit(tx, audit);
     return result;
   });
+}
+
+/** The last look at credential and right; from here to the commit no withdrawal of either is. */
+async function judgeAgain(tx: Transaction, access: AnyAccess): Promise<void> {
+  if (!(await credentialIsLive(tx, access.caller.principal))) {
+    throw new DomainError('unauthenticated', 'the token ended while the request was under way; nothing was changed');
+  }
+  await access.confirm(tx);
 }

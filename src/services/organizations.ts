@@ -7,12 +7,14 @@ import {
   insertOrganization,
   listOrganizationsOfUser,
   type OrganizationRecord,
+  renameOrganization,
 } from '../store/organizations.ts';
-import type { InstanceAccess, OrganizationAccess } from './access.ts';
+import type { InstanceAccess, OrganizationAccess, OrganizationSlugs } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
 import { mutate } from './mutation.ts';
+import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
 export type { OrganizationRecord } from '../store/organizations.ts';
 
@@ -27,6 +29,11 @@ export interface CreateInput {
   readonly slug: string;
   /** The slug unless told. */
   readonly displayName?: string;
+}
+
+/** What of organizations, projects and environments can be changed. */
+export interface UpdateInput {
+  readonly displayName: string;
 }
 
 export interface TenancyDeps {
@@ -80,6 +87,31 @@ export class Organizations {
       if (organization === undefined) throw deletedMeanwhile('organization');
       return organization;
     });
+  }
+
+  /** Changes the name that is shown; the slug never changes. */
+  async update(
+    access: OrganizationAccess<'organization.update'>,
+    { displayName }: UpdateInput,
+  ): Promise<OrganizationRecord> {
+    return auditedFailure(this.#deps.audit, access, async () => {
+      checkName('displayName', displayName);
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await renameOrganization(tx, access.organizationId, displayName);
+        if (result === undefined) throw deletedMeanwhile('organization');
+        return { result, audit: successRecord(access, { displayName }) };
+      });
+    });
+  }
+
+  /** Deletes the organization with all that is in it, as `deleteTenant` tells. */
+  async delete(access: OrganizationAccess<'organization.delete'>): Promise<void> {
+    await deleteTenant(this.#deps, access, { organizationId: access.organizationId });
+  }
+
+  /** Removes a deleted organization for good, as `purgeTenant` tells. */
+  async purge(access: InstanceAccess<'organization.purge'>, { organization }: OrganizationSlugs): Promise<void> {
+    await purgeTenant(this.#deps, access, { organization });
   }
 }
 

@@ -1,6 +1,6 @@
 import { invalidField } from '../domain/domain-error.ts';
 import { limits } from '../domain/limits.ts';
-import { checkWhole } from './checks.ts';
+import { checkWhole, isUuid } from './checks.ts';
 
 /** Which part of a list is wanted; without a limit all of it, from the cursor on. */
 export interface PageRequest {
@@ -27,6 +27,27 @@ export function decodeCursor(list: string, cursor: string, length: number): stri
   const [head, ...position] = parse(cursor);
   if (head !== list || position.length !== length) throw badCursor();
   return position;
+}
+
+/** Where a page begins in a list by time and id. */
+export interface TimePosition {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+/** The cursor of the page after an entry of a list by time and id. */
+export function encodeTimeCursor(list: string, { createdAt, id }: TimePosition): string {
+  return encodeCursor(list, [createdAt.toISOString(), id]);
+}
+
+/** Reads a cursor of `encodeTimeCursor`. Throws DomainError invalid_input as `decodeCursor` does. */
+export function decodeTimeCursor(list: string, cursor: string): TimePosition {
+  const [time = '', id = ''] = decodeCursor(list, cursor, 2);
+  const createdAt = new Date(time);
+  // JavaScript writes years of other lengths too, which the database does not read.
+  if (!/^[0-9]{4}-/.test(time)) throw badCursor();
+  if (Number.isNaN(createdAt.getTime()) || createdAt.toISOString() !== time || !isUuid(id)) throw badCursor();
+  return { createdAt, id };
 }
 
 export function badCursor(): Error {

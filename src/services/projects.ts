@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { findProject, insertProject, listProjects, type ProjectRecord } from '../store/projects.ts';
-import type { OrganizationAccess, ProjectAccess } from './access.ts';
+import { findProject, insertProject, listProjects, type ProjectRecord, renameProject } from '../store/projects.ts';
+import type { InstanceAccess, OrganizationAccess, ProjectAccess, ProjectSlugs } from './access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
 import { mutate } from './mutation.ts';
-import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps } from './organizations.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
+import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
 export type { ProjectRecord } from '../store/projects.ts';
 
@@ -46,5 +47,28 @@ export class Projects {
       if (project === undefined) throw deletedMeanwhile('project');
       return project;
     });
+  }
+
+  /** Changes the name that is shown; the slug never changes. */
+  async update(access: ProjectAccess<'project.update'>, { displayName }: UpdateInput): Promise<ProjectRecord> {
+    return auditedFailure(this.#deps.audit, access, async () => {
+      checkName('displayName', displayName);
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await renameProject(tx, access.projectId, displayName);
+        if (result === undefined) throw deletedMeanwhile('project');
+        return { result, audit: successRecord(access, { displayName }) };
+      });
+    });
+  }
+
+  /** Deletes the project with all that is in it, as `deleteTenant` tells. */
+  async delete(access: ProjectAccess<'project.delete'>): Promise<void> {
+    const { organizationId, projectId } = access;
+    await deleteTenant(this.#deps, access, { organizationId, projectId });
+  }
+
+  /** Removes a deleted project for good, its data keys too, as `purgeTenant` tells. */
+  async purge(access: InstanceAccess<'project.purge'>, { organization, project }: ProjectSlugs): Promise<void> {
+    await purgeTenant(this.#deps, access, { organization, project });
   }
 }

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Keyring, Sealer } from '../crypto/keyring.ts';
 import { hashesEqual } from '../crypto/token.ts';
 import { DomainError } from '../domain/domain-error.ts';
-import { limits } from '../domain/limits.ts';
 import type { Caller } from '../domain/principal.ts';
-import { KeyedLimiter } from '../lib/keyed-limiter.ts';
 import type { Database } from '../store/database.ts';
 import { notifyEnvironment } from '../store/notify.ts';
 import * as store from '../store/secrets.ts';
@@ -12,7 +10,11 @@ import type { Transaction } from '../store/transaction.ts';
 import type { EnvironmentAccess } from './access.ts';
 import type { AuditTarget } from './audit-log.ts';
 import { successRecord } from './audited.ts';
-import { mutate } from './mutation.ts';
+import { lockAtRevision } from './environment-lock.ts';
+import type { EnvironmentQueue } from './environment-queue.ts';
+import { mutateOnce, type Once, type OnceOutcome } from './mutate-once.ts';
+import { mutate, type Mutated } from './mutation.ts';
+import { checkQuota, isGrowth } from './quota.ts';
 import { type Plan, type PlanInput, planWrite, type Wishes } from './secret-plan.ts';
 
 type WriteAccess = EnvironmentAccess<'secret.write' | 'secret.delete' | 'version.rollback'>;
@@ -41,24 +43,18 @@ export interface WrittenSecrets {
 export interface SecretWriterDeps {
   readonly database: Pick<Database, 'prisma'>;
   readonly keyring: Pick<Keyring, 'sealer' | 'mac'>;
+  readonly queue: Pick<EnvironmentQueue, 'run'>;
 }
 
 // An audit row names this many keys set and deleted; the revision it names has them all.
 const auditedKeys = 100;
 
-// Writers of one environment run one after another anyway. The second fetches what it needs while the first commits;
-// more would only keep connections from other environments.
-const queue = {
-  atOnce: 2,
-  waiting: 256,
-  waitMs: 5_000,
-  refusal: () => new DomainError('overloaded', 'too many changes of this environment wait already; try again'),
-};
-
-/** The one way in which secrets change: set, deleted and rolled back alike. */
+/**
+ * The one way in which secrets are set, deleted and rolled back. A restore goes another (restores.ts), through the same
+ * queue and lock.
+ */
 export class SecretWriter {
   readonly #deps: SecretWriterDeps;
-  readonly #queue = new KeyedLimiter(queue);
 
   constructor(deps: SecretWriterDeps) {
     this.#deps = deps;
@@ -71,9 +67,26 @@ export class SecretWriter {
    * not_found where the environment was deleted meanwhile, overloaded where its writers wait too long, and what `planWrite` and `mutate` throw.
    */
   async write(access: WriteAccess, order: SecretOrder): Promise<WrittenSecrets> {
-    return this.#queue.run(access.environmentId, async () => {
+    return this.#run(access, order, (work) => mutate(this.#deps, access, work));
+  }
+
+  /** Like `write`, but a repetition of the order is not done again (`mutateOnce`). */
+  async writeOnce<Kept extends object, Replay>(
+    access: WriteAccess,
+    order: SecretOrder,
+    once: Once<WrittenSecrets, Kept, Replay>,
+  ): Promise<OnceOutcome<WrittenSecrets, Replay>> {
+    return this.#run(access, order, (work) => mutateOnce(this.#deps, access, once, work));
+  }
+
+  async #run<T>(
+    access: WriteAccess,
+    order: SecretOrder,
+    commit: (work: (tx: Transaction) => Promise<Mutated<WrittenSecrets>>) => Promise<T>,
+  ): Promise<T> {
+    return this.#deps.queue.run(access.environmentId, async () => {
       const sealing = await this.#sealEachOnce(access, order.wishes);
-      return mutate(this.#deps, access, async (tx) => {
+      return commit(async (tx) => {
         const result = await this.#writeLocked(tx, { access, order, sealing });
         return { result, audit: successRecord(access, summaryOf(result, order)) };
       });
@@ -82,17 +95,10 @@ export class SecretWriter {
 
   async #writeLocked(tx: Transaction, { access, order, sealing }: LockedWrite): Promise<WrittenSecrets> {
     const { environmentId } = access;
-    const before = await store.lockEnvironment(tx, environmentId);
-    if (before === undefined) throw new DomainError('not_found', 'the environment was deleted meanwhile');
-    if (order.expectedRevision !== undefined && order.expectedRevision !== before.revisionId) {
-      throw new DomainError(
-        'version_mismatch',
-        `the environment is at revision ${before.revisionId}, not at the expected one; read it again`,
-      );
-    }
+    const before = await lockAtRevision(tx, environmentId, order.expectedRevision);
     const { changes, unchanged, growth } = await this.#plan(tx, { access, order, sealing });
     if (changes.length === 0) return { ...before, at: null, changes, unchanged };
-    await checkQuota(tx, environmentId, growth);
+    if (isGrowth(growth)) checkQuota(await store.measureEnvironment(tx, environmentId), growth);
     const revision = {
       id: randomUUID(),
       environmentId,
@@ -184,26 +190,6 @@ async function findTargets(
       return version === undefined ? [] : [[key, version] as const];
     }),
   );
-}
-
-/** Counts only before a write that adds something: one that does not may shrink what has grown too large. */
-async function checkQuota(tx: Transaction, environmentId: string, growth: Plan['growth']): Promise<void> {
-  if (growth.secrets <= 0 && growth.bytes <= 0) return;
-  const size = await store.measureEnvironment(tx, environmentId);
-  if (size.secrets + growth.secrets > limits.secretsPerEnvironment) {
-    throw new DomainError(
-      'quota_exceeded',
-      `an environment holds at most ${limits.secretsPerEnvironment} secrets; this one has ${size.secrets}. ` +
-        'Delete some, or use another environment',
-    );
-  }
-  if (size.bytes + growth.bytes > limits.environmentBytes) {
-    throw new DomainError(
-      'quota_exceeded',
-      `the values of an environment are at most ${limits.environmentBytes} bytes; this one has ${size.bytes}. ` +
-        'Delete some, or use another environment',
-    );
-  }
 }
 
 function summaryOf(written: WrittenSecrets, { wishes, batch = false }: SecretOrder): AuditTarget {

@@ -1,15 +1,18 @@
 import type { Keyring } from '../crypto/keyring.ts';
-import { DomainError, type FieldFault, invalidField } from '../domain/domain-error.ts';
-import { secretKeyFault, secretValueFault } from '../domain/names.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
 import type { Database } from '../store/database.ts';
-import { findSecret, listSecrets, type SecretChange } from '../store/secrets.ts';
+import { findRevision } from '../store/revisions.ts';
+import { findSecret, findSecretKey, listSecretKeys, listSecrets, type SecretSelection } from '../store/secret-reads.ts';
 import type { EnvironmentAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
-import { auditedFailure, auditedRead } from './audited.ts';
+import { auditedFailure, auditedRead, auditedTokenRead } from './audited.ts';
 import { checkComment, checkKey, checkUuid, checkVersion } from './checks.ts';
-import { absentSecrets, type Wish } from './secret-plan.ts';
-import type { SecretWriter, WrittenSecrets } from './secret-writer.ts';
+import type { Wish } from './secret-plan.ts';
+import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';
+import { checkValue, wishesOf } from './secret-wishes.ts';
+import { type PatchAnswer, patchAnswer, type PutAnswer, putAnswer } from './secret-write-answers.ts';
+import type { SecretWriter } from './secret-writer.ts';
+import { StateCache } from './state-cache.ts';
 
 /** A secret with its current value. */
 export interface SecretValue {
@@ -19,13 +22,22 @@ export interface SecretValue {
   readonly updatedAt: Date;
 }
 
-/** All secrets of an environment, and the revision they are of. */
-export interface SecretList {
+/** One secret with its current value, or that of the revision it was asked for. */
+export interface SecretRead extends SecretValue {
+  /** The id of the version record, which tells nothing of the value. */
+  readonly versionId: string;
+}
+
+/** A secret without its value. */
+export type SecretKey = Omit<SecretValue, 'value'>;
+
+/** Secrets of an environment, and the revision they are of. */
+export interface SecretList<Secret = SecretValue> {
   readonly environmentId: string;
   readonly revision: number;
   readonly revisionId: string;
   /** By key. */
-  readonly secrets: readonly SecretValue[];
+  readonly secrets: readonly Secret[];
 }
 
 export interface PutInput {
@@ -33,16 +45,6 @@ export interface PutInput {
   readonly comment?: string;
   /** The version the key must be at; 0 where it must not exist. */
   readonly expectedVersion?: number;
-}
-
-export interface PutAnswer {
-  readonly key: string;
-  readonly version: number;
-  readonly updatedAt: Date;
-  /** Whether the key did not exist before. */
-  readonly created: boolean;
-  readonly revision: number;
-  readonly revisionId: string;
 }
 
 export interface PatchInput {
@@ -55,16 +57,6 @@ export interface PatchInput {
   readonly skipUnchanged?: boolean;
 }
 
-export interface PatchAnswer {
-  /** The environment's revision after the change, or the one it stays at where there was nothing to change. */
-  readonly revision: number;
-  readonly revisionId: string;
-  readonly set: readonly { readonly key: string; readonly version: number }[];
-  readonly deleted: readonly string[];
-  /** Keys left alone because of `skipUnchanged`. */
-  readonly unchanged: readonly string[];
-}
-
 export interface SecretsDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly keyring: Pick<Keyring, 'opener'>;
@@ -72,49 +64,94 @@ export interface SecretsDeps {
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
-const maxFaults = 20;
-
 /** The current secrets of an environment (docs/interface.md 4.5). */
 export class Secrets {
   readonly #deps: SecretsDeps;
+  readonly #kept = new StateCache();
 
   constructor(deps: SecretsDeps) {
     this.#deps = deps;
   }
 
   /**
-   * Reads all secrets with one statement; the answer is given away only when it is audited. Throws DomainError
-   * not_found where the environment was deleted meanwhile, key_unavailable, overloaded and store_unavailable.
+   * Reads secrets, all of the newest revision unless told, with one statement or, where that revision is kept, with
+   * none; the answer is given away only when it is
+   * audited. At an earlier revision `updatedAt` is when the version of then was made. Throws DomainError not_found for
+   * an unknown revision and where the environment was deleted meanwhile, key_unavailable, overloaded and
+   * store_unavailable.
    */
-  async list(access: EnvironmentAccess<'secret.list'>): Promise<SecretList> {
+  async list(access: EnvironmentAccess<'secret.list'>, selection: SecretSelection = {}): Promise<SecretList> {
     return auditedRead(this.#deps.audit, access, async (note) => {
-      const { organizationId, projectId, environmentId } = access;
-      const sealed = await listSecrets(this.#deps.database.pool, environmentId);
-      if (sealed === undefined) throw new DomainError('not_found', 'the environment was deleted meanwhile');
-      const { revision, revisionId } = sealed;
-      note({ revision, revisionId, secrets: sealed.secrets.length });
-      const opener = await this.#deps.keyring.opener(sealed.secrets.map(({ dataKeyId }) => dataKeyId));
-      const secrets = sealed.secrets.map(({ secretId, key, version, updatedAt, ...content }) => {
-        const value = opener.open({ organizationId, projectId, environmentId, secretId }, content);
-        return { key, value, version, updatedAt };
-      });
+      noteSelection(note, selection);
+      const list = this.#keptList(access, selection) ?? (await this.#readList(access, selection));
+      const { revision, revisionId, secrets } = list;
+      note({ revision, revisionId, secrets: secrets.length });
+      return list;
+    });
+  }
+
+  /** Like `list`, without values: nothing is decrypted, and only a service token's call is audited. */
+  async listKeys(
+    access: EnvironmentAccess<'secret.list'>,
+    selection: SecretSelection = {},
+  ): Promise<SecretList<SecretKey>> {
+    return auditedTokenRead(this.#deps.audit, access, async (note) => {
+      const { environmentId } = access;
+      noteSelection(note, selection);
+      const stored = await listSecretKeys(this.#deps.database.pool, environmentId, selection);
+      if (stored === undefined) throw absentRevision(selection.revision);
+      const { revision, revisionId } = stored;
+      note({ revision, revisionId, secrets: stored.secrets.length, values: false });
+      const secrets = stored.secrets.map(({ key, version, updatedAt }) => ({ key, version, updatedAt }));
       return { environmentId, revision, revisionId, secrets };
     });
   }
 
-  /** Reads one secret. Throws DomainError not_found where the key does not exist, and what `list` throws. */
-  async get(access: EnvironmentAccess<'secret.read'>, key: string): Promise<SecretValue> {
+  /**
+   * The id of the revision that a list would be of, for a caller who may know it already: nothing is disclosed or
+   * audited. The newest one is known from the authorisation, so that it costs no statement. Throws DomainError not_found
+   * for an unknown revision.
+   */
+  async revisionIdOf(
+    access: EnvironmentAccess<'secret.list'>,
+    { revision }: Pick<SecretSelection, 'revision'>,
+  ): Promise<string> {
+    if (revision === undefined) return access.revisionId;
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      noteSelection(note, { revision });
+      const found = await findRevision(this.#deps.database.pool, access.environmentId, revision);
+      if (found === undefined) throw absentRevision(revision);
+      return found.revisionId;
+    });
+  }
+
+  /**
+   * Reads one secret, at the newest revision unless told. Throws DomainError not_found where the key does not exist, or
+   * did not then, and what `list` throws.
+   */
+  async get(access: EnvironmentAccess<'secret.read'>, key: string, at: SecretMoment = {}): Promise<SecretRead> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       checkKey(key);
       note({ key });
+      noteSelection(note, at);
       const { organizationId, projectId, environmentId } = access;
-      const sealed = await findSecret(this.#deps.database.pool, environmentId, key);
-      if (sealed === undefined) throw absentSecrets([key]);
-      const { secretId, version, updatedAt, dataKeyId } = sealed;
+      const found = await findSecret(this.#deps.database.pool, environmentId, { key, revision: at.revision });
+      const { secretId, version, versionId, updatedAt, dataKeyId, ciphertext } = present(found, key, at);
       note({ version });
       const opener = await this.#deps.keyring.opener([dataKeyId]);
-      const value = opener.open({ organizationId, projectId, environmentId, secretId }, sealed);
-      return { key, value, version, updatedAt };
+      const value = opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });
+      return { key, value, version, versionId, updatedAt };
+    });
+  }
+
+  /** The id of the version record that `get` would read, like `revisionIdOf`. Throws DomainError not_found. */
+  async versionIdOf(access: EnvironmentAccess<'secret.read'>, key: string, at: SecretMoment = {}): Promise<string> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      checkKey(key);
+      note({ key });
+      noteSelection(note, at);
+      const found = await findSecretKey(this.#deps.database.pool, access.environmentId, { key, revision: at.revision });
+      return present(found, key, at).versionId;
     });
   }
 
@@ -127,7 +164,7 @@ export class Secrets {
       checkKey(key);
       note({ key });
       const { value, comment, expectedVersion } = input;
-      refuse(valueFaults([['value', value]]));
+      checkValue('value', value);
       checkComment(comment);
       if (expectedVersion !== undefined) checkVersion('expectedVersion', expectedVersion, 0);
       const wish: Wish = { kind: 'set', value, ...(expectedVersion === undefined ? {} : { expectedVersion }) };
@@ -179,62 +216,25 @@ export class Secrets {
       return patchAnswer(written);
     });
   }
-}
 
-function wishesOf(set: ReadonlyMap<string, Plaintext>, deleted: readonly string[]): Map<string, Wish> {
-  const wishes = new Map<string, Wish>();
-  const faults = keyFaults('set', [...set.keys()]).concat(keyFaults('delete', deleted));
-  refuse(faults);
-  refuse(valueFaults([...set].map(([key, value]) => [`set.${key}`, value])));
-  for (const [key, value] of set) wishes.set(key, { kind: 'set', value });
-  for (const [index, key] of deleted.entries()) {
-    const other = wishes.get(key);
-    if (other !== undefined) {
-      throw invalidField(`delete.${index}`, `${key} is ${other.kind === 'set' ? 'in set as well' : 'named twice'}`);
-    }
-    wishes.set(key, { kind: 'delete' });
+  /** The newest state as the authorisation saw it, where it was read before. */
+  #keptList(access: EnvironmentAccess<'secret.list'>, { prefix, revision }: SecretSelection): SecretList | undefined {
+    if (prefix !== undefined || revision !== undefined) return undefined;
+    return this.#kept.find(access.environmentId, access.revisionId);
   }
-  return wishes;
-}
 
-/** Tells a faulty key by its place: what is no key may be a misplaced secret. */
-function keyFaults(field: string, keys: readonly string[]): FieldFault[] {
-  return keys.flatMap((key, index) => {
-    const message = secretKeyFault(key);
-    return message === undefined ? [] : [{ field, message: `the key of entry ${index + 1} ${message}` }];
-  });
-}
-
-function valueFaults(values: readonly (readonly [field: string, value: Plaintext])[]): FieldFault[] {
-  return values.flatMap(([field, value]) => {
-    const message = secretValueFault(value.reveal());
-    return message === undefined ? [] : [{ field, message }];
-  });
-}
-
-function refuse(faults: readonly FieldFault[]): void {
-  const [first] = faults;
-  if (first === undefined) return;
-  const more = faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`;
-  throw new DomainError('invalid_input', `${first.field}: ${first.message}${more}`, {
-    fields: faults.slice(0, maxFaults),
-  });
-}
-
-function putAnswer({ changes, at, revision, revisionId }: WrittenSecrets): PutAnswer {
-  const [change] = changes;
-  if (change?.kind !== 'version' || at === null) throw new Error('a set key makes a version');
-  const { key, version, changeType } = change;
-  return { key, version, updatedAt: at, created: changeType === 'created', revision, revisionId };
-}
-
-function patchAnswer({ changes, unchanged, revision, revisionId }: WrittenSecrets): PatchAnswer {
-  const isDeletion = (change: SecretChange): boolean => change.kind === 'deletion';
-  return {
-    revision,
-    revisionId,
-    set: changes.flatMap((change) => (change.kind === 'version' ? [{ key: change.key, version: change.version }] : [])),
-    deleted: changes.filter(isDeletion).map(({ key }) => key),
-    unchanged,
-  };
+  async #readList(access: EnvironmentAccess<'secret.list'>, selection: SecretSelection): Promise<SecretList> {
+    const { organizationId, projectId, environmentId } = access;
+    const sealed = await listSecrets(this.#deps.database.pool, environmentId, selection);
+    if (sealed === undefined) throw absentRevision(selection.revision);
+    const { revision, revisionId } = sealed;
+    const opener = await this.#deps.keyring.opener(sealed.secrets.map(({ dataKeyId }) => dataKeyId));
+    const secrets = sealed.secrets.map(({ secretId, key, version, updatedAt, ...content }) => {
+      const value = opener.open({ organizationId, projectId, environmentId, secretId }, content);
+      return { key, value, version, updatedAt };
+    });
+    const list = { environmentId, revision, revisionId, secrets };
+    if (selection.prefix === undefined && selection.revision === undefined) this.#kept.keep(list);
+    return list;
+  }
 }

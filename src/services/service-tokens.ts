@@ -12,21 +12,24 @@ import {
   insertServiceToken,
   listServiceTokens,
   revokeServiceToken,
+  rotateServiceToken,
   type ScopeFacts,
-  type ServiceTokenPage,
   type ServiceTokenRecord,
 } from '../store/service-tokens.ts';
 import type { Transaction } from '../store/transaction.ts';
 import type { OrganizationAccess } from './access.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from './audited.ts';
-import { checkName, checkUuid, checkWhole, isUuid } from './checks.ts';
+import { checkName, checkUuid, checkWhole } from './checks.ts';
+import { goneReplay, type IdempotencyRequest, mutateOnce } from './mutate-once.ts';
 import { mutate } from './mutation.ts';
-import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from './page.ts';
+import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from './page.ts';
+import { checkExpiry, type ExpiryInput, expiryOf } from './token-expiry.ts';
 
 export type { ServiceTokenRecord } from '../store/service-tokens.ts';
 
-export interface CreateServiceTokenInput {
+/** Without an expiry the token does not end. */
+export interface CreateServiceTokenInput extends ExpiryInput {
   readonly name: string;
   readonly scope: TokenScope;
   /** Needed for project scope; may stand beside the environment for environment scope. */
@@ -34,15 +37,23 @@ export interface CreateServiceTokenInput {
   /** Needed for environment scope. */
   readonly environmentId?: string;
   readonly permission: TokenPermission;
-  /** Whole days, 1 to `limits.tokenLifetimeDays`. Without it and `expiresAt` the token does not expire. */
-  readonly expiresInDays?: number;
-  readonly expiresAt?: Date;
+}
+
+export interface RotateServiceTokenInput {
+  /** How long the value before stays good, in whole seconds; 0 unless told. */
+  readonly overlapSeconds?: number;
 }
 
 export interface CreatedServiceToken {
   readonly record: ServiceTokenRecord;
   /** Shown this once: only its hash is kept. */
   readonly token: Plaintext;
+}
+
+/** The token that an earlier request under the same Idempotency-Key made, as it is now. */
+export interface ReplayedServiceToken {
+  readonly record: ServiceTokenRecord;
+  readonly token: undefined;
 }
 
 export interface ServiceTokenList {
@@ -59,7 +70,6 @@ export interface ServiceTokensDeps {
 
 const scopes: readonly TokenScope[] = ['organization', 'project', 'environment'];
 const permissions: readonly TokenPermission[] = ['read', 'read_write'];
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** Machines' access to an organization (docs/interface.md 4.4 and 4.8). Each call is audited as `[Service Token]`. */
 export class ServiceTokens {
@@ -74,34 +84,47 @@ export class ServiceTokens {
     access: OrganizationAccess<'service_token.create'>,
     input: CreateServiceTokenInput,
   ): Promise<CreatedServiceToken> {
+    const created = await this.createOnce(access, input, undefined);
+    if (created.token === undefined) throw new Error('only a request with a key can be repeated');
+    return created;
+  }
+
+  /** Like `create`, but a repetition makes no second token (`mutateOnce`), and cannot show the first one's value again. */
+  async createOnce(
+    access: OrganizationAccess<'service_token.create'>,
+    input: CreateServiceTokenInput,
+    request: IdempotencyRequest | undefined,
+  ): Promise<CreatedServiceToken | ReplayedServiceToken> {
     return auditedFailure(this.#deps.audit, access, async () => {
       checkInput(input);
-      const { organizationId, caller } = access;
       const credentialId = randomUUID();
       const { token, hash: tokenHash } = generateToken('service_token', credentialId);
-      const record = await mutate(this.#deps, access, async (tx) => {
-        const fields = await plan(tx, organizationId, input);
-        const { expiresAt, ...tokenFields } = fields;
-        const { type, id, name } = caller.principal;
-        const createdAt = await insertServiceToken(tx, {
-          ...tokenFields,
-          organizationId,
-          creator: { type, id, name },
-          credential: { id: credentialId, tokenHash, expiresAt },
-        });
-        const created = { createdBy: id, createdByType: type, createdByName: name, createdAt };
-        const result = { ...fields, ...created, revokedAt: null, lastUsedAt: null };
-        return { result, audit: successRecord(access, auditedFields(fields)) };
+      const once = {
+        request,
+        keep: ({ id }: ServiceTokenRecord) => ({ id }),
+        target: ({ id }: { readonly id: string }) => ({ serviceTokenId: id }),
+        recall: ({ id }: { readonly id: string }) => this.#recall(access, id),
+      };
+      const outcome = await mutateOnce(this.#deps, access, once, async (tx) => {
+        const fields = await plan(tx, access.organizationId, input);
+        const record = await insert(tx, access, { fields, credential: { id: credentialId, tokenHash } });
+        return { result: record, audit: successRecord(access, auditedFields(fields)) };
       });
-      return { record, token };
+      return { record: outcome.result, token: outcome.replayed ? undefined : token };
     });
+  }
+
+  async #recall({ organizationId }: OrganizationAccess, id: string): Promise<ServiceTokenRecord> {
+    const record = await findServiceToken(this.#deps.database.pool, organizationId, id);
+    if (record === undefined) throw goneReplay('service token');
+    return record;
   }
 
   /** The organization's tokens. Throws DomainError invalid_input for a bad limit or cursor. */
   async list(access: OrganizationAccess<'service_token.list'>, page: PageRequest = {}): Promise<ServiceTokenList> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       const limit = checkLimit(page);
-      const after = page.cursor === undefined ? null : positionOf(page.cursor);
+      const after = page.cursor === undefined ? null : decodeTimeCursor('service-tokens', page.cursor);
       // One more than asked for tells whether there is a next page.
       const wanted = { after, limit: limit === null ? null : limit + 1 };
       const found = await listServiceTokens(this.#deps.database.pool, access.organizationId, wanted);
@@ -109,7 +132,7 @@ export class ServiceTokens {
       note({ serviceTokens: serviceTokens.length });
       const last = serviceTokens.at(-1);
       const hasMore = last !== undefined && found.length > serviceTokens.length;
-      return { serviceTokens, nextCursor: hasMore ? cursorAfter(last) : null };
+      return { serviceTokens, nextCursor: hasMore ? encodeTimeCursor('service-tokens', last) : null };
     });
   }
 
@@ -121,6 +144,39 @@ export class ServiceTokens {
       const token = await findServiceToken(this.#deps.database.pool, access.organizationId, id);
       if (token === undefined) throw absentToken(id);
       return token;
+    });
+  }
+
+  /**
+   * Gives a token a new value, shown this once; its id, scope, permission and expiry stay. The values before it end at
+   * once or, with an overlap, after so many seconds (at most `limits.tokenOverlapSeconds`). Throws DomainError not_found,
+   * and conflict for a token that is revoked or has expired.
+   */
+  async rotate(
+    access: OrganizationAccess<'service_token.rotate'>,
+    id: string,
+    { overlapSeconds = 0 }: RotateServiceTokenInput = {},
+  ): Promise<CreatedServiceToken> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      checkUuid('id', id);
+      note({ serviceTokenId: id });
+      checkWhole('overlapSeconds', overlapSeconds, { least: 0, most: limits.tokenOverlapSeconds });
+      const credentialId = randomUUID();
+      const { token, hash: tokenHash } = generateToken('service_token', credentialId);
+      const { organizationId } = access;
+      const record = await mutate(this.#deps, access, async (tx) => {
+        const credential = { id: credentialId, tokenHash, overlapSeconds };
+        const rotated = await rotateServiceToken(tx, { organizationId, id }, credential);
+        if (rotated === undefined) throw absentToken(id);
+        if (rotated.outcome !== 'rotated') throw endedToken(id, rotated.outcome);
+        await notifyServiceToken(tx, id);
+        const { record: result, serial } = rotated;
+        return {
+          result,
+          audit: successRecord(access, { serviceTokenId: id, name: result.name, serial, overlapSeconds }),
+        };
+      });
+      return { record, token };
     });
   }
 
@@ -162,16 +218,31 @@ async function plan(tx: Transaction, organizationId: string, input: CreateServic
   };
 }
 
+async function insert(
+  tx: Transaction,
+  { organizationId, caller }: OrganizationAccess,
+  { fields, credential }: { readonly fields: PlannedToken; readonly credential: { id: string; tokenHash: Uint8Array } },
+): Promise<ServiceTokenRecord> {
+  const { type, id, name } = caller.principal;
+  const { expiresAt, ...tokenFields } = fields;
+  const createdAt = await insertServiceToken(tx, {
+    ...tokenFields,
+    organizationId,
+    creator: { type, id, name },
+    credential: { ...credential, expiresAt },
+  });
+  const created = { createdBy: id, createdByType: type, createdByName: name, createdAt };
+  return { ...fields, ...created, revokedAt: null, lastUsedAt: null };
+}
+
 function checkInput(input: CreateServiceTokenInput): void {
-  const { name, scope, permission, expiresInDays, expiresAt } = input;
+  const { name, scope, permission } = input;
   checkName('name', name);
   if (!scopes.includes(scope)) throw invalidField('scope', `must be one of ${scopes.join(', ')}`);
   if (!permissions.includes(permission)) throw invalidField('permission', `must be one of ${permissions.join(', ')}`);
   checkScopeId(input, 'projectId');
   checkScopeId(input, 'environmentId');
-  if (expiresInDays === undefined) return;
-  if (expiresAt !== undefined) throw invalidField('expiresAt', 'must not stand beside expiresInDays; give one of them');
-  checkWhole('expiresInDays', expiresInDays, { least: 1, most: limits.tokenLifetimeDays });
+  checkExpiry(input);
 }
 
 /** Whether each scope needs, may have or refuses each id. */
@@ -207,35 +278,15 @@ function scopeIds(
   return { projectId, environmentId: null };
 }
 
-/** When the token ends, judged by the database's clock, as its uses will be. */
-function expiryOf({ expiresInDays, expiresAt }: CreateServiceTokenInput, now: Date): Date | null {
-  if (expiresInDays !== undefined) return new Date(now.getTime() + expiresInDays * dayMs);
-  if (expiresAt === undefined) return null;
-  const lifetimeMs = expiresAt.getTime() - now.getTime();
-  if (!(lifetimeMs > 0)) throw invalidField('expiresAt', 'must be a time that is still to come');
-  if (lifetimeMs > limits.tokenLifetimeDays * dayMs) {
-    throw invalidField('expiresAt', `must be at most ${limits.tokenLifetimeDays} days ahead`);
-  }
-  return expiresAt;
-}
-
 function auditedFields({ id, name, expiresAt, ...scoped }: PlannedToken): AuditTarget {
   return { serviceTokenId: id, name, ...scoped, expiresAt: expiresAt?.toISOString() ?? null };
 }
 
-function cursorAfter({ createdAt, id }: ServiceTokenRecord): string {
-  return encodeCursor('service-tokens', [createdAt.toISOString(), id]);
-}
-
-function positionOf(cursor: string): NonNullable<ServiceTokenPage['after']> {
-  const [time = '', id = ''] = decodeCursor('service-tokens', cursor, 2);
-  const createdAt = new Date(time);
-  // JavaScript writes years of other lengths too, which the database does not read.
-  if (!/^[0-9]{4}-/.test(time)) throw badCursor();
-  if (Number.isNaN(createdAt.getTime()) || createdAt.toISOString() !== time || !isUuid(id)) throw badCursor();
-  return { createdAt, id };
-}
-
 function absentToken(id: string): DomainError {
   return new DomainError('not_found', `service token ${id} does not exist in this organization`);
+}
+
+function endedToken(id: string, outcome: 'revoked' | 'expired'): DomainError {
+  const state = outcome === 'revoked' ? 'was revoked' : 'has expired';
+  return new DomainError('conflict', `service token ${id} ${state}; create a new one instead`);
 }

@@ -7,9 +7,10 @@ import type { EnvironmentAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { auditedFailure, auditedRead } from './audited.ts';
 import { checkComment, checkKey, checkVersion } from './checks.ts';
+import { goneReplay, type IdempotencyRequest } from './mutate-once.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from './page.ts';
 import { absentSecrets, type Wish } from './secret-plan.ts';
-import type { SecretWriter } from './secret-writer.ts';
+import type { SecretWriter, WrittenSecrets } from './secret-writer.ts';
 
 export type { VersionRecord } from '../store/versions.ts';
 
@@ -27,18 +28,24 @@ export interface VersionValue extends VersionRecord {
 export interface RollbackInput {
   readonly targetVersion: number;
   readonly comment?: string;
+  readonly idempotency?: IdempotencyRequest | undefined;
 }
 
 /** The version that a rollback made, and the revision it made it in. */
 export interface RollbackAnswer extends VersionRecord {
   readonly revision: number;
   readonly revisionId: string;
+  /** Set where an earlier request under the same Idempotency-Key made them. */
+  readonly replayed?: true;
 }
+
+/** What is kept of a rollback under an Idempotency-Key. */
+type KeptRollback = Pick<RollbackAnswer, 'version' | 'revision' | 'revisionId'>;
 
 export interface VersionsDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly keyring: Pick<Keyring, 'opener'>;
-  readonly writer: Pick<SecretWriter, 'write'>;
+  readonly writer: Pick<SecretWriter, 'writeOnce'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
@@ -94,12 +101,12 @@ export class Versions {
   /**
    * Makes a new version with the target version's value: its stored bytes are copied, nothing is decrypted. Throws
    * DomainError not_found for a key that was never written or has no such version, secret_deleted for a deleted key,
-   * quota_exceeded and what `SecretWriter.write` throws.
+   * quota_exceeded and what `SecretWriter.writeOnce` throws.
    */
   async rollback(
     access: EnvironmentAccess<'version.rollback'>,
     key: string,
-    { targetVersion, comment }: RollbackInput,
+    { targetVersion, comment, idempotency }: RollbackInput,
   ): Promise<RollbackAnswer> {
     return auditedFailure(this.#deps.audit, access, async (note) => {
       checkKey(key);
@@ -107,23 +114,54 @@ export class Versions {
       checkComment(comment);
       note({ key, targetVersion });
       const wishes = new Map<string, Wish>([[key, { kind: 'roll_back', targetVersion }]]);
-      const written = await this.#deps.writer.write(access, { wishes, comment: comment ?? null });
-      const [change] = written.changes;
-      if (change?.kind !== 'version' || written.at === null) throw new Error('a rollback makes a version');
-      const { type, id, name } = access.caller.principal;
-      return {
-        version: change.version,
-        changeType: change.changeType,
-        changedBy: id,
-        changedByType: type,
-        changedByName: name,
-        comment: comment ?? null,
-        createdAt: written.at,
-        revision: written.revision,
-        revisionId: written.revisionId,
-      };
+      const { result } = await this.#deps.writer.writeOnce(
+        access,
+        { wishes, comment: comment ?? null },
+        {
+          request: idempotency,
+          keep: (written): KeptRollback => keptRollback(rollbackAnswer(access, comment, written)),
+          target: (kept: KeptRollback) => ({ key, targetVersion, ...kept }),
+          recall: (kept: KeptRollback) => this.#recall(access, key, kept),
+        },
+      );
+      return 'changes' in result ? rollbackAnswer(access, comment, result) : result;
     });
   }
+
+  async #recall(
+    { environmentId }: EnvironmentAccess<'version.rollback'>,
+    key: string,
+    kept: KeptRollback,
+  ): Promise<RollbackAnswer> {
+    const found = await findVersion(this.#deps.database.pool, environmentId, key, kept.version);
+    if (typeof found === 'string') throw goneReplay('version');
+    const { secretId: _secret, ciphertext: _ciphertext, dataKeyId: _key, ...record } = found;
+    return { ...record, revision: kept.revision, revisionId: kept.revisionId, replayed: true };
+  }
+}
+
+function rollbackAnswer(
+  { caller }: EnvironmentAccess<'version.rollback'>,
+  comment: string | undefined,
+  { changes: [change], at, revision, revisionId }: WrittenSecrets,
+): RollbackAnswer {
+  if (change?.kind !== 'version' || at === null) throw new Error('a rollback makes a version');
+  const { type, id, name } = caller.principal;
+  return {
+    version: change.version,
+    changeType: change.changeType,
+    changedBy: id,
+    changedByType: type,
+    changedByName: name,
+    comment: comment ?? null,
+    createdAt: at,
+    revision,
+    revisionId,
+  };
+}
+
+function keptRollback({ version, revision, revisionId }: RollbackAnswer): KeptRollback {
+  return { version, revision, revisionId };
 }
 
 function versionBelow(cursor: string): number {

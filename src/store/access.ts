@@ -16,6 +16,9 @@ export interface ProjectTarget extends OrganizationTarget {
 
 export interface EnvironmentTarget extends ProjectTarget {
   readonly environmentId: string;
+  /** The newest revision at this moment. */
+  readonly revision: number;
+  readonly revisionId: string;
 }
 
 // Of every request and every reconcile: one statement each, by the unique indexes of the slugs.
@@ -38,12 +41,26 @@ const projectTarget: Statement = {
 
 const environmentTarget: Statement = {
   name: 'access-environment',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", m.role
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,
+      e.revision_id AS "revisionId", m.role
     FROM organization o
     JOIN project p ON p.organization_id = o.id AND p.slug = $3 AND p.deleted_at IS NULL
     JOIN environment e ON e.project_id = p.id AND e.slug = $4 AND e.deleted_at IS NULL
     LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
     WHERE o.slug = $2 AND o.deleted_at IS NULL`,
+};
+
+// By the primary key of the snapshot, for whoever knows its id alone.
+const snapshotTarget: Statement = {
+  name: 'access-snapshot',
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,
+      e.revision_id AS "revisionId", m.role, o.slug AS organization, p.slug AS project, e.slug AS environment
+    FROM snapshot n
+    JOIN environment e ON e.id = n.environment_id AND e.deleted_at IS NULL
+    JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
+    JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
+    WHERE n.id = $2`,
 };
 
 /** Looks up an organization that is not deleted; `userId` is null for service tokens, which have no role. */
@@ -74,6 +91,24 @@ export async function findEnvironmentTarget(
 ): Promise<EnvironmentTarget | undefined> {
   const [target] = await queryRows<EnvironmentTarget>(pool, environmentTarget, [userId, ...slugs]);
   return target;
+}
+
+/** An environment that was found by the id of one of its snapshots, with its slugs. */
+export interface SnapshotTarget extends EnvironmentTarget {
+  readonly slugs: { readonly organization: string; readonly project: string; readonly environment: string };
+}
+
+/** Looks up the environment of a snapshot; it is not deleted, nor anything above it. */
+export async function findSnapshotTarget(
+  pool: pg.Pool,
+  userId: string | null,
+  snapshotId: string,
+): Promise<SnapshotTarget | undefined> {
+  type Row = EnvironmentTarget & SnapshotTarget['slugs'];
+  const [row] = await queryRows<Row>(pool, snapshotTarget, [userId, snapshotId]);
+  if (row === undefined) return undefined;
+  const { organization, project, environment, ...target } = row;
+  return { ...target, slugs: { organization, project, environment } };
 }
 
 /** Ids from the organization down to a target. */
@@ -108,6 +143,14 @@ export async function holdTarget(
     WHERE o.id = ${organizationId}::uuid AND o.deleted_at IS NULL
     FOR SHARE`;
   return held;
+}
+
+/**
+ * Share-locks users, those that exist, in the one order of all who lock several. Who changes something above the
+ * environments locks the users concerned first: so disabling one, which locks their organizations, cannot deadlock.
+ */
+export async function holdUsers(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx.$executeRaw`SELECT FROM app_user WHERE id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR SHARE`;
 }
 
 /** Whether a user is an instance admin now; from here to the commit a change of that waits. */

@@ -10,6 +10,8 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** For hot reads and the audit: named prepared statements through `queryRows`. */
   readonly pool: pg.Pool;
+  /** The connections of `prisma`, to be counted. */
+  readonly transactionPool: Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
   /** Ends every connection once its statement is done. A second call does nothing more. */
   close(): Promise<void>;
 }
@@ -52,7 +54,7 @@ export function openDatabase({ url, poolSize = 20, silenceMs = defaultSilenceMs 
     await prisma.$disconnect();
     await Promise.all([pool.end(), transactionPool.end()]);
   };
-  return { prisma, pool, close: () => (closing ??= close()) };
+  return { prisma, pool, transactionPool, close: () => (closing ??= close()) };
 }
 
 /**

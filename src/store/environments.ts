@@ -49,6 +49,19 @@ export async function insertEnvironment(
   return environment;
 }
 
+/** Changes the name that is shown; undefined for an environment that was deleted. */
+export async function renameEnvironment(
+  tx: Transaction,
+  id: string,
+  displayName: string,
+): Promise<EnvironmentRecord | undefined> {
+  const [environment] = await tx.$queryRaw<EnvironmentRecord[]>`
+    UPDATE environment SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
+    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt",
+      revision_number AS revision, revision_id AS "revisionId"`;
+  return environment;
+}
+
 export async function findEnvironment(pool: pg.Pool, id: string): Promise<EnvironmentRecord | undefined> {
   const [environment] = await queryRows<EnvironmentRecord>(pool, byId, [id]);
   return environment;

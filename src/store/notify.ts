@@ -3,7 +3,8 @@ import type { Transaction } from './transaction.ts';
 /** What is told of a commit: ids and nothing else. */
 export type StoreMessage =
   | { readonly kind: 'environment'; readonly environmentId: string; readonly revisionId: string }
-  | { readonly kind: 'service_token'; readonly serviceTokenId: string };
+  | { readonly kind: 'service_token'; readonly serviceTokenId: string }
+  | { readonly kind: 'user'; readonly userId: string };
 
 export const notifyChannel = 'keyframe';
 
@@ -17,13 +18,19 @@ export async function notifyServiceToken(tx: Transaction, serviceTokenId: string
   await notify(tx, { t: serviceTokenId });
 }
 
+/** Tells every listener, at the commit, that what a user may do has changed: state, roles or personal tokens. */
+export async function notifyUser(tx: Transaction, userId: string): Promise<void> {
+  await notify(tx, { u: userId });
+}
+
 /** Reads a notification's payload; undefined for one that this version does not know. */
 export function parseMessage(payload: string): StoreMessage | undefined {
   const fields = parseObject(payload);
   if (typeof fields['e'] === 'string' && typeof fields['r'] === 'string') {
     return { kind: 'environment', environmentId: fields['e'], revisionId: fields['r'] };
   }
-  return typeof fields['t'] === 'string' ? { kind: 'service_token', serviceTokenId: fields['t'] } : undefined;
+  if (typeof fields['t'] === 'string') return { kind: 'service_token', serviceTokenId: fields['t'] };
+  return typeof fields['u'] === 'string' ? { kind: 'user', userId: fields['u'] } : undefined;
 }
 
 async function notify(tx: Transaction, fields: Readonly<Record<string, string>>): Promise<void> {

@@ -53,6 +53,18 @@ export async function insertOrganization(
   return organization;
 }
 
+/** Changes the name that is shown; undefined for an organization that was deleted. */
+export async function renameOrganization(
+  tx: Transaction,
+  id: string,
+  displayName: string,
+): Promise<OrganizationRecord | undefined> {
+  const [organization] = await tx.$queryRaw<OrganizationRecord[]>`
+    UPDATE organization SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
+    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
+  return organization;
+}
+
 export async function findOrganization(pool: pg.Pool, id: string): Promise<OrganizationRecord | undefined> {
   const [organization] = await queryRows<OrganizationRecord>(pool, byId, [id]);
   return organization;

@@ -43,6 +43,18 @@ export async function insertProject(
   return project;
 }
 
+/** Changes the name that is shown; undefined for a project that was deleted. */
+export async function renameProject(
+  tx: Transaction,
+  id: string,
+  displayName: string,
+): Promise<ProjectRecord | undefined> {
+  const [project] = await tx.$queryRaw<ProjectRecord[]>`
+    UPDATE project SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
+    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
+  return project;
+}
+
 export async function findProject(pool: pg.Pool, id: string): Promise<ProjectRecord | undefined> {
   const [project] = await queryRows<ProjectRecord>(pool, byId, [id]);
   return project;

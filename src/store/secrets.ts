@@ -1,6 +1,4 @@
-import type pg from 'pg';
 import type { Actor } from '../domain/principal.ts';
-import { queryRows, type Statement } from './database.ts';
 import type { Transaction } from './transaction.ts';
 
 export type ChangeType = 'created' | 'updated' | 'rolled_back';
@@ -11,23 +9,6 @@ export interface SealedContent {
   readonly dataKeyId: string;
   readonly valueMac: Uint8Array;
   readonly valueBytes: number;
-}
-
-/** The current value of a key, as it is stored. */
-export interface SealedSecret {
-  readonly secretId: string;
-  readonly key: string;
-  readonly version: number;
-  readonly updatedAt: Date;
-  readonly ciphertext: Uint8Array;
-  readonly dataKeyId: string;
-}
-
-/** All secrets of an environment at its newest revision. */
-export interface SealedEnvironment {
-  readonly revision: number;
-  readonly revisionId: string;
-  readonly secrets: readonly SealedSecret[];
 }
 
 /** What a write needs to know of a key that exists or once did. */
@@ -75,47 +56,6 @@ export interface NewRevision {
   readonly actor: Actor;
   readonly comment: string | null;
   readonly changes: readonly SecretChange[];
-}
-
-interface ListRow {
-  readonly revision: number;
-  readonly revisionId: string;
-  /** Null in the one row of an environment without secrets, as is all that follows. */
-  readonly secretId: string | null;
-}
-
-// Revision and rows in one statement: so they are of one moment, without a lock.
-const listStatement: Statement = {
-  name: 'secrets-list',
-  text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.id AS "secretId", s.key, s.version,
-      s.updated_at AS "updatedAt", v.ciphertext, v.data_key_id AS "dataKeyId"
-    FROM environment e
-    LEFT JOIN (secret s JOIN secret_version v ON v.id = s.current_version_id)
-      ON s.environment_id = e.id AND s.deleted_at IS NULL
-    WHERE e.id = $1 AND e.deleted_at IS NULL
-    ORDER BY s.key COLLATE "C"`,
-};
-
-const findStatement: Statement = {
-  name: 'secret-find',
-  text: `SELECT s.id AS "secretId", s.key, s.version, s.updated_at AS "updatedAt", v.ciphertext,
-      v.data_key_id AS "dataKeyId"
-    FROM secret s JOIN secret_version v ON v.id = s.current_version_id
-    WHERE s.environment_id = $1 AND s.key = $2 AND s.deleted_at IS NULL`,
-};
-
-/** The secrets of an environment, by key, with the revision they are of; undefined if it is gone. */
-export async function listSecrets(pool: pg.Pool, environmentId: string): Promise<SealedEnvironment | undefined> {
-  const rows = await queryRows<ListRow & SealedSecret>(pool, listStatement, [environmentId]);
-  const [first] = rows;
-  if (first === undefined) return undefined;
-  return { revision: first.revision, revisionId: first.revisionId, secrets: first.secretId === null ? [] : rows };
-}
-
-/** The current value of a key; undefined for one that was never written or is deleted. */
-export async function findSecret(pool: pg.Pool, environmentId: string, key: string): Promise<SealedSecret | undefined> {
-  const [secret] = await queryRows<SealedSecret>(pool, findStatement, [environmentId, key]);
-  return secret;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Actor, ActorType, TokenPermission, TokenScope } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface ServiceTokenRecord {
@@ -141,6 +142,69 @@ export async function revokeServiceToken(
   if (revoked > 0) return { wasLive: true };
   const known = await tx.serviceToken.findFirst({ where: { id, organizationId }, select: { id: true } });
   return known === null ? undefined : { wasLive: false };
+}
+
+export interface NewCredential {
+  readonly id: string;
+  readonly tokenHash: Uint8Array;
+  /** How long the credentials before it stay good beside it. */
+  readonly overlapSeconds: number;
+}
+
+/** What became of a rotation. */
+export type Rotated =
+  | { readonly outcome: 'rotated'; readonly record: ServiceTokenRecord; readonly serial: number }
+  | { readonly outcome: 'revoked' | 'expired' };
+
+interface NewestCredential {
+  readonly revokedAt: Date | null;
+  readonly isExpired: boolean;
+  readonly serial: number;
+  readonly expiresAt: Date | null;
+}
+
+/**
+ * Gives a service token a new credential, which ends when the newest one would have, and ends those before it after the
+ * overlap at the latest; undefined where the organization has no such token. One rotation waits for the other, so that
+ * each has a serial of its own. Locks are taken in the order of a change under way (store/credentials.ts), credentials
+ * before the token: those that it may hold are all there already.
+ */
+export async function rotateServiceToken(
+  tx: Transaction,
+  { organizationId, id }: { readonly organizationId: string; readonly id: string },
+  credential: NewCredential,
+): Promise<Rotated | undefined> {
+  await tx.$executeRaw`
+    SELECT FROM service_token_credential c JOIN service_token t ON t.id = c.service_token_id
+    WHERE t.id = ${id}::uuid AND t.organization_id = ${organizationId}::uuid
+    ORDER BY c.serial FOR NO KEY UPDATE OF c`;
+  await tx.$executeRaw`
+    SELECT FROM service_token WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid FOR NO KEY UPDATE`;
+  // Under the locks, by a statement of its own: what a rotation before this one has committed is seen now.
+  const [newest] = await tx.$queryRaw<NewestCredential[]>`
+    SELECT t.revoked_at AS "revokedAt", coalesce(c.expires_at <= clock_timestamp(), false) AS "isExpired", c.serial,
+      c.expires_at AS "expiresAt"
+    FROM service_token t JOIN service_token_credential c ON c.service_token_id = t.id
+    WHERE t.id = ${id}::uuid AND t.organization_id = ${organizationId}::uuid
+    ORDER BY c.serial DESC LIMIT 1`;
+  if (newest === undefined) return undefined;
+  if (newest.revokedAt !== null) return { outcome: 'revoked' };
+  if (newest.isExpired) return { outcome: 'expired' };
+  const serial = newest.serial + 1;
+  // Rounded down: rounded up, an old credential without overlap would be good for another moment.
+  await tx.$executeRaw`
+    UPDATE service_token_credential
+    SET expires_at = least(expires_at,
+      date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => ${credential.overlapSeconds}::int))
+    WHERE service_token_id = ${id}::uuid`;
+  await tx.$executeRaw`
+    INSERT INTO service_token_credential (id, service_token_id, serial, token_hash, expires_at)
+    VALUES (${credential.id}::uuid, ${id}::uuid, ${serial}::int, ${credential.tokenHash},
+      ${newest.expiresAt}::timestamptz)`;
+  const [record] = await tx.$queryRaw<ServiceTokenRecord[]>`
+    SELECT ${Prisma.raw(columns)} FROM ${Prisma.raw(tables)} WHERE t.id = ${id}::uuid`;
+  if (record === undefined) throw new Error('the token that was locked is there');
+  return { outcome: 'rotated', record, serial };
 }
 
 /** The service tokens of an organization, revoked ones too, newest first. */

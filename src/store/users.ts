@@ -1,3 +1,6 @@
+import type pg from 'pg';
+import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface NewAdmin {
@@ -8,8 +11,40 @@ export interface NewAdmin {
   readonly tokenHash: Uint8Array;
 }
 
-// Any number that nothing else of this database locks.
+export interface UserRecord {
+  readonly id: string;
+  /** In lower case. */
+  readonly email: string;
+  readonly displayName: string | null;
+  readonly instanceAdmin: boolean;
+  readonly createdAt: Date;
+  /** Null for a user who is not disabled. */
+  readonly disabledAt: Date | null;
+}
+
+export type NewUser = Pick<UserRecord, 'id' | 'email' | 'displayName' | 'instanceAdmin'>;
+
+/** What of a user changes; what is absent stays. */
+export interface UserChanges {
+  readonly displayName?: string | null;
+  readonly instanceAdmin?: boolean;
+  readonly disabled?: boolean;
+}
+
+// Any numbers that nothing else of this database locks.
 const bootstrapLock = 72_707_370;
+const userChangesLock = 72_707_371;
+
+const columns = `id, email, display_name AS "displayName", instance_admin AS "instanceAdmin",
+    created_at AS "createdAt", disabled_at AS "disabledAt"`;
+
+const listStatement: Statement = {
+  name: 'users-list',
+  text: `SELECT ${columns} FROM app_user WHERE $1::text IS NULL OR email COLLATE "C" > $1
+    ORDER BY email COLLATE "C" LIMIT $2`,
+};
+
+const findStatement: Statement = { name: 'user-find', text: `SELECT ${columns} FROM app_user WHERE id = $1` };
 
 /** Whether there is any user, disabled ones included. */
 export async function hasUsers(tx: Transaction): Promise<boolean> {
@@ -34,4 +69,85 @@ export async function insertInstanceAdmin(tx: Transaction, admin: NewAdmin): Pro
 export async function hasPersonalToken(tx: Transaction, credentialId: string, hash: Uint8Array): Promise<boolean> {
   const where = { id: credentialId, tokenHash: Uint8Array.from(hash) };
   return (await tx.personalToken.findFirst({ where, select: { id: true } })) !== null;
+}
+
+/** The users by e-mail address, from the one after `after` on; null stands for the first, and for no limit. */
+export async function listUsers(pool: pg.Pool, after: string | null, limit: number | null): Promise<UserRecord[]> {
+  return queryRows<UserRecord>(pool, listStatement, [after, limit]);
+}
+
+export async function findUser(pool: pg.Pool, id: string): Promise<UserRecord | undefined> {
+  const [user] = await queryRows<UserRecord>(pool, findStatement, [id]);
+  return user;
+}
+
+/** Inserts a user; undefined when the e-mail address is taken, be it by a disabled one. */
+export async function insertUser(
+  tx: Transaction,
+  { id, email, displayName, instanceAdmin }: NewUser,
+): Promise<UserRecord | undefined> {
+  const [user] = await tx.$queryRaw<UserRecord[]>`
+    INSERT INTO app_user (id, email, display_name, instance_admin)
+    VALUES (${id}::uuid, ${email}, ${displayName}, ${instanceAdmin})
+    ON CONFLICT (email) DO NOTHING
+    RETURNING ${Prisma.raw(columns)}`;
+  return user;
+}
+
+/** Lets one instance admin at a time change users, so that none counts on another who is just going: held to the end. */
+export async function lockUserChanges(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${userChangesLock}::bigint)`;
+}
+
+/** Locks a user: their mutations under way are committed before, and others wait. Undefined for none. */
+export async function lockUser(tx: Transaction, id: string): Promise<UserRecord | undefined> {
+  const [user] = await tx.$queryRaw<UserRecord[]>`
+    SELECT ${Prisma.raw(columns)} FROM app_user WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
+  return user;
+}
+
+/** Changes a locked user and answers what they are now. */
+export async function updateUser(tx: Transaction, id: string, changes: UserChanges): Promise<UserRecord> {
+  const { displayName, instanceAdmin, disabled } = changes;
+  const assignments = [
+    Prisma.sql`id = id`,
+    ...(displayName === undefined ? [] : [Prisma.sql`display_name = ${displayName}`]),
+    ...(instanceAdmin === undefined ? [] : [Prisma.sql`instance_admin = ${instanceAdmin}`]),
+    // Who is disabled again stays disabled since then.
+    ...(disabled === true ? [Prisma.sql`disabled_at = COALESCE(disabled_at, clock_timestamp())`] : []),
+    ...(disabled === false ? [Prisma.sql`disabled_at = NULL`] : []),
+  ];
+  const [user] = await tx.$queryRaw<UserRecord[]>`
+    UPDATE app_user SET ${Prisma.join(assignments)} WHERE id = ${id}::uuid RETURNING ${Prisma.raw(columns)}`;
+  if (user === undefined) throw new Error('a locked user cannot vanish');
+  return user;
+}
+
+/** Whether there is an instance admin beside this user who is not disabled. */
+export async function hasOtherInstanceAdmin(tx: Transaction, id: string): Promise<boolean> {
+  const [row] = await tx.$queryRaw<{ found: boolean }[]>`
+    SELECT EXISTS (
+      SELECT FROM app_user WHERE instance_admin AND disabled_at IS NULL AND id <> ${id}::uuid
+    ) AS found`;
+  return row?.found === true;
+}
+
+/** Locks the organizations that a user owns, as a change of their members does. Lock the user before. */
+export async function lockOwnedOrganizations(tx: Transaction, userId: string): Promise<void> {
+  await tx.$executeRaw`
+    SELECT FROM organization o
+    WHERE o.deleted_at IS NULL
+      AND EXISTS (SELECT FROM membership WHERE organization_id = o.id AND user_id = ${userId}::uuid AND role = 'owner')
+    ORDER BY o.id FOR NO KEY UPDATE OF o`;
+}
+
+/** The slugs of the organizations that no enabled user but this one owns. */
+export async function organizationsOwnedAlone(tx: Transaction, userId: string): Promise<string[]> {
+  const rows = await tx.$queryRaw<{ slug: string }[]>`
+    SELECT o.slug FROM membership m JOIN organization o ON o.id = m.organization_id AND o.deleted_at IS NULL
+    WHERE m.user_id = ${userId}::uuid AND m.role = 'owner' AND NOT EXISTS (
+      SELECT FROM membership other JOIN app_user u ON u.id = other.user_id AND u.disabled_at IS NULL
+      WHERE other.organization_id = o.id AND other.role = 'owner' AND other.user_id <> m.user_id)
+    ORDER BY o.slug COLLATE "C"`;
+  return rows.map(({ slug }) => slug);
 }

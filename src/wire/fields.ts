@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { commentFault, nameFault, secretKeyFault, secretValueFault, slugFault } from '../domain/names.ts';
+import { limits } from '../domain/limits.ts';
+import {
+  commentFault,
+  emailFault,
+  emailPattern,
+  nameFault,
+  secretKeyFault,
+  secretKeyPrefixFault,
+  secretValueFault,
+  slugFault,
+  slugPattern,
+} from '../domain/names.ts';
 import { Plaintext } from '../domain/plaintext.ts';
 
 /** Fields that several requests share. Their rules are those of docs/interface.md section 2, kept in domain/names. */
@@ -7,12 +18,41 @@ import { Plaintext } from '../domain/plaintext.ts';
 /** The largest number the database keeps for versions and revisions. */
 const maxInteger = 2 ** 31 - 1;
 
-export const slug = text(slugFault);
-export const name = text(nameFault);
-export const comment = text(commentFault);
-export const secretKey = text(secretKeyFault);
+// What JSON Schema can say of the rules of domain/names, for the OpenAPI document; those rules alone judge a request.
+// Control characters are written out: not every reader of a schema knows \p{Cc}.
+const oneLine = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
+const nonBlankLine = String.raw`^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$`;
+export const secretKeySchema = {
+  type: 'string',
+  pattern: String.raw`^(?!\.$|\.\.|__proto__$)[A-Za-z0-9._-]{1,253}$`,
+  description: 'Key of a secret.',
+} as const;
+export const secretValueSchema = {
+  type: 'string',
+  maxLength: limits.valueBytes,
+  description: `Value of a secret: Unicode text of at most ${limits.valueBytes} bytes of UTF-8.`,
+} as const;
+
+export const slug = text(slugFault).meta({ pattern: slugPattern.source });
+export const name = text(nameFault).meta({ maxLength: limits.nameLength, pattern: nonBlankLine });
+export const comment = text(commentFault).meta({ maxLength: limits.commentLength, pattern: oneLine });
+export const secretKey = text(secretKeyFault).meta(secretKeySchema);
+export const secretKeyPrefix = text(secretKeyPrefixFault).meta({
+  pattern: '^[A-Za-z0-9._-]{1,253}$',
+  description: 'Beginning of a key.',
+});
 export const uuid = z.guid({ error: 'must be a UUID' }).transform((id) => id.toLowerCase());
-export const secretValue = text(secretValueFault).transform((value) => new Plaintext(value));
+/** Compared in lower case, and so kept. */
+export const email = text(emailFault)
+  .meta({ pattern: emailPattern.source })
+  .transform((address) => address.toLowerCase());
+/** A user in a path. */
+export const userRef = z.union([uuid.transform((id) => ({ id })), email.transform((address) => ({ email: address }))], {
+  error: "must be a user's UUID or e-mail address",
+});
+export const secretValue = text(secretValueFault)
+  .meta(secretValueSchema)
+  .transform((value) => new Plaintext(value));
 export const versionNumber = z.int().min(1).max(maxInteger);
 /** A version to expect: 0 stands for «the key must not exist». */
 export const expectedVersion = z.int().min(0).max(maxInteger);
@@ -30,8 +70,19 @@ export function integerText(min: number, max = maxInteger): z.ZodType<number, st
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
-  return parsed;
+  return parsed.meta({ override: { type: 'integer', minimum: min, maximum: max } });
 }
+
+/** `true` or `false` in a query. */
+export const booleanText = z.enum(['true', 'false']).transform((word) => word === 'true');
+
+/** A revision in a query: its number, or its id. */
+export const revisionText = z.union([integerText(0), uuid], {
+  error: `must be the number of a revision (0 to ${maxInteger}) or its id`,
+});
+
+/** Headers of a read that its caller may have the answer of already (RFC 9110 section 13.1.2). */
+export const conditionalHeaders = z.object({ 'if-none-match': z.string().exactOptional() });
 
 /** A string that a rule of domain/names judges: the rule's sentence becomes the fault. */
 function text(fault: (candidate: string) => string | undefined): z.ZodType<string, string> {

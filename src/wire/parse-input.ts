@@ -3,7 +3,7 @@ import { DomainError, type FieldFault } from '../domain/domain-error.ts';
 import { shownName } from './shown-name.ts';
 
 /** Which part of a request is parsed; it stands for the field where a fault is about the whole part. */
-export type InputPart = 'body' | 'query' | 'path';
+export type InputPart = 'body' | 'query' | 'path' | 'header';
 
 const maxFaults = 20;
 

@@ -20,6 +20,14 @@ export const createServiceTokenBody = z.strictObject({
   expiresAt: timestamp.exactOptional(),
 });
 
+/** The body may be absent. */
+export const rotateServiceTokenBody = z
+  .strictObject({
+    /** How long the value before stays good beside the new one. */
+    overlapSeconds: z.int().min(0).max(limits.tokenOverlapSeconds).exactOptional(),
+  })
+  .optional();
+
 const serviceTokenFields = {
   id: z.guid(),
   organizationId: z.guid(),

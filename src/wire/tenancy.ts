@@ -6,6 +6,14 @@ import { name, slug } from './fields.ts';
 /** The body that creates any of the three. */
 export const createTenantBody = z.strictObject({ slug, displayName: name.exactOptional() });
 
+/** The body that changes any of the three. */
+export const updateTenantBody = z.strictObject({ displayName: name });
+
+/** The paths of what may be purged: its slugs are the request's own matter, for what is deleted has no access. */
+export const organizationPath = z.strictObject({ org: slug });
+export const projectPath = z.strictObject({ org: slug, project: slug });
+export const environmentPath = z.strictObject({ org: slug, project: slug, env: slug });
+
 const tenantFields = {
   id: z.guid(),
   slug: z.string(),
@@ -34,6 +42,3 @@ export const environmentListView = z.strictObject({ environments: z.array(enviro
 export type OrganizationView = z.infer<typeof organizationView>;
 export type ProjectView = z.infer<typeof projectView>;
 export type EnvironmentView = z.infer<typeof environmentView>;
-export type OrganizationListView = z.infer<typeof organizationListView>;
-export type ProjectListView = z.infer<typeof projectListView>;
-export type EnvironmentListView = z.infer<typeof environmentListView>;

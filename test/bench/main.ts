@@ -1,7 +1,13 @@
 /** `npm run bench [-- NAME …]`: the benchmarks, all of them or those named. They print figures and judge nothing. */
 import { changeToSecret } from './change-to-secret.ts';
+import { readEnvironment } from './read-environment.ts';
+import { writeSecret } from './write-secret.ts';
 
-const benches: ReadonlyMap<string, () => Promise<void>> = new Map([['change-to-secret', changeToSecret]]);
+const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
+  ['change-to-secret', changeToSecret],
+  ['read-environment', readEnvironment],
+  ['write-secret', writeSecret],
+]);
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !benches.has(name));

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { createApp } from '../../src/http/app.ts';
+import { type AppOptions, createApp } from '../../src/http/app.ts';
 import { Readiness } from '../../src/http/readiness.ts';
 import { HttpServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -8,7 +8,7 @@ import { Metrics } from '../../src/lib/metrics.ts';
 import { schemaFault } from '../../src/store/migrate.ts';
 import { type Problem, problem } from '../../src/wire/problem.ts';
 import { type TestDatabase, createTestDatabase } from './postgres.ts';
-import { type TestServices, startServices } from './services.ts';
+import { type StartOptions, type TestServices, startServices } from './services.ts';
 
 /** The real app over the real services on a database of its own, listening on a free port of 127.0.0.1. */
 export interface TestApi {
@@ -25,9 +25,15 @@ export interface TestApi {
   close(): Promise<void>;
 }
 
-export async function startTestApi(): Promise<TestApi> {
-  const database = await createTestDatabase();
-  const services = await startServices(database.url);
+export interface TestApiServices extends StartOptions {
+  /** A database to use, and to drop at the end, instead of a new one. */
+  readonly database?: TestDatabase;
+}
+
+/** Without rate limits and trusted proxies unless told. */
+export async function startTestApi(options: AppOptions = {}, below: TestApiServices = {}): Promise<TestApi> {
+  const database = below.database ?? (await createTestDatabase());
+  const services = await startServices(database.url, below);
   const logs: Record<string, unknown>[] = [];
   const logger = createLogger('debug', {
     write: (line) => void logs.push(JSON.parse(line) as Record<string, unknown>),
@@ -35,7 +41,7 @@ export async function startTestApi(): Promise<TestApi> {
   const metrics = new Metrics();
   const readiness = new Readiness({ clock: systemClock, checks: [() => schemaFault(services.database)] });
   const { authentication, audit } = services;
-  const app = createApp({ authentication, auditLog: audit, services, logger, metrics, readiness });
+  const app = createApp({ authentication, auditLog: audit, services, logger, metrics, readiness, options });
   const server = await HttpServer.listen(app, {
     host: '127.0.0.1',
     port: 0,
@@ -52,6 +58,7 @@ export async function startTestApi(): Promise<TestApi> {
     port: server.port,
     client: (token) => new HttpClient(`http://127.0.0.1:${server.port}`, token?.reveal()),
     async close() {
+      services.changeStreams.close();
       await server.close(1000);
       await services.close();
       await database.drop();
@@ -120,11 +127,16 @@ export async function expectProblem(asked: Promise<HttpAnswer>, code: string): P
   return told;
 }
 
+const noTag = '"00000000-0000-0000-0000-000000000000"';
+
 function expectCommon({ status, headers, body }: HttpAnswer): void {
   const requestId = headers.get('x-request-id');
   expect(requestId).toMatch(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   expect(headers.get('cache-control')).toBe('no-store');
-  for (const name of ['x-powered-by', 'etag']) expect(headers.has(name)).toBe(false);
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
+  expect(headers.has('x-powered-by')).toBe(false);
+  // Of our own making alone: an id, never a digest of what is answered.
+  expect(headers.get('etag') ?? noTag).toMatch(/^"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/);
   expect(headers.has('www-authenticate')).toBe(status === 401);
   expect(headers.has('allow')).toBe(status === 405);
   if (headers.get('content-type') !== 'application/problem+json') return;

@@ -8,10 +8,13 @@ export const program = join(checkoutDirectory, 'src', 'main.ts');
 
 export interface ProgramOptions {
   readonly args: readonly string[];
-  /** Without the prefix. Unless told, it listens on free ports of 127.0.0.1. */
+  /** Without the prefix. Unless told, it listens on free ports of 127.0.0.1 and limits no rates. */
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
 }
+
+/** Tests come from one address, and as fast as they can. */
+export const noRateLimits = { RATE_LIMIT_REQUESTS: '0', RATE_LIMIT_FAILED_AUTHENTICATIONS: '0' };
 
 /** A server that has started. */
 export interface RunningProgram {
@@ -25,7 +28,7 @@ export class Programs {
   readonly #started: CapturedProcess[] = [];
 
   spawn({ args, env = {}, nodeArgs = [] }: ProgramOptions): CapturedProcess {
-    const variables = Object.entries({ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...env });
+    const variables = Object.entries({ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...noRateLimits, ...env });
     const server = new CapturedProcess({
       name: args.join(' '),
       program: process.execPath,

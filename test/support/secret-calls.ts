@@ -1,6 +1,7 @@
 import { Plaintext } from '../../src/domain/plaintext.ts';
 import type { Caller } from '../../src/domain/principal.ts';
-import type { PatchAnswer, PatchInput, PutAnswer, PutInput } from '../../src/services/secrets.ts';
+import type { PatchAnswer, PutAnswer } from '../../src/services/secret-write-answers.ts';
+import type { PatchInput, PutInput } from '../../src/services/secrets.ts';
 import type { RollbackAnswer, RollbackInput, VersionRecord } from '../../src/services/versions.ts';
 import type { TestServices, World } from './services.ts';
 

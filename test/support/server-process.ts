@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { buildServer } from '../../scripts/build-server.ts';
 import { CapturedProcess, type ProcessEnd } from './captured-process.ts';
 import { freePort } from '../../scripts/free-port.ts';
+import { noRateLimits } from './program.ts';
 
 export type ServerRole = 'all' | 'api' | 'controller' | 'migrate';
 
 export interface ServerOptions {
   readonly role: ServerRole;
-  /** `KEYFRAME_*` variables without the prefix; PORT and METRICS_PORT are chosen here. */
+  /** `KEYFRAME_*` variables without the prefix; PORT and METRICS_PORT are chosen here, and rates not limited unless told. */
   readonly env: Readonly<Record<string, string>>;
   /** What to call it in messages; the role if it is left out. */
   readonly name?: string;
@@ -34,7 +35,7 @@ export class ServerProcess {
   ): Promise<ServerProcess> {
     const program = await buildServer();
     const ports = { api: await freePort(), metrics: await freePort() };
-    const variables = { ...env, PORT: ports.api, METRICS_PORT: ports.metrics, HOST: '127.0.0.1' };
+    const variables = { ...noRateLimits, ...env, PORT: ports.api, METRICS_PORT: ports.metrics, HOST: '127.0.0.1' };
     const prefixed = Object.fromEntries(
       Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, String(value)]),
     );

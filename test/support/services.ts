@@ -13,19 +13,30 @@ import {
   type OrganizationAccess,
   type ProjectAccess,
 } from '../../src/services/access.ts';
+import { AuditEntries } from '../../src/services/audit-entries.ts';
 import { AuditLog } from '../../src/services/audit-log.ts';
 import { Authentication } from '../../src/services/authentication.ts';
+import { ChangeFeed } from '../../src/services/change-feed.ts';
+import { ChangeStreams, type ChangeStreamsDeps } from '../../src/services/change-streams.ts';
+import { Changes } from '../../src/services/changes.ts';
 import { CredentialUsage } from '../../src/services/credential-usage.ts';
+import { EnvironmentQueue } from '../../src/services/environment-queue.ts';
 import { type EnvironmentRecord, Environments } from '../../src/services/environments.ts';
 import { Me } from '../../src/services/me.ts';
+import { Members } from '../../src/services/members.ts';
 import { type OrganizationRecord, Organizations } from '../../src/services/organizations.ts';
+import { PersonalTokens } from '../../src/services/personal-tokens.ts';
 import { type ProjectRecord, Projects } from '../../src/services/projects.ts';
+import { Restores } from '../../src/services/restores.ts';
 import { SecretWriter } from '../../src/services/secret-writer.ts';
 import { Secrets } from '../../src/services/secrets.ts';
 import { type CreateServiceTokenInput, ServiceTokens } from '../../src/services/service-tokens.ts';
+import { Snapshots } from '../../src/services/snapshots.ts';
+import { Users } from '../../src/services/users.ts';
 import { Versions } from '../../src/services/versions.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { PostgresKeyStore } from '../../src/store/keys.ts';
+import { Listener, type ListenerDeps } from '../../src/store/listener.ts';
 
 /** The real services on a real database, as src/compose.ts puts them together, with a root key of their own. */
 export interface TestServices {
@@ -36,12 +47,22 @@ export interface TestServices {
   readonly authentication: Authentication;
   readonly access: Access;
   readonly me: Me;
+  readonly users: Users;
+  readonly personalTokens: PersonalTokens;
   readonly organizations: Organizations;
+  readonly members: Members;
   readonly projects: Projects;
   readonly environments: Environments;
   readonly secrets: Secrets;
   readonly versions: Versions;
+  readonly snapshots: Snapshots;
+  readonly restores: Restores;
   readonly serviceTokens: ServiceTokens;
+  readonly changes: Changes;
+  readonly changeStreams: ChangeStreams;
+  readonly auditEntries: AuditEntries;
+  /** What the streams of changes hear by; a test that has some starts it. */
+  readonly feed: ChangeFeed;
   /** Waits for what is written in the background and closes the database. */
   close(): Promise<void>;
 }
@@ -50,6 +71,8 @@ export interface StartOptions {
   /** `id:base64` lines; a fresh root key unless told. Give the same to two starts on one database. */
   readonly rootKeys?: string;
   readonly poolSize?: number;
+  readonly streams?: Pick<ChangeStreamsDeps, 'atOnce' | 'checkMs'>;
+  readonly listener?: Pick<ListenerDeps, 'heartbeatMs' | 'limitMs'>;
 }
 
 /** A person with a personal token that is live. */
@@ -101,7 +124,10 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
   await keyring.open();
   const audit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock: systemClock, logger: createLogger('silent') });
-  const writer = new SecretWriter({ database, keyring });
+  const logger = createLogger('silent');
+  const feed = new ChangeFeed({ database, listener: new Listener({ url, logger, ...options.listener }), logger });
+  const queue = new EnvironmentQueue();
+  const writer = new SecretWriter({ database, keyring, queue });
   return {
     url,
     database,
@@ -110,13 +136,23 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     authentication: new Authentication({ database, usage }),
     access: new Access({ database, audit }),
     me: new Me({ database, audit }),
+    users: new Users({ database, audit }),
+    personalTokens: new PersonalTokens({ database, audit }),
     organizations: new Organizations({ database, audit }),
+    members: new Members({ database, audit }),
     projects: new Projects({ database, audit }),
     environments: new Environments({ database, audit }),
     secrets: new Secrets({ database, keyring, writer, audit }),
     versions: new Versions({ database, keyring, writer, audit }),
+    snapshots: new Snapshots({ database, queue, audit }),
+    restores: new Restores({ database, queue, audit }),
     serviceTokens: new ServiceTokens({ database, audit }),
+    changes: new Changes({ database, audit }),
+    changeStreams: new ChangeStreams({ database, changes: feed, audit, clock: systemClock, ...options.streams }),
+    auditEntries: new AuditEntries({ database, audit }),
+    feed,
     close: async () => {
+      await feed.close();
       await audit.drain();
       await usage.drain();
       await database.close();
@@ -137,7 +173,7 @@ export async function authenticated(
   return callerOf(await authentication.authenticate(token.reveal()));
 }
 
-/** Inserts a person with a personal token: no service makes people yet. */
+/** Inserts a person with a personal token, past the services: theirs need an instance admin who is there already. */
 export async function createUser(
   services: Pick<TestServices, 'database' | 'authentication'>,
   options: { readonly instanceAdmin?: boolean } = {},
@@ -169,8 +205,8 @@ export async function createWorld(services: TestServices): Promise<World> {
   const environment = await services.environments.create(environmentAccess, { slug: slugs.environment });
   const member = async (role: Role): Promise<TestUser> => {
     const user = await createUser(services);
-    const membership = { organizationId: organization.id, userId: user.id, role };
-    await services.database.prisma.membership.create({ data: membership });
+    const membership = await onOrganization(owner.caller, 'member.set');
+    await services.members.set(membership, { id: user.id }, role);
     return user;
   };
   const serviceToken: World['serviceToken'] = async (input = {}) => {

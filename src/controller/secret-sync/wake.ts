@@ -110,6 +110,8 @@ export class Waker {
       for (const key of memories.byEnvironment(event.environmentId)) queue.add(key);
       return;
     }
+    // A SecretSync acts as a service token, never as a person.
+    if (event.kind === 'user') return;
     // Whose token is being looked up at this moment is not known yet.
     const active = [...memories.entries()].map(([key]) => key).filter((key) => queue.isActive(key));
     for (const key of new Set([...memories.byServiceToken(event.serviceTokenId), ...active])) queue.add(key);

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import { LimitExceeded } from '../rate-limits.ts';
 import { type RequestContext, openContext } from '../request-context.ts';
 
 export interface RequestLogDeps {
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'httpRequest'>;
+  readonly metrics: Pick<Metrics, 'httpRequest' | 'authenticationFailed' | 'rateLimited'>;
 }
 
 /**
@@ -24,7 +26,7 @@ export function requestLog({ logger, metrics }: RequestLogDeps): RequestHandler 
       const { method } = request;
       const status = response.headersSent ? response.statusCode : clientGoneStatus;
       const { route } = context;
-      metrics.httpRequest({ method, route, status, durationMs });
+      observe(metrics, context, { response, method, status, durationMs });
       logger[levelOf(context)](
         {
           method,
@@ -45,8 +47,37 @@ export function requestLog({ logger, metrics }: RequestLogDeps): RequestHandler 
   };
 }
 
+interface Ended {
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+function observe(
+  metrics: RequestLogDeps['metrics'],
+  { route, fault, error }: RequestContext,
+  { response, method, status, durationMs }: Ended,
+): void {
+  // How long a stream of events stayed says nothing of how fast the server is.
+  if (!isEventStream(response)) metrics.httpRequest({ method: methodLabel(method), route, status, durationMs });
+  if (fault !== undefined) metrics.authenticationFailed(fault);
+  if (error instanceof LimitExceeded) metrics.rateLimited(error.limit);
+}
+
 // As others call it, too: the caller went before there was an answer.
 const clientGoneStatus = 499;
+// Node takes some thirty more, and each would be a series for every route.
+const usedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+function methodLabel(method: string): string {
+  return usedMethods.has(method) ? method : 'other';
+}
+
+function isEventStream(response: ServerResponse): boolean {
+  return String(response.getHeader('content-type')).startsWith('text/event-stream');
+}
+
 const probeRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** error: someone has to look; warn: it heals when what it waits for comes back; debug: probes, every few seconds. */

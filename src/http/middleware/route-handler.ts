@@ -1,43 +1,35 @@
-import type { Request, RequestHandler, Response } from 'express';
-import type { Caller, Principal } from '../../domain/principal.ts';
+import type { Request, RequestHandler } from 'express';
+import type { Caller } from '../../domain/principal.ts';
 import { secretKeyFault, slugFault } from '../../domain/names.ts';
 import type { AuditLog } from '../../services/audit-log.ts';
-import { type Authentication, AuthenticationRefusal } from '../../services/authentication.ts';
-import { bearerToken } from '../bearer.ts';
-import { readJson, refuseBody } from '../body.ts';
+import { readJson, readOptionalJson, refuseBody } from '../body.ts';
 import type { HttpServices } from '../http-services.ts';
+import { type IdentifyDeps, identify } from '../identify.ts';
 import { readQuery } from '../query.ts';
-import { type RequestContext, contextOf } from '../request-context.ts';
-import type { Answer, Call, Route } from '../route.ts';
+import type { Call, Route } from '../route.ts';
+import { sendAnswer } from '../send-answer.ts';
+import type { WorkLimit } from '../work-limit.ts';
 
-export interface RouteHandlerDeps {
-  readonly authentication: Pick<Authentication, 'authenticate'>;
+export interface RouteHandlerDeps extends IdentifyDeps {
   readonly auditLog: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
   readonly services: HttpServices;
+  readonly workLimit: WorkLimit;
 }
 
 /** Serves one route: who calls, what the route makes of it, the answer. What is thrown goes to `errorAnswer`. */
-export function routeHandler(route: Route, { authentication, auditLog, services }: RouteHandlerDeps): RequestHandler {
+export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandler {
+  const { auditLog, services, workLimit } = deps;
   return async (request, response) => {
-    const context = contextOf(request);
-    const callerOf = (principal: Principal): Caller => {
-      context.principal = principal;
-      return { principal, requestId: context.id, sourceAddress: sourceAddress(request) };
-    };
-    const principal = await authentication
-      .authenticate(bearerToken(request.headers.authorization))
-      .catch(async (error: unknown) => {
-        await noteRefusal(error, { auditLog, context, callerOf });
-        throw error;
-      });
-    const caller = callerOf(principal);
+    // A stream may stay for hours, and has a bound of its own.
+    if (route.answers.events === undefined) workLimit.enter(response);
+    const caller = await identify(request, response, deps);
     const target = auditTarget(request);
     const call = callOf(request, caller, (organizationId) => void (target['organizationId'] = organizationId));
     try {
-      sendAnswer(response, await route.run(call, services));
+      await sendAnswer(response, await route.run(call, services));
     } catch (error) {
       // If the audit entry cannot be written, that is the answer.
-      if (principal.type === 'service_token' || isAlwaysAudited(route.action)) {
+      if (caller.principal.type === 'service_token' || isAlwaysAudited(route.action)) {
         await auditLog.recordFailure(caller, route.action, target, error);
       }
       throw error;
@@ -50,45 +42,21 @@ function isAlwaysAudited(action: Route['action']): boolean {
   return action.startsWith('version.') || action === 'secret.list' || action === 'secret.read';
 }
 
-interface RefusalDeps extends Pick<RouteHandlerDeps, 'auditLog'> {
-  readonly context: RequestContext;
-  readonly callerOf: (principal: Principal) => Caller;
-}
-
-/**
- * Logs why a token was refused, and audits it where its secret part was right. What nobody vouches for leaves no audit
- * entry: whoever has no token must not be able to fill the audit.
- */
-async function noteRefusal(error: unknown, { auditLog, context, callerOf }: RefusalDeps): Promise<void> {
-  if (!(error instanceof AuthenticationRefusal)) return;
-  const { fault, principal } = error;
-  context.fault = fault;
-  if (principal === undefined) return;
-  await auditLog.recordDenial(callerOf(principal), 'authenticate', { fault }, error);
-}
-
 function callOf(request: Request, caller: Caller, entered: Call['entered']): Call {
   return {
     caller,
     entered,
     params: pathParams(request),
+    header: (name) => headerOf(request, name),
     query: () => readQuery(request.originalUrl),
-    body: () => readJson(request),
+    body: (isOptional) => (isOptional ? readOptionalJson(request) : readJson(request)),
     refuseBody: () => refuseBody(request),
   };
 }
 
-function sendAnswer(response: Response, answer: Answer): void {
-  response.statusCode = answer.status;
-  if (answer.status === 204) {
-    response.end();
-    return;
-  }
-  if (answer.status === 201) response.setHeader('Location', answer.location);
-  const body = Buffer.from(JSON.stringify(answer.body));
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', body.length);
-  response.end(body);
+function headerOf(request: Request, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function pathParams(request: Request): Record<string, string> {
@@ -108,9 +76,4 @@ function auditTarget(request: Request): Record<string, string> {
     if (fault === undefined) target[targetNames[name] ?? name] = text;
   }
   return target;
-}
-
-/** The peer's address; one of IPv4 in its own form. */
-function sourceAddress(request: Request): string | null {
-  return request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? null;
 }

@@ -1,18 +1,28 @@
 import type { EnvironmentRecord } from '../../services/environments.ts';
-import { type EnvironmentListView, type EnvironmentView, createTenantBody } from '../../wire/tenancy.ts';
-import { type Route, environmentRoute, projectRoute } from '../route.ts';
+import {
+  type EnvironmentView,
+  createTenantBody,
+  environmentListView,
+  environmentPath,
+  environmentView,
+  updateTenantBody,
+} from '../../wire/tenancy.ts';
+import { type Route, environmentRoute, instanceRoute, projectRoute } from '../route.ts';
 
 export const environmentRoutes: readonly Route[] = [
   projectRoute({
     method: 'GET',
     path: '/environments/{org}/{project}',
     action: 'environment.list',
+    operation: 'listEnvironments',
+    summary: 'List the environments of a project',
     takes: {},
+    answers: { 200: environmentListView },
     async handle({ environments }, access) {
       const list = await environments.list(access);
       return {
         status: 200,
-        body: { environments: list.map(environmentView), nextCursor: null } satisfies EnvironmentListView,
+        body: { environments: list.map(viewOf), nextCursor: null },
       };
     },
   }),
@@ -20,9 +30,12 @@ export const environmentRoutes: readonly Route[] = [
     method: 'POST',
     path: '/environments/{org}/{project}',
     action: 'environment.create',
+    operation: 'createEnvironment',
+    summary: 'Create an environment',
     takes: { body: createTenantBody },
+    answers: { 201: environmentView },
     async handle({ environments }, access, { body }) {
-      const view = environmentView(await environments.create(access, body));
+      const view = viewOf(await environments.create(access, body));
       const location = `/api/v1/environments/${access.organization}/${access.project}/${view.slug}`;
       return { status: 201, body: view, location };
     },
@@ -31,14 +44,55 @@ export const environmentRoutes: readonly Route[] = [
     method: 'GET',
     path: '/environments/{org}/{project}/{env}',
     action: 'environment.read',
+    operation: 'getEnvironment',
+    summary: 'Show an environment and its newest revision',
     takes: {},
+    answers: { 200: environmentView },
     async handle({ environments }, access) {
-      return { status: 200, body: environmentView(await environments.get(access)) };
+      return { status: 200, body: viewOf(await environments.get(access)) };
+    },
+  }),
+  environmentRoute({
+    method: 'PATCH',
+    path: '/environments/{org}/{project}/{env}',
+    action: 'environment.update',
+    operation: 'updateEnvironment',
+    summary: 'Change the display name of an environment',
+    takes: { body: updateTenantBody },
+    answers: { 200: environmentView },
+    async handle({ environments }, access, { body }) {
+      return { status: 200, body: viewOf(await environments.update(access, body)) };
+    },
+  }),
+  environmentRoute({
+    method: 'DELETE',
+    path: '/environments/{org}/{project}/{env}',
+    action: 'environment.delete',
+    operation: 'deleteEnvironment',
+    summary: 'Delete an environment with all that is in it',
+    takes: {},
+    answers: { 204: null },
+    async handle({ environments }, access) {
+      await environments.delete(access);
+      return { status: 204 };
+    },
+  }),
+  instanceRoute({
+    method: 'POST',
+    path: '/environments/{org}/{project}/{env}/purge',
+    action: 'environment.purge',
+    operation: 'purgeEnvironment',
+    summary: 'Remove a deleted environment for good',
+    takes: { params: environmentPath },
+    answers: { 204: null },
+    async handle({ environments }, access, { params }) {
+      await environments.purge(access, { organization: params.org, project: params.project, environment: params.env });
+      return { status: 204 };
     },
   }),
 ];
 
-function environmentView(record: EnvironmentRecord): EnvironmentView {
+function viewOf(record: EnvironmentRecord): EnvironmentView {
   const { id, slug, displayName, createdAt, revision, revisionId } = record;
   return { id, slug, displayName, createdAt: createdAt.toISOString(), revision, revisionId };
 }

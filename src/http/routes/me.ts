@@ -1,5 +1,5 @@
 import type { Self } from '../../services/me.ts';
-import type { MeView } from '../../wire/me.ts';
+import { type MeView, meView } from '../../wire/me.ts';
 import { type Route, selfRoute } from '../route.ts';
 
 /** docs/interface.md section 5 */
@@ -8,14 +8,17 @@ export const meRoutes: readonly Route[] = [
     method: 'GET',
     path: '/me',
     action: 'me.read',
+    operation: 'getMe',
+    summary: 'Show who the token stands for',
     takes: {},
+    answers: { 200: meView },
     async handle({ me }, caller) {
-      return { status: 200, body: meView(await me.get(caller)) };
+      return { status: 200, body: selfView(await me.get(caller)) };
     },
   }),
 ];
 
-function meView(self: Self): MeView {
+function selfView(self: Self): MeView {
   const expiresAt = self.expiresAt?.toISOString() ?? null;
   return self.type === 'user' ? { ...self, expiresAt, organizations: [...self.organizations] } : { ...self, expiresAt };
 }

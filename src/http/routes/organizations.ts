@@ -1,5 +1,12 @@
 import type { OrganizationRecord } from '../../services/organizations.ts';
-import { type OrganizationListView, type OrganizationView, createTenantBody } from '../../wire/tenancy.ts';
+import {
+  type OrganizationView,
+  createTenantBody,
+  organizationListView,
+  organizationPath,
+  organizationView,
+  updateTenantBody,
+} from '../../wire/tenancy.ts';
 import { type Route, instanceRoute, organizationRoute, selfRoute } from '../route.ts';
 
 export const organizationRoutes: readonly Route[] = [
@@ -7,20 +14,26 @@ export const organizationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/organizations',
     action: 'organization.list',
+    operation: 'listOrganizations',
+    summary: 'List the organizations you may see',
     takes: {},
+    answers: { 200: organizationListView },
     async handle({ organizations }, caller) {
       const list = await organizations.list(caller);
-      const views = list.map((organization) => ({ ...organizationView(organization), role: organization.role }));
-      return { status: 200, body: { organizations: views, nextCursor: null } satisfies OrganizationListView };
+      const views = list.map((organization) => ({ ...viewOf(organization), role: organization.role }));
+      return { status: 200, body: { organizations: views, nextCursor: null } };
     },
   }),
   instanceRoute({
     method: 'POST',
     path: '/organizations',
     action: 'organization.create',
+    operation: 'createOrganization',
+    summary: 'Create an organization, owned by you',
     takes: { body: createTenantBody },
+    answers: { 201: organizationView },
     async handle({ organizations }, access, { body }) {
-      const view = organizationView(await organizations.create(access, body));
+      const view = viewOf(await organizations.create(access, body));
       return { status: 201, body: view, location: `/api/v1/organizations/${view.slug}` };
     },
   }),
@@ -28,13 +41,54 @@ export const organizationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/organizations/{org}',
     action: 'organization.read',
+    operation: 'getOrganization',
+    summary: 'Show an organization',
     takes: {},
+    answers: { 200: organizationView },
     async handle({ organizations }, access) {
-      return { status: 200, body: organizationView(await organizations.get(access)) };
+      return { status: 200, body: viewOf(await organizations.get(access)) };
+    },
+  }),
+  organizationRoute({
+    method: 'PATCH',
+    path: '/organizations/{org}',
+    action: 'organization.update',
+    operation: 'updateOrganization',
+    summary: 'Change the display name of an organization',
+    takes: { body: updateTenantBody },
+    answers: { 200: organizationView },
+    async handle({ organizations }, access, { body }) {
+      return { status: 200, body: viewOf(await organizations.update(access, body)) };
+    },
+  }),
+  organizationRoute({
+    method: 'DELETE',
+    path: '/organizations/{org}',
+    action: 'organization.delete',
+    operation: 'deleteOrganization',
+    summary: 'Delete an organization with all that is in it',
+    takes: {},
+    answers: { 204: null },
+    async handle({ organizations }, access) {
+      await organizations.delete(access);
+      return { status: 204 };
+    },
+  }),
+  instanceRoute({
+    method: 'POST',
+    path: '/organizations/{org}/purge',
+    action: 'organization.purge',
+    operation: 'purgeOrganization',
+    summary: 'Remove a deleted organization for good',
+    takes: { params: organizationPath },
+    answers: { 204: null },
+    async handle({ organizations }, access, { params }) {
+      await organizations.purge(access, { organization: params.org });
+      return { status: 204 };
     },
   }),
 ];
 
-function organizationView({ id, slug, displayName, createdAt }: OrganizationRecord): OrganizationView {
+function viewOf({ id, slug, displayName, createdAt }: OrganizationRecord): OrganizationView {
   return { id, slug, displayName, createdAt: createdAt.toISOString() };
 }

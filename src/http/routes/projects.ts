@@ -1,25 +1,38 @@
 import type { ProjectRecord } from '../../services/projects.ts';
-import { type ProjectListView, type ProjectView, createTenantBody } from '../../wire/tenancy.ts';
-import { type Route, organizationRoute, projectRoute } from '../route.ts';
+import {
+  type ProjectView,
+  createTenantBody,
+  projectListView,
+  projectPath,
+  projectView,
+  updateTenantBody,
+} from '../../wire/tenancy.ts';
+import { type Route, instanceRoute, organizationRoute, projectRoute } from '../route.ts';
 
 export const projectRoutes: readonly Route[] = [
   organizationRoute({
     method: 'GET',
     path: '/projects/{org}',
     action: 'project.list',
+    operation: 'listProjects',
+    summary: 'List the projects of an organization',
     takes: {},
+    answers: { 200: projectListView },
     async handle({ projects }, access) {
       const list = await projects.list(access);
-      return { status: 200, body: { projects: list.map(projectView), nextCursor: null } satisfies ProjectListView };
+      return { status: 200, body: { projects: list.map(viewOf), nextCursor: null } };
     },
   }),
   organizationRoute({
     method: 'POST',
     path: '/projects/{org}',
     action: 'project.create',
+    operation: 'createProject',
+    summary: 'Create a project',
     takes: { body: createTenantBody },
+    answers: { 201: projectView },
     async handle({ projects }, access, { body }) {
-      const view = projectView(await projects.create(access, body));
+      const view = viewOf(await projects.create(access, body));
       return { status: 201, body: view, location: `/api/v1/projects/${access.organization}/${view.slug}` };
     },
   }),
@@ -27,13 +40,54 @@ export const projectRoutes: readonly Route[] = [
     method: 'GET',
     path: '/projects/{org}/{project}',
     action: 'project.read',
+    operation: 'getProject',
+    summary: 'Show a project',
     takes: {},
+    answers: { 200: projectView },
     async handle({ projects }, access) {
-      return { status: 200, body: projectView(await projects.get(access)) };
+      return { status: 200, body: viewOf(await projects.get(access)) };
+    },
+  }),
+  projectRoute({
+    method: 'PATCH',
+    path: '/projects/{org}/{project}',
+    action: 'project.update',
+    operation: 'updateProject',
+    summary: 'Change the display name of a project',
+    takes: { body: updateTenantBody },
+    answers: { 200: projectView },
+    async handle({ projects }, access, { body }) {
+      return { status: 200, body: viewOf(await projects.update(access, body)) };
+    },
+  }),
+  projectRoute({
+    method: 'DELETE',
+    path: '/projects/{org}/{project}',
+    action: 'project.delete',
+    operation: 'deleteProject',
+    summary: 'Delete a project with all that is in it',
+    takes: {},
+    answers: { 204: null },
+    async handle({ projects }, access) {
+      await projects.delete(access);
+      return { status: 204 };
+    },
+  }),
+  instanceRoute({
+    method: 'POST',
+    path: '/projects/{org}/{project}/purge',
+    action: 'project.purge',
+    operation: 'purgeProject',
+    summary: 'Remove a deleted project for good',
+    takes: { params: projectPath },
+    answers: { 204: null },
+    async handle({ projects }, access, { params }) {
+      await projects.purge(access, { organization: params.org, project: params.project });
+      return { status: 204 };
     },
   }),
 ];
 
-function projectView({ id, slug, displayName, createdAt }: ProjectRecord): ProjectView {
+function viewOf({ id, slug, displayName, createdAt }: ProjectRecord): ProjectView {
   return { id, slug, displayName, createdAt: createdAt.toISOString() };
 }

@@ -1,13 +1,20 @@
-import type { SecretValue } from '../../services/secrets.ts';
+import { z } from 'zod';
+import type { SecretKey, SecretList, SecretValue } from '../../services/secrets.ts';
+import { conditionalHeaders } from '../../wire/fields.ts';
 import {
-  type SecretListView,
-  type SecretPatchView,
   type SecretView,
-  type SecretWriteView,
   patchSecretsBody,
   putSecretBody,
+  secretKeyListView,
+  secretListQuery,
+  secretListView,
   secretParams,
+  secretPatchView,
+  secretQuery,
+  secretView,
+  secretWriteView,
 } from '../../wire/secrets.ts';
+import { entityTag, isKnownTag } from '../entity-tag.ts';
 import { type Route, environmentRoute } from '../route.ts';
 
 const all = '/secrets/{org}/{project}/{env}';
@@ -19,40 +26,65 @@ export const secretRoutes: readonly Route[] = [
     method: 'GET',
     path: all,
     action: 'secret.list',
-    takes: {},
-    async handle({ secrets }, access) {
-      const { secrets: values, revision, revisionId } = await secrets.list(access);
-      return { status: 200, body: { secrets: values.map(secretView), revision, revisionId } satisfies SecretListView };
+    operation: 'listSecrets',
+    summary: 'Read the secrets of an environment',
+    takes: { query: secretListQuery, headers: conditionalHeaders },
+    answers: { 200: z.union([secretListView, secretKeyListView]), 304: null },
+    async handle({ secrets }, access, { query: { values = true, ...selection }, headers }) {
+      const condition = headers['if-none-match'];
+      if (condition !== undefined) {
+        const tag = entityTag(await secrets.revisionIdOf(access, selection));
+        if (isKnownTag(condition, tag)) return { status: 304, headers: { ETag: tag } };
+      }
+      const list = values
+        ? viewOfList(await secrets.list(access, selection), viewOf)
+        : viewOfList(await secrets.listKeys(access, selection), viewOfKey);
+      return { status: 200, body: list, headers: { ETag: entityTag(list.revisionId) } };
     },
   }),
   environmentRoute({
     method: 'PATCH',
     path: all,
     action: 'secret.write',
+    operation: 'patchSecrets',
+    summary: 'Set and delete several secrets in one step',
     takes: { body: patchSecretsBody },
+    answers: { 200: secretPatchView },
     async handle({ secrets }, access, { body }) {
       const { set, deleted, unchanged, revision, revisionId } = await secrets.patch(access, body);
       const view = { set: [...set], deleted: [...deleted], unchanged: [...unchanged], revision, revisionId };
-      return { status: 200, body: view satisfies SecretPatchView };
+      return { status: 200, body: view };
     },
   }),
   environmentRoute({
     method: 'GET',
     path: one,
     action: 'secret.read',
-    takes: { params: secretParams },
-    async handle({ secrets }, access, { params }) {
-      return { status: 200, body: secretView(await secrets.get(access, params.key)) };
+    operation: 'getSecret',
+    summary: 'Read a secret',
+    takes: { params: secretParams, query: secretQuery, headers: conditionalHeaders },
+    answers: { 200: secretView, 304: null },
+    async handle({ secrets }, access, { params, query, headers }) {
+      const condition = headers['if-none-match'];
+      if (condition !== undefined) {
+        const tag = entityTag(await secrets.versionIdOf(access, params.key, query));
+        if (isKnownTag(condition, tag)) return { status: 304, headers: { ETag: tag } };
+      }
+      const secret = await secrets.get(access, params.key, query);
+      return { status: 200, body: viewOf(secret), headers: { ETag: entityTag(secret.versionId) } };
     },
   }),
   environmentRoute({
     method: 'PUT',
     path: one,
     action: 'secret.write',
+    operation: 'putSecret',
+    summary: 'Set a secret',
     takes: { params: secretParams, body: putSecretBody },
+    answers: { 200: secretWriteView, 201: secretWriteView },
     async handle({ secrets }, access, { params, body }) {
       const { created, updatedAt, ...written } = await secrets.put(access, params.key, body);
-      const view = { ...written, updatedAt: updatedAt.toISOString() } satisfies SecretWriteView;
+      const view = { ...written, updatedAt: updatedAt.toISOString() };
       if (!created) return { status: 200, body: view };
       const { organization, project, environment } = access;
       return {
@@ -66,7 +98,10 @@ export const secretRoutes: readonly Route[] = [
     method: 'DELETE',
     path: one,
     action: 'secret.delete',
+    operation: 'deleteSecret',
+    summary: 'Delete a secret; its history stays',
     takes: { params: secretParams },
+    answers: { 204: null },
     async handle({ secrets }, access, { params }) {
       await secrets.delete(access, params.key);
       return { status: 204 };
@@ -74,7 +109,19 @@ export const secretRoutes: readonly Route[] = [
   }),
 ];
 
+/** A list with or without values. */
+function viewOfList<Secret, View>(
+  { secrets, revision, revisionId }: SecretList<Secret>,
+  view: (secret: Secret) => View,
+): { secrets: View[]; revision: number; revisionId: string } {
+  return { secrets: secrets.map(view), revision, revisionId };
+}
+
+function viewOfKey({ key, version, updatedAt }: SecretKey): Omit<SecretView, 'value'> {
+  return { key, version, updatedAt: updatedAt.toISOString() };
+}
+
 /** The one place where values leave for whoever asked for them. */
-function secretView({ key, value, version, updatedAt }: SecretValue): SecretView {
+function viewOf({ key, value, version, updatedAt }: SecretValue): SecretView {
   return { key, value: value.reveal(), version, updatedAt: updatedAt.toISOString() };
 }

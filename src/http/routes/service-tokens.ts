@@ -1,12 +1,15 @@
 import type { ServiceTokenRecord } from '../../services/service-tokens.ts';
 import { pageQuery } from '../../wire/page.ts';
 import {
-  type CreatedServiceTokenView,
-  type ServiceTokenListView,
   type ServiceTokenView,
   createServiceTokenBody,
+  createdServiceTokenView,
+  rotateServiceTokenBody,
+  serviceTokenListView,
   serviceTokenParams,
+  serviceTokenView,
 } from '../../wire/service-tokens.ts';
+import { replayed } from '../idempotency.ts';
 import { type Route, organizationRoute } from '../route.ts';
 
 const all = '/service-tokens/{org}';
@@ -18,11 +21,14 @@ export const serviceTokenRoutes: readonly Route[] = [
     method: 'GET',
     path: all,
     action: 'service_token.list',
+    operation: 'listServiceTokens',
+    summary: 'List the service tokens of an organization, newest first',
     takes: { query: pageQuery },
+    answers: { 200: serviceTokenListView },
     async handle({ serviceTokens }, access, { query }) {
       const list = await serviceTokens.list(access, query);
-      const view: ServiceTokenListView = {
-        serviceTokens: list.serviceTokens.map((record) => serviceTokenView(access, record)),
+      const view = {
+        serviceTokens: list.serviceTokens.map((record) => viewOf(access, record)),
         nextCursor: list.nextCursor,
       };
       return { status: 200, body: view };
@@ -32,10 +38,14 @@ export const serviceTokenRoutes: readonly Route[] = [
     method: 'POST',
     path: all,
     action: 'service_token.create',
-    takes: { body: createServiceTokenBody },
-    async handle({ serviceTokens }, access, { body }) {
-      const { record, token } = await serviceTokens.create(access, body);
-      const view: CreatedServiceTokenView = { ...serviceTokenView(access, record), token: token.reveal() };
+    operation: 'createServiceToken',
+    summary: 'Create a service token; its value is in this one answer',
+    takes: { body: createServiceTokenBody, idempotencyKey: true },
+    answers: { 201: createdServiceTokenView, 200: serviceTokenView },
+    async handle({ serviceTokens }, access, { body, idempotencyKey }) {
+      const { record, token } = await serviceTokens.createOnce(access, body, idempotencyKey);
+      if (token === undefined) return replayed(viewOf(access, record));
+      const view = { ...viewOf(access, record), token: token.reveal() };
       return { status: 201, body: view, location: `/api/v1/service-tokens/${access.organization}/${record.id}` };
     },
   }),
@@ -43,16 +53,35 @@ export const serviceTokenRoutes: readonly Route[] = [
     method: 'GET',
     path: one,
     action: 'service_token.list',
+    operation: 'getServiceToken',
+    summary: 'Show a service token',
     takes: { params: serviceTokenParams },
+    answers: { 200: serviceTokenView },
     async handle({ serviceTokens }, access, { params }) {
-      return { status: 200, body: serviceTokenView(access, await serviceTokens.get(access, params.id)) };
+      return { status: 200, body: viewOf(access, await serviceTokens.get(access, params.id)) };
+    },
+  }),
+  organizationRoute({
+    method: 'POST',
+    path: `${one}/rotate`,
+    action: 'service_token.rotate',
+    operation: 'rotateServiceToken',
+    summary: 'Give a service token a new value, which is in this one answer',
+    takes: { params: serviceTokenParams, body: rotateServiceTokenBody },
+    answers: { 200: createdServiceTokenView },
+    async handle({ serviceTokens }, access, { params, body }) {
+      const { record, token } = await serviceTokens.rotate(access, params.id, body);
+      return { status: 200, body: { ...viewOf(access, record), token: token.reveal() } };
     },
   }),
   organizationRoute({
     method: 'DELETE',
     path: one,
     action: 'service_token.revoke',
+    operation: 'revokeServiceToken',
+    summary: 'Revoke a service token at once',
     takes: { params: serviceTokenParams },
+    answers: { 204: null },
     async handle({ serviceTokens }, access, { params }) {
       await serviceTokens.revoke(access, params.id);
       return { status: 204 };
@@ -60,10 +89,7 @@ export const serviceTokenRoutes: readonly Route[] = [
   }),
 ];
 
-function serviceTokenView(
-  { organizationId }: { readonly organizationId: string },
-  record: ServiceTokenRecord,
-): ServiceTokenView {
+function viewOf({ organizationId }: { readonly organizationId: string }, record: ServiceTokenRecord): ServiceTokenView {
   return {
     id: record.id,
     organizationId,

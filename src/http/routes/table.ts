@@ -1,19 +1,31 @@
 import type { Route } from '../route.ts';
+import { auditRoutes } from './audit.ts';
+import { changeRoutes } from './changes.ts';
 import { environmentRoutes } from './environments.ts';
 import { meRoutes } from './me.ts';
+import { memberRoutes } from './members.ts';
 import { organizationRoutes } from './organizations.ts';
+import { personalTokenRoutes } from './personal-tokens.ts';
 import { projectRoutes } from './projects.ts';
 import { secretRoutes } from './secrets.ts';
 import { serviceTokenRoutes } from './service-tokens.ts';
+import { snapshotRoutes } from './snapshots.ts';
+import { userRoutes } from './users.ts';
 import { versionRoutes } from './versions.ts';
 
 /** Every route below /api/v1. A new resource gets a file of its own and a line here. */
 export const routeTable: readonly Route[] = [
   ...meRoutes,
+  ...userRoutes,
+  ...personalTokenRoutes,
   ...organizationRoutes,
+  ...memberRoutes,
   ...projectRoutes,
   ...environmentRoutes,
   ...secretRoutes,
   ...versionRoutes,
+  ...snapshotRoutes,
   ...serviceTokenRoutes,
+  ...changeRoutes,
+  ...auditRoutes,
 ];

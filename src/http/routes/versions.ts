@@ -1,14 +1,15 @@
 import type { VersionRecord } from '../../services/versions.ts';
 import {
-  type RollbackView,
-  type VersionListView,
   type VersionView,
-  type VersionWithValueView,
   rollbackBody,
+  rollbackView,
+  versionListView,
   versionParams,
+  versionWithValueView,
 } from '../../wire/versions.ts';
 import { pageQuery } from '../../wire/page.ts';
 import { secretParams } from '../../wire/secrets.ts';
+import { replayed } from '../idempotency.ts';
 import { type Route, environmentRoute } from '../route.ts';
 
 const all = '/versions/{org}/{project}/{env}/{key}';
@@ -19,10 +20,13 @@ export const versionRoutes: readonly Route[] = [
     method: 'GET',
     path: all,
     action: 'version.list',
+    operation: 'listVersions',
+    summary: 'List the versions of a secret, newest first',
     takes: { params: secretParams, query: pageQuery },
+    answers: { 200: versionListView },
     async handle({ versions }, access, { params, query }) {
       const list = await versions.list(access, params.key, query);
-      const view: VersionListView = { versions: list.versions.map(versionView), nextCursor: list.nextCursor };
+      const view = { versions: list.versions.map(versionView), nextCursor: list.nextCursor };
       return { status: 200, body: view };
     },
   }),
@@ -31,10 +35,15 @@ export const versionRoutes: readonly Route[] = [
     method: 'POST',
     path: `${all}/rollback`,
     action: 'version.rollback',
-    takes: { params: secretParams, body: rollbackBody },
-    async handle({ versions }, access, { params, body }) {
-      const { revision, revisionId, ...version } = await versions.rollback(access, params.key, body);
-      const view: RollbackView = { ...versionView(version), revision, revisionId };
+    operation: 'rollbackSecret',
+    summary: 'Roll a secret back to an earlier version',
+    takes: { params: secretParams, body: rollbackBody, idempotencyKey: true },
+    answers: { 201: rollbackView, 200: rollbackView },
+    async handle({ versions }, access, { params, body, idempotencyKey: idempotency }) {
+      const made = await versions.rollback(access, params.key, { ...body, idempotency });
+      const { revision, revisionId, ...version } = made;
+      const view = { ...versionView(version), revision, revisionId };
+      if (made.replayed === true) return replayed(view);
       const { organization, project, environment } = access;
       const location = `/api/v1/versions/${organization}/${project}/${environment}/${params.key}/${version.version}`;
       return { status: 201, body: view, location };
@@ -44,10 +53,13 @@ export const versionRoutes: readonly Route[] = [
     method: 'GET',
     path: `${all}/{version}`,
     action: 'version.read',
+    operation: 'getVersion',
+    summary: 'Read one version of a secret with its value',
     takes: { params: versionParams },
+    answers: { 200: versionWithValueView },
     async handle({ versions }, access, { params }) {
       const { value, ...version } = await versions.get(access, params.key, params.version);
-      const view: VersionWithValueView = { ...versionView(version), value: value.reveal() };
+      const view = { ...versionView(version), value: value.reveal() };
       return { status: 200, body: view };
     },
   }),

@@ -171,8 +171,8 @@ describe('paths and methods', () => {
   });
 
   test('a query parameter that is not known, or stands twice, is refused by its name', async () => {
-    const unbuilt = await expectProblem(owner.send('GET', `${secrets}?values=false`), 'invalid_input');
-    expect(unbuilt.detail).toBe('values: is not a query parameter of this request');
+    const unbuilt = await expectProblem(owner.send('GET', `${secrets}?vlaues=false`), 'invalid_input');
+    expect(unbuilt.detail).toBe('vlaues: is not a query parameter of this request');
     const twice = await expectProblem(owner.send('GET', `${versions}/A?limit=1&limit=2`), 'invalid_input');
     expect(twice.errors).toEqual([{ field: 'limit', message: 'is given twice' }]);
     const cursor = await expectProblem(owner.send('GET', `${tokens}?cursor=${word}`), 'invalid_input');

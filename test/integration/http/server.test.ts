@@ -186,14 +186,16 @@ describe('the metrics server', () => {
   });
 
   test('gives the metrics in the text format', async () => {
-    api.metrics.observePool(api.services.database.pool);
+    const { pool: reads, transactionPool: transactions } = api.services.database;
+    api.metrics.observePools({ reads, transactions });
     api.metrics.observeAuditQueue(() => 3);
     await api.client().request('GET', '/healthz');
     const answer = await fetch(`${url}/metrics`);
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     const text = await answer.text();
     expect(text).toContain('process_cpu_seconds_total');
-    expect(text).toMatch(/^keyframe_database_pool_connections\{state="idle"\} \d+$/m);
+    expect(text).toMatch(/^keyframe_database_pool_connections\{pool="reads",state="idle"\} \d+$/m);
+    expect(text).toMatch(/^keyframe_database_pool_connections\{pool="transactions",state="busy"\} \d+$/m);
     expect(text).toMatch(/^keyframe_audit_queue_length 3$/m);
     expect(text).toContain(
       'keyframe_http_request_duration_seconds_count{method="GET",route="/healthz",status="200"} 1',

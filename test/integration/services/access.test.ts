@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { instanceMethods, personMethods, targetMethods } from '../../support/service-methods.ts';
 import { callerOf, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
 
 let database: TestDatabase;
@@ -22,49 +22,17 @@ afterAll(async () => {
   await database.drop();
 });
 
-const value = new Plaintext('two');
+const methods = { ...targetMethods, ...instanceMethods, ...personMethods };
 
-/** How each method of each service is called: authorisation first, as every edge has to. */
-const methods: Record<string, (caller: Caller) => Promise<unknown>> = {
-  'organizations.get': async (caller) =>
-    services.organizations.get(await world.onOrganization(caller, 'organization.read')),
-  'projects.list': async (caller) => services.projects.list(await world.onOrganization(caller, 'project.list')),
-  'projects.create': async (caller) =>
-    services.projects.create(await world.onOrganization(caller, 'project.create'), { slug: 'denied' }),
-  'projects.get': async (caller) => services.projects.get(await world.onProject(caller, 'project.read')),
-  'environments.list': async (caller) => services.environments.list(await world.onProject(caller, 'environment.list')),
-  'environments.create': async (caller) =>
-    services.environments.create(await world.onProject(caller, 'environment.create'), { slug: 'denied' }),
-  'environments.get': async (caller) =>
-    services.environments.get(await world.onEnvironment(caller, 'environment.read')),
-  'secrets.list': async (caller) => services.secrets.list(await world.onEnvironment(caller, 'secret.list')),
-  'secrets.get': async (caller) => services.secrets.get(await world.onEnvironment(caller, 'secret.read'), 'KEY'),
-  'secrets.put': async (caller) =>
-    services.secrets.put(await world.onEnvironment(caller, 'secret.write'), 'KEY', { value }),
-  'secrets.patch': async (caller) =>
-    services.secrets.patch(await world.onEnvironment(caller, 'secret.write'), { set: new Map([['KEY', value]]) }),
-  'secrets.delete': async (caller) =>
-    services.secrets.delete(await world.onEnvironment(caller, 'secret.delete'), 'KEY'),
-  'versions.list': async (caller) => services.versions.list(await world.onEnvironment(caller, 'version.list'), 'KEY'),
-  'versions.get': async (caller) => services.versions.get(await world.onEnvironment(caller, 'version.read'), 'KEY', 1),
-  'versions.rollback': async (caller) =>
-    services.versions.rollback(await world.onEnvironment(caller, 'version.rollback'), 'KEY', { targetVersion: 1 }),
-  'serviceTokens.create': async (caller) =>
-    services.serviceTokens.create(await world.onOrganization(caller, 'service_token.create'), {
-      name: 'denied',
-      scope: 'organization',
-      permission: 'read',
-    }),
-  'serviceTokens.list': async (caller) =>
-    services.serviceTokens.list(await world.onOrganization(caller, 'service_token.list')),
-  'serviceTokens.get': async (caller) =>
-    services.serviceTokens.get(await world.onOrganization(caller, 'service_token.list'), randomUUID()),
-  'serviceTokens.revoke': async (caller) =>
-    services.serviceTokens.revoke(await world.onOrganization(caller, 'service_token.revoke'), randomUUID()),
-};
-
-const names = Object.keys(methods);
-const adminOnly = names.filter((name) => /^(?:serviceTokens|projects\.create|environments\.create)/.test(name));
+async function callAs(name: string, caller: Caller): Promise<unknown> {
+  const method = methods[name];
+  if (method === undefined) throw new Error(`no method ${name}`);
+  return method({ services, world }, caller);
+}
+const names = Object.keys(targetMethods);
+const adminOnly = names.filter((name) =>
+  /^(?:serviceTokens|members\.set|(?:organizations|projects|environments)\.(?:create|update|delete))/.test(name),
+);
 const writing = ['secrets.put', 'secrets.patch', 'secrets.delete', 'versions.rollback'];
 
 /** The code and detail with which a call is refused. */
@@ -77,26 +45,36 @@ async function refusalOf(call: Promise<unknown>): Promise<{ code: unknown; detai
 
 async function rowCounts(): Promise<unknown> {
   const { prisma } = services.database;
-  const counts = [prisma.organization, prisma.project, prisma.environment, prisma.secretVersion, prisma.serviceToken];
+  const counts = [
+    prisma.user,
+    prisma.membership,
+    prisma.organization,
+    prisma.project,
+    prisma.environment,
+    prisma.secretVersion,
+    prisma.serviceToken,
+    prisma.personalToken,
+  ];
   return Promise.all(counts.map((table) => (table as { count(): Promise<number> }).count()));
 }
 
 describe('each method of a service', () => {
-  test('is among those tried here, but for the two that decide by the caller alone', () => {
-    const { organizations, projects, environments, secrets, versions, serviceTokens } = services;
-    const all = Object.entries({ organizations, projects, environments, secrets, versions, serviceTokens });
+  test('is among those tried here, but for the one that decides by the caller alone', () => {
+    const { users, personalTokens, organizations, members, projects, environments } = services;
+    const { secrets, versions, serviceTokens } = services;
+    const people = { users, personalTokens, members };
+    const all = Object.entries({ ...people, organizations, projects, environments, secrets, versions, serviceTokens });
     const found = all.flatMap(([name, service]) =>
       Object.getOwnPropertyNames(Object.getPrototypeOf(service))
         .filter((method) => method !== 'constructor')
         .map((method) => `${name}.${method}`),
     );
-    const byCaller = ['organizations.create', 'organizations.list'];
-    expect(found.filter((name) => !byCaller.includes(name)).sort()).toEqual([...names].sort());
+    expect(found.filter((name) => name !== 'organizations.list').sort()).toEqual(Object.keys(methods).sort());
   });
 
   test.each(names)('%s is not found by a stranger, and changes nothing', async (name) => {
     const before = await rowCounts();
-    expect(await refusalOf(methods[name]?.(world.stranger.caller) ?? Promise.resolve())).toMatchObject({
+    expect(await refusalOf(callAs(name, world.stranger.caller))).toMatchObject({
       code: 'not_found',
     });
     expect(await rowCounts()).toEqual(before);
@@ -105,14 +83,30 @@ describe('each method of a service', () => {
   test.each(names)('%s is not found by a service token of another organization', async (name) => {
     const other = await createWorld(services);
     const token = await other.serviceToken({ scope: 'organization' });
-    expect(await refusalOf(methods[name]?.(token.caller) ?? Promise.resolve())).toMatchObject({ code: 'not_found' });
+    expect(await refusalOf(callAs(name, token.caller))).toMatchObject({ code: 'not_found' });
+  });
+
+  test.each(Object.keys(instanceMethods))('%s is forbidden to everybody but instance admins', async (name) => {
+    const token = await world.serviceToken({ scope: 'organization' });
+    const before = await rowCounts();
+    for (const { caller } of [world.admin, world.viewer, world.stranger, token]) {
+      expect(await refusalOf(callAs(name, caller))).toMatchObject({ code: 'forbidden' });
+    }
+    expect(await rowCounts()).toEqual(before);
+  });
+
+  test.each(Object.keys(personMethods))('%s is forbidden to every service token', async (name) => {
+    const token = await world.serviceToken({ scope: 'organization' });
+    const before = await rowCounts();
+    expect(await refusalOf(callAs(name, token.caller))).toMatchObject({ code: 'forbidden' });
+    expect(await rowCounts()).toEqual(before);
   });
 
   test.each(adminOnly)('%s is forbidden to a developer and to a service token that may write', async (name) => {
     const token = await world.serviceToken({ scope: 'organization' });
     const before = await rowCounts();
     for (const { caller } of [world.developer, world.viewer, token]) {
-      expect(await refusalOf(methods[name]?.(caller) ?? Promise.resolve())).toMatchObject({ code: 'forbidden' });
+      expect(await refusalOf(callAs(name, caller))).toMatchObject({ code: 'forbidden' });
     }
     expect(await rowCounts()).toEqual(before);
   });
@@ -121,7 +115,7 @@ describe('each method of a service', () => {
     const token = await world.serviceToken({ permission: 'read' });
     const before = await rowCounts();
     for (const { caller } of [world.viewer, token]) {
-      expect(await refusalOf(methods[name]?.(caller) ?? Promise.resolve())).toMatchObject({ code: 'forbidden' });
+      expect(await refusalOf(callAs(name, caller))).toMatchObject({ code: 'forbidden' });
     }
     expect(await rowCounts()).toEqual(before);
   });

@@ -86,3 +86,22 @@ test('a new environment is told, and a revoked service token, once', async () =>
   });
   expect(told).toEqual([{ kind: 'service_token', serviceTokenId: token.id }]);
 });
+
+test('a change of what a person may do tells the person', async () => {
+  const { developer, owner } = world;
+  const { users, members, personalTokens, access } = services;
+  const told = await heardOf(async () => {
+    const userAccess = await access.instance(owner.caller, 'user.update');
+    await users.update(userAccess, developer.id, { disabled: true });
+    await users.update(userAccess, developer.id, { disabled: false });
+    await members.set(await world.onOrganization(owner.caller, 'member.set'), { id: developer.id }, 'viewer');
+    await members.remove(await world.onOrganization(owner.caller, 'member.remove'), { id: developer.id });
+    const personAccess = await access.person(developer.caller, 'personal_token.create');
+    const { record } = await personalTokens.create(personAccess, { name: 'short-lived' });
+    const revocation = await access.person(developer.caller, 'personal_token.revoke');
+    await personalTokens.revoke(revocation, record.id);
+    await personalTokens.revoke(revocation, record.id);
+    await users.endTokens(userAccess, developer.id);
+  });
+  expect(told).toEqual(Array.from({ length: 6 }, () => ({ kind: 'user', userId: developer.id })));
+});

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { countReport, type JestReport, sum, summaryLines, withRequired } from '../../../scripts/test-run/results.ts';
+import {
+  countReport,
+  fuzzResult,
+  type JestReport,
+  sum,
+  summaryLines,
+  withRequired,
+} from '../../../scripts/test-run/results.ts';
 
 function reportOf(...files: string[][]): JestReport {
   const results = files.flat();
@@ -46,6 +53,31 @@ describe('a suite counts', () => {
 
   test('a run that left no report as one failure, whatever its exit code', () => {
     expect(countReport(undefined, 0)).toEqual({ passed: 0, failed: 1 });
+  });
+});
+
+describe('the fuzzer counts', () => {
+  const run = { exitCode: 0, durationMs: 5 };
+
+  test('what it told', () => {
+    const told = fuzzResult({ passed: 7, failed: 2 }, { ...run, exitCode: 1 });
+    expect(told).toEqual({ name: 'fuzz', durationMs: 5, counts: { passed: 7, failed: 2 } });
+  });
+
+  test.each([
+    ['left nothing', undefined, 1],
+    ['left nothing and ended well', undefined, 0],
+    ['checked nothing', { passed: 0, failed: 0 }, 0],
+    ['failed without saying where', { passed: 7, failed: 0 }, undefined],
+  ])('as one failure when it %s', (_case, outcome, exitCode) => {
+    expect(fuzzResult(outcome, { ...run, exitCode }).counts?.failed).toBe(1);
+  });
+
+  test('as not run where it is not installed, with what to install; as failed where it is required', () => {
+    const result = fuzzResult({ missing: 'install Python' }, { ...run, exitCode: 1 });
+    expect(result).toEqual({ name: 'fuzz', durationMs: 5, note: 'not run: install Python' });
+    expect(sum(withRequired([result], ['fuzz']))).toEqual({ passed: 0, failed: 1 });
+    expect(summaryLines(withRequired([result], ['fuzz'])).join()).toContain('install Python');
   });
 });
 

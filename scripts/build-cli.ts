@@ -1,0 +1,46 @@
+import { chmodSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { asText, bundleOptions, without } from './bundle-plugins.ts';
+import { buildIfStale, dist } from './build-if-stale.ts';
+import { checkoutDirectory } from './checkout.ts';
+
+const program = join(dist, 'keyframe.cjs');
+
+/**
+ * Builds the `keyframe` command if its sources have changed since the last build; once, even if several processes ask at
+ * the same time. Answers the program.
+ */
+export function buildCli(): Promise<string> {
+  const sources = [
+    'package.json',
+    'package-lock.json',
+    'src/cli',
+    'src/wire',
+    'src/domain',
+    'src/lib',
+    'scripts/build-cli.ts',
+    'scripts/bundle-plugins.ts',
+  ];
+  return buildIfStale({ name: 'cli', sources, program, build: bundleCli });
+}
+
+/** Bundles the command into one file that can be run, made to start soon. */
+export async function bundleCli(): Promise<void> {
+  const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as { version: string };
+  const fresh = `${program}.${process.pid}`;
+  await build({
+    ...bundleOptions,
+    entryPoints: [join(checkoutDirectory, 'src', 'cli', 'main.ts')],
+    outfile: fresh,
+    banner: { js: '#!/usr/bin/env node' },
+    define: { KEYFRAME_VERSION: JSON.stringify(version) },
+    plugins: [
+      asText('yaml', checkoutDirectory),
+      // commander can run programs as subcommands, for which it loads this.
+      without('commander', 'node:child_process'),
+    ],
+  });
+  chmodSync(fresh, 0o755);
+  renameSync(fresh, program);
+}

@@ -1,0 +1,51 @@
+import type { World } from './world.ts';
+
+/** The parts of an OpenAPI document that are looked at or changed here. */
+export interface FuzzDocument {
+  readonly paths: Record<string, Record<string, FuzzOperation>>;
+}
+
+interface FuzzOperation {
+  readonly parameters?: { readonly name: string; readonly in: string; schema: object }[];
+  readonly requestBody?: { readonly content: Record<string, { schema: ObjectSchema }> };
+}
+
+interface ObjectSchema {
+  readonly properties?: Record<string, object>;
+}
+
+// A name of the caller's choice: anything that fits the rule is as good as what is there.
+const freeNames: ReadonlySet<string> = new Set(['key', 'version', 'targetVersion']);
+
+/**
+ * Tells the fuzzer of things that exist, which chance would never find. Where only what exists is accepted, a schema is
+ * narrowed to that; where everything is that fits, it stays what it was, and the value is made likely. Changes the document.
+ */
+export function narrowDocument(document: FuzzDocument, world: World): void {
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      narrowOperation(operation, pathValues(path.replace(/^\/api\/v1/, ''), method.toUpperCase(), world), world.body);
+    }
+  }
+}
+
+type Values = Readonly<Record<string, string | number>>;
+
+function narrowOperation({ parameters = [], requestBody }: FuzzOperation, inPath: Values, inBody: Values): void {
+  for (const parameter of parameters) {
+    if (parameter.in === 'path') parameter.schema = narrowed(parameter.name, parameter.schema, inPath);
+  }
+  const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
+  for (const [name, schema] of Object.entries(properties)) properties[name] = narrowed(name, schema, inBody);
+}
+
+function pathValues(path: string, method: string, world: World): Values {
+  const [, resource = ''] = path.split('/');
+  return { ...world.path, ...world.resources[resource], ...world.operations[`${method} ${path}`] };
+}
+
+function narrowed(name: string, schema: object, values: Values): object {
+  const value = values[name];
+  if (value === undefined) return schema;
+  return freeNames.has(name) ? { anyOf: [{ enum: [value] }, schema] } : { enum: [value] };
+}

@@ -1,0 +1,86 @@
+import type { Api } from '../start/api.ts';
+
+/** What the fuzzer finds on the server: one of each thing, and a thing to destroy for each operation that destroys. */
+
+/** Values that exist, by the names that the parts of paths and the fields of bodies have. */
+export interface World {
+  /** For every operation that nothing below is said of. */
+  readonly path: PathValues;
+  /** By the first part of a path: `id` is another one for each resource. */
+  readonly resources: Readonly<Record<string, PathValues>>;
+  /** By operation, such as `DELETE /organizations/{org}`. */
+  readonly operations: Readonly<Record<string, PathValues>>;
+  readonly body: Readonly<Record<string, string | number>>;
+}
+
+type PathValues = Readonly<Record<string, string>>;
+
+interface Created {
+  readonly id: string;
+}
+
+/** Fills an empty server as its instance admin. Throws a sentence if a request is not answered as it should be. */
+export async function makeWorld(api: Api): Promise<World> {
+  const post = (path: string, body: object): Promise<Created> => api.call<Created>('POST', path, body);
+  const scope = 'acme/shop/production';
+  await post('/organizations', { slug: 'acme' });
+  const project = await post('/projects/acme', { slug: 'shop' });
+  const environment = await post('/environments/acme/shop', { slug: 'production' });
+  await api.call('PATCH', `/secrets/${scope}`, { set: { API_KEY: 'one', DOOMED: 'two', GREETING: 'héllo' } });
+  const snapshot = await post(`/snapshots/${scope}`, { name: 'first' });
+  const tokenBody = { name: 'ci', scope: 'organization', permission: 'read' };
+  const token = await post('/service-tokens/acme', tokenBody);
+  const person = await post('/users', { email: 'person@example.test' });
+  await api.call('PUT', `/members/acme/${person.id}`, { role: 'developer' });
+  return {
+    path: { org: 'acme', project: 'shop', env: 'production', user: person.id, key: 'API_KEY', version: '1' },
+    resources: {
+      'service-tokens': { id: token.id },
+      snapshots: { id: snapshot.id },
+      users: { id: person.id },
+    },
+    operations: await makeDoomed(api, scope, tokenBody),
+    body: { snapshotId: snapshot.id, projectId: project.id, environmentId: environment.id, targetVersion: 1 },
+  };
+}
+
+/** The slugs of the organizations, projects and environments that the world has. */
+export function slugsOf({ path, operations }: World): string[] {
+  const parts = [path, ...Object.values(operations)];
+  return [...new Set(parts.flatMap(({ org, project, env }) => [org, project, env]))].filter(
+    (slug) => slug !== undefined,
+  );
+}
+
+/** A thing for each operation that destroys one, so that the others keep theirs. */
+async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<Record<string, PathValues>> {
+  const post = (path: string, body: object): Promise<Created> => api.call<Created>('POST', path, body);
+  const [doomed, buried] = ['doomed', 'buried'];
+  for (const slug of [doomed, buried]) {
+    await post('/organizations', { slug });
+    await post('/projects/acme', { slug });
+    await post('/environments/acme/shop', { slug });
+  }
+  for (const path of ['/organizations', '/projects/acme', '/environments/acme/shop']) {
+    await api.call('DELETE', `${path}/${buried}`);
+  }
+  const member = await post('/users', { email: 'doomed@example.test' });
+  await api.call('PUT', `/members/acme/${member.id}`, { role: 'viewer' });
+  const personal = await post('/personal-tokens', { name: 'doomed' });
+  const service = await post('/service-tokens/acme', { ...tokenBody, name: 'doomed' });
+  const snapshot = await post(`/snapshots/${scope}`, { name: 'doomed' });
+  return {
+    'DELETE /organizations/{org}': { org: doomed },
+    'POST /organizations/{org}/purge': { org: buried },
+    'DELETE /projects/{org}/{project}': { project: doomed },
+    'POST /projects/{org}/{project}/purge': { project: buried },
+    'DELETE /environments/{org}/{project}/{env}': { env: doomed },
+    'POST /environments/{org}/{project}/{env}/purge': { env: buried },
+    'DELETE /users/{id}/personal-tokens': { id: member.id },
+    'DELETE /members/{org}/{user}': { user: member.id },
+    'DELETE /personal-tokens/{id}': { id: personal.id },
+    'DELETE /service-tokens/{org}/{id}': { id: service.id },
+    'DELETE /snapshots/{org}/{project}/{env}/{id}': { id: snapshot.id },
+    'DELETE /secrets/{org}/{project}/{env}/{key}': { key: 'DOOMED' },
+  };
+}

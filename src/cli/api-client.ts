@@ -1,0 +1,171 @@
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { answerError, networkError } from './api-error.ts';
+import { CliError } from './cli-error.ts';
+import { exitCodes } from './exit-codes.ts';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface ApiRequest {
+  /** Entries that are undefined are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiAnswer<Body> {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined where the answer has none (204, 304). */
+  readonly body: Body;
+}
+
+export interface ApiClientOptions {
+  /** The server's address without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+}
+
+const silenceMs = 60_000;
+// An environment whole is at most 16 MiB of values, which JSON can write at six times their length.
+const maxAnswerBytes = 128 * 1024 * 1024;
+// A server that is being replaced answers so, or drops the connection, for a moment.
+const retryPausesMs = [200, 600];
+const passingStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/**
+ * Speaks /api/v1 as the holder of one token. Every answer but 2xx and 304 is thrown as a CliError with its exit code and what
+ * to do next. Only GET is tried again, and only where the server was there and went away. The token is shown nowhere.
+ *
+ * node:http and not fetch: fetch takes longer to load than everything else of a command together.
+ */
+export class ApiClient {
+  readonly url: string;
+  readonly #token: string;
+
+  constructor({ url, token }: ApiClientOptions) {
+    this.url = url;
+    this.#token = token;
+  }
+
+  async get<Body>(path: string, request: ApiRequest = {}): Promise<Body> {
+    return (await this.send<Body>('GET', path, request)).body;
+  }
+
+  async post<Body>(path: string, body?: unknown, request: ApiRequest = {}): Promise<Body> {
+    return (await this.send<Body>('POST', path, { ...request, ...(body === undefined ? {} : { body }) })).body;
+  }
+
+  async put<Body>(path: string, body: unknown, request: ApiRequest = {}): Promise<Body> {
+    return (await this.send<Body>('PUT', path, { ...request, body })).body;
+  }
+
+  async patch<Body>(path: string, body: unknown, request: ApiRequest = {}): Promise<Body> {
+    return (await this.send<Body>('PATCH', path, { ...request, body })).body;
+  }
+
+  async delete(path: string, request: ApiRequest = {}): Promise<void> {
+    await this.send<undefined>('DELETE', path, request);
+  }
+
+  /** One request below /api/v1; `path` comes from `apiPath`. For status and headers; else the shorter methods serve. */
+  async send<Body>(method: HttpMethod, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Body>> {
+    for (const pauseMs of method === 'GET' ? retryPausesMs : []) {
+      const answer = await this.#attempt(method, path, request).catch((error) => this.#droppedOr(error));
+      if (answer !== undefined && !passingStatuses.has(answer.status)) return this.#judged<Body>(answer);
+      await new Promise((resolve) => void setTimeout(resolve, pauseMs));
+    }
+    return this.#judged<Body>(await this.#attempt(method, path, request).catch((error) => this.#fail(error)));
+  }
+
+  #judged<Body>({ status, headers, text }: RawAnswer): ApiAnswer<Body> {
+    if (status === 204 || status === 304) return { status, headers, body: undefined as Body };
+    const body = parsedJson(headers['content-type'], text);
+    if (status >= 200 && status < 300 && body !== undefined) return { status, headers, body: body as Body };
+    throw answerError({ url: this.url, status, headers, body });
+  }
+
+  /** Nothing for a connection that was there and broke; any other fault is thrown. */
+  #droppedOr(error: unknown): undefined {
+    const code = (error as NodeJS.ErrnoException | undefined)?.code;
+    if (code !== 'ECONNRESET' && code !== 'EPIPE') this.#fail(error);
+  }
+
+  #fail(error: unknown): never {
+    if (error instanceof CliError) throw error;
+    throw networkError(this.url, error);
+  }
+
+  #attempt(method: HttpMethod, path: string, { query = {}, body, headers }: ApiRequest): Promise<RawAnswer> {
+    const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const url = `${this.url}/api/v1${path}${queryText(query)}`;
+    const options = {
+      method,
+      headers: {
+        accept: 'application/json, application/problem+json',
+        'user-agent': 'keyframe-cli',
+        ...(payload === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': String(payload.length) }),
+        ...headers,
+        authorization: `Bearer ${this.#token}`,
+      },
+      timeout: silenceMs,
+    };
+    return new Promise((resolve, reject) => {
+      // Loaded on use: help and completion need neither of them.
+      const request = url.startsWith('https:')
+        ? process.getBuiltinModule('node:https').request(url, options)
+        : process.getBuiltinModule('node:http').request(url, options);
+      request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
+      request.once('timeout', () => void request.destroy(silence()));
+      request.once('error', reject);
+      request.end(payload);
+    });
+  }
+}
+
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** A path below /api/v1: what is filled in stays one step of it, whatever it holds. */
+export function apiPath(steps: TemplateStringsArray, ...names: readonly (string | number)[]): string {
+  return String.raw({ raw: steps }, ...names.map((name) => encodeURIComponent(name)));
+}
+
+async function readAnswer(request: ClientRequest, response: IncomingMessage): Promise<RawAnswer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxAnswerBytes) {
+      request.destroy();
+      throw new CliError(exitCodes.failure, `the server's answer is longer than ${maxAnswerBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+function silence(): CliError {
+  const message = `the server has said nothing for ${silenceMs / 1000} seconds; what was asked may still have been done`;
+  return new CliError(exitCodes.failure, message);
+}
+
+function parsedJson(contentType: string | undefined, text: string): unknown {
+  if (!/[/+]json\b/.test(contentType ?? '')) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function queryText(query: NonNullable<ApiRequest['query']>): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? '' : `?${given.toString()}`;
+}

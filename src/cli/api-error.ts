@@ -1,0 +1,111 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Problem } from '../wire/problem.ts';
+import { CliError } from './cli-error.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+
+export interface RefusedAnswer {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed JSON; undefined where the answer is none. */
+  readonly body: unknown;
+}
+
+/** What an answer other than a success means for the person at the terminal. */
+export function answerError({ url, status, headers, body }: RefusedAnswer): CliError {
+  if (status >= 300 && status < 400) {
+    return new CliError(exitCodes.failure, `${url} sends its callers elsewhere, and a token is not sent after them`, {
+      next: ['Give the address that it leads to with --url'],
+    });
+  }
+  const told = problemOf(body);
+  if (told === undefined) {
+    return new CliError(exitCodes.failure, `${url} answered ${status}, but not as Keyframe does`, {
+      next: ['Is this the address of a Keyframe server, without /api/v1? Set it with --url or KEYFRAME_URL'],
+    });
+  }
+  return new CliError(exitCodeOf(status), problemText(told), { next: nextSteps(url, told, headers) });
+}
+
+/** What it means that no answer came at all. */
+export function networkError(url: string, error: unknown): CliError {
+  const { code, message } = networkFault(error);
+  const known = networkFaults[code];
+  const reason = known ?? (code === '' ? message : code);
+  return new CliError(exitCodes.failure, `${url} cannot be reached: ${reason}`, {
+    cause: error,
+    next: /CERT|SIGNATURE|ISSUER/.test(code)
+      ? ['Where it has a certificate authority of its own, name its file: NODE_EXTRA_CA_CERTS=/path/to/ca.pem']
+      : ['Is the server running? Another address is given by --url or KEYFRAME_URL'],
+  });
+}
+
+const networkFaults: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection broke',
+  EPIPE: 'the connection broke',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its name cannot be looked up at the moment',
+  ETIMEDOUT: 'it does not answer',
+  EHOSTUNREACH: 'there is no way to that host',
+  ENETUNREACH: 'there is no way to that network',
+};
+
+function networkFault(error: unknown): { code: string; message: string } {
+  // Several addresses were tried: the last one tells.
+  const single = error instanceof AggregateError ? (error.errors as unknown[]).at(-1) : error;
+  const { code, message } = single as NodeJS.ErrnoException;
+  return { code: code ?? '', message };
+}
+
+function exitCodeOf(status: number): ExitCode {
+  switch (status) {
+    case 401:
+      return exitCodes.unauthenticated;
+    case 403:
+      return exitCodes.forbidden;
+    case 404:
+      return exitCodes.notFound;
+    case 409:
+    case 412:
+      return exitCodes.conflict;
+    default:
+      return status >= 400 && status < 500 && status !== 429 ? exitCodes.usage : exitCodes.failure;
+  }
+}
+
+function problemText({ detail, errors = [] }: Problem): string {
+  // The detail tells the first of them.
+  const others = errors.slice(1).map(({ field, message }) => `${field}: ${message}`);
+  return others.length === 0 ? detail : [detail, ...others].join('; ');
+}
+
+function nextSteps(url: string, { code, status, instance }: Problem, headers: IncomingHttpHeaders): string[] {
+  if (code in steps) return steps[code]?.(url) ?? [];
+  if (status === 429) return [`Wait ${headers['retry-after'] ?? 'some'} seconds and try again`];
+  if (status < 500) return [];
+  const retry = headers['retry-after'];
+  const wait = retry === undefined ? [] : [`Try again in ${retry} seconds`];
+  return [...wait, `The server's log tells more under the request id ${instance.replace('urn:uuid:', '')}`];
+}
+
+const steps: Readonly<Record<string, (url: string) => string[]>> = {
+  unauthenticated: (url) => [
+    `Sign in: keyframe login --url ${url}`,
+    'In automation: has the service token expired, or was it revoked?',
+  ],
+  forbidden: () => ['See who you are and what you may do: keyframe whoami'],
+  not_found: () => ['See what is there: keyframe org list, keyframe project list, keyframe env list, keyframe list'],
+  plan_outdated: () => ['Look at the new plan: run the same command again'],
+  secret_deleted: () => ['Its history is kept: keyframe versions <key>. Write it anew: keyframe set <key>=<value>'],
+  version_mismatch: () => ['Somebody else has changed it meanwhile: look at it, and run the command again'],
+};
+
+function problemOf(body: unknown): Problem | undefined {
+  const candidate = body as Partial<Problem> | undefined;
+  return typeof candidate?.code === 'string' &&
+    typeof candidate.detail === 'string' &&
+    typeof candidate.status === 'number'
+    ? ({ instance: '', ...candidate } as Problem)
+    : undefined;
+}

@@ -1,0 +1,27 @@
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+
+export interface CliErrorOptions extends ErrorOptions {
+  /** What to do next: whole lines, often a command to run. */
+  readonly next?: readonly string[];
+}
+
+/**
+ * Ends the command: the message goes to standard error after «error: », and below it what to do next. It is for people and
+ * repeats neither a value nor a token.
+ */
+export class CliError extends Error {
+  readonly exitCode: ExitCode;
+  readonly next: readonly string[];
+
+  constructor(exitCode: ExitCode, message: string, options: CliErrorOptions = {}) {
+    super(message, options);
+    this.name = 'CliError';
+    this.exitCode = exitCode;
+    this.next = options.next ?? [];
+  }
+}
+
+/** The command line is not as it must be. */
+export function usageError(message: string, ...next: readonly string[]): CliError {
+  return new CliError(exitCodes.usage, message, { next });
+}

@@ -1,0 +1,90 @@
+import type { ApiClient } from './api-client.ts';
+import type { Configuration } from './configuration.ts';
+import type { Environment } from './environment.ts';
+import type { Io } from './io.ts';
+import type { Argument, Option } from './options.ts';
+import type { Printer } from './printer.ts';
+import type { OrganizationFlags, ProjectFlags, Scope, ScopeFlags } from './scope.ts';
+
+/** What a command is given to work with. */
+export interface CommandContext {
+  readonly io: Io;
+  readonly environment: Environment;
+  readonly configuration: Configuration;
+  /** Prints results in the form that --output asks for. */
+  readonly printer: Printer;
+  /** --yes was given. */
+  readonly isConfirmed: boolean;
+  /** The client for the configured server and token. Throws CliError 3 where there is no token. */
+  readonly api: () => ApiClient;
+  /** The slugs of flags and .keyframe.json. Throws CliError 2 that says what is missing. */
+  readonly scope: (flags: ScopeFlags) => Scope;
+  readonly project: (flags: ProjectFlags) => Pick<Scope, 'organization' | 'project'>;
+  readonly organization: (flags: OrganizationFlags) => string;
+  /**
+   * Asks a person, who must answer yes; --yes answers for them. Throws CliError 7 where they do not, or where there is no
+   * terminal to ask at.
+   */
+  readonly confirm: (question: string) => Promise<void>;
+  /** As `confirm`, but the person must type this word. */
+  readonly confirmByTyping: (question: string, word: string) => Promise<void>;
+  /** Whether values are printed: always into a pipe or file, on a terminal with --reveal alone. */
+  readonly showsValues: (flags: { readonly reveal: boolean }) => boolean;
+  /** All commands with their options, for completion scripts. */
+  readonly commands: () => Promise<readonly CommandNode[]>;
+  /** Makes the command end with this code although nothing failed, as `run` does with its child's. */
+  readonly endWith: (exitCode: number) => void;
+}
+
+/** A command or a group of them, as completion scripts tell of it. */
+export interface CommandNode {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly OptionNode[];
+  readonly commands: readonly CommandNode[];
+}
+
+export interface OptionNode {
+  /** All its forms, such as `-o` and `--org`. */
+  readonly flags: readonly string[];
+  readonly description: string;
+  /** What it may be given, where that is a few words. */
+  readonly choices: readonly string[];
+}
+
+type OptionSet = Readonly<Record<string, Option<unknown>>>;
+type ArgumentSet = Readonly<Record<string, Argument<unknown>>>;
+
+/** What was given on the command line, under the names of the definition. */
+export interface CommandInput<Arguments extends ArgumentSet, Options extends OptionSet> {
+  readonly args: { readonly [Name in keyof Arguments]: Arguments[Name] extends Argument<infer T> ? T : never };
+  readonly options: { readonly [Name in keyof Options]: Options[Name] extends Option<infer T> ? T : never };
+}
+
+export interface Example {
+  /** Without the leading `keyframe`. */
+  readonly line: string;
+  readonly note: string;
+}
+
+/** A command but for its name and summary, which stand in command-table.ts. */
+export interface CommandDefinition<Arguments extends ArgumentSet = ArgumentSet, Options extends OptionSet = OptionSet> {
+  /** Whole sentences below the summary. */
+  readonly description?: string;
+  /** In their order. */
+  readonly arguments?: Arguments;
+  readonly options?: Options;
+  readonly examples: readonly Example[];
+  /** Everything after the first argument belongs to it, options as well (`run`). */
+  readonly passThrough?: boolean;
+  /** Throws CliError; anything else that it throws is a fault of ours and told so. */
+  run(context: CommandContext, input: CommandInput<Arguments, Options>): Promise<void>;
+}
+
+/** Makes a command's definition; it is there for the types of `run`. */
+export function defineCommand<
+  const Arguments extends ArgumentSet = Record<string, never>,
+  const Options extends OptionSet = Record<string, never>,
+>(definition: CommandDefinition<Arguments, Options>): CommandDefinition {
+  return definition;
+}

@@ -1,0 +1,38 @@
+import { type Command, Option as CommanderOption } from 'commander';
+import { CliError, usageError } from './cli-error.ts';
+import type { Option } from './options.ts';
+
+/** Between our options, which are data, and commander's. */
+
+export function commanderOption(option: Option<unknown>): CommanderOption {
+  const made = new CommanderOption(option.flags, option.description);
+  if (made.negate) made.default(true);
+  else if (option.isRepeated === true) made.argParser(collect).default([], 'none');
+  else if (option.default !== undefined) made.default(option.default);
+  made.makeOptionMandatory(option.isRequired === true);
+  // For the help alone: commander's own check would repeat what was given, which may be a secret in the wrong place.
+  if (option.choices !== undefined) made.argChoices = [...option.choices];
+  return made;
+}
+
+/** What the command line gave for an option, parsed; undefined where it is absent. Throws CliError usage. */
+export function optionValue(command: Command, option: Option<unknown>): unknown {
+  const { long, negate, required } = new CommanderOption(option.flags);
+  const given = command.getOptionValue(attributeName(option)) as unknown;
+  if (!required && !negate) return given === true;
+  if (typeof given !== 'string' || option.parse === undefined) return given;
+  try {
+    return option.parse(given);
+  } catch (error) {
+    if (error instanceof CliError) throw usageError(`${long} ${error.message}`, ...error.next);
+    throw error;
+  }
+}
+
+function attributeName(option: Option<unknown>): string {
+  return new CommanderOption(option.flags).attributeName();
+}
+
+function collect(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
+}

@@ -1,0 +1,62 @@
+import type { AuditEntryView } from '../../wire/audit.ts';
+import { apiPath } from '../api-client.ts';
+import { defineCommand } from '../command.ts';
+import { choice, integer, organizationOption, text } from '../options.ts';
+
+/** `audit`: docs/interface.md 6. */
+export const auditCommand = defineCommand({
+  description: 'The newest comes first: who did what, and what was refused. It never holds a value.',
+  options: {
+    ...organizationOption,
+    limit: integer('--limit <n>', 'How many entries to show at most', { min: 1, max: 1000, default: 100 }),
+    action: text('--action <action>', 'Only this action, such as secret.list, or a kind of them, such as secret.'),
+    actor: text('--actor <uuid>', 'Only what this person or token did'),
+    actorType: choice('--actor-type <type>', 'Only what these did', ['user', 'service_token', 'resource', 'system']),
+    since: text('--since <time>', 'Only from this time on, such as 2027-01-31T12:00:00Z'),
+    cursor: text('--cursor <cursor>', 'Go on where a page ended: nextCursor of --output json'),
+  },
+  examples: [
+    { line: 'audit -o acme --limit 20', note: 'What happened last' },
+    { line: 'audit -o acme --action snapshot. --since 2027-01-31T00:00:00Z', note: 'Snapshots and restores' },
+    { line: 'audit -o acme --actor-type service_token --output json', note: 'What machines did' },
+  ],
+  async run(context, { options }) {
+    const organization = context.organization(options);
+    const { limit, action, actor, actorType, since, cursor } = options;
+    const list = await context
+      .api()
+      .get<{ entries: AuditEntryView[]; nextCursor: string | null }>(apiPath`/audit/${organization}`, {
+        query: { limit, action, actor, actorType, since, cursor },
+      });
+    await context.printer.list({
+      value: list,
+      rows: list.entries,
+      columns: [
+        { title: 'AT', cell: ({ at }) => at },
+        { title: 'ACTOR', cell: ({ actor: { name }, label }) => (label === null ? name : `${name} ${label}`) },
+        { title: 'ACTION', cell: ({ action: done }) => done },
+        { title: 'OUTCOME', cell: ({ outcome }) => outcome },
+        { title: 'TARGET', cell: ({ target }) => targetText(target) },
+        { title: 'FROM', cell: ({ sourceAddress }) => sourceAddress },
+      ],
+      name: ({ id }) => id,
+      whenEmpty: 'There are no such entries.',
+    });
+    if (list.nextCursor !== null)
+      context.io.note(`Older entries are not shown; go on with --cursor ${list.nextCursor}`);
+  },
+});
+
+const maxNames = 5;
+
+function targetText(target: AuditEntryView['target']): string {
+  return Object.entries(target)
+    .filter(([, value]) => value !== null)
+    .map(([field, value]) => `${field}=${Array.isArray(value) ? namesText(value) : String(value)}`)
+    .join(' ');
+}
+
+function namesText(names: readonly string[]): string {
+  const shown = names.slice(0, maxNames).join(',');
+  return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown;
+}

@@ -1,0 +1,34 @@
+import type { MemberView } from '../../wire/members.ts';
+import { apiPath } from '../api-client.ts';
+import { defineCommand } from '../command.ts';
+import { argument, choice, organizationOption } from '../options.ts';
+
+/** `member set <user> --role <role>`. */
+export const memberSetCommand = defineCommand({
+  description:
+    'A viewer reads secrets, a developer writes them, an admin manages projects, environments, tokens and members, and an ' +
+    'owner everything.',
+  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+  options: {
+    ...organizationOption,
+    role: choice('-r, --role <role>', 'What they may do', ['owner', 'admin', 'developer', 'viewer'], {
+      isRequired: true,
+    }),
+  },
+  examples: [
+    { line: 'member set ann@example.com -o acme --role developer', note: 'Add a person, or change their role' },
+  ],
+  async run(context, { args: { user }, options }) {
+    const path = apiPath`/members/${context.organization(options)}/${user}`;
+    const member = await context.api().put<MemberView>(path, { role: options.role });
+    await context.printer.object({
+      value: member,
+      fields: [
+        ['Email', member.email],
+        ['Role', member.role],
+        ['Id', member.userId],
+      ],
+      name: member.email,
+    });
+  },
+});

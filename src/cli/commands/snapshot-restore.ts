@@ -1,0 +1,88 @@
+import type { RestoreView } from '../../wire/snapshots.ts';
+import { apiPath } from '../api-client.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { argument, commentOption, flag, text } from '../options.ts';
+import { type PlacedSnapshot, findSnapshot, snapshotTitle } from './snapshot-view.ts';
+
+/** `snapshot restore <id>`: docs/interface.md 4.3 and 4.9. The server finds the environment by the snapshot's id. */
+export const snapshotRestoreCommand = defineCommand({
+  description:
+    'Every secret that is in the snapshot and still exists gets the value it had then, as a new version; deleted ones are ' +
+    'skipped. All or nothing. The plan is shown first, and if the environment changes between the plan and the answer ' +
+    'to it, nothing is done. The present state is kept as a snapshot of its own.',
+  arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
+  options: {
+    isDryRun: flag('--dry-run', 'Show the plan and change nothing'),
+    prune: flag('--prune', 'Delete the secrets that came after the snapshot'),
+    backup: flag('--no-backup', 'Make no snapshot of the present state first'),
+    skipUnchanged: flag('--skip-unchanged', 'Make no new version where the value is the same already'),
+    planHash: text('--plan-hash <hash>', 'Do just what this plan says (planHash of --dry-run --output json), unasked'),
+    ...commentOption,
+  },
+  examples: [
+    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Shows the plan and asks' },
+    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --prune --yes', note: 'Exactly as it was, unasked' },
+    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --dry-run', note: 'Only look' },
+  ],
+  async run(context, { args: { id }, options }) {
+    const { isDryRun, planHash: givenHash, prune, backup, skipUnchanged, comment } = options;
+    const snapshot = await findSnapshot(context, id);
+    const body = {
+      snapshotId: snapshot.id,
+      prune,
+      backup,
+      skipUnchanged,
+      ...(comment === undefined ? {} : { comment }),
+    };
+    if (isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
+    const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, snapshot, body));
+    const done = await restore(context, snapshot, { ...body, ...(planHash === undefined ? {} : { planHash }) });
+    await print(context, done);
+  },
+});
+
+/** Shows the plan and asks; answers the hash of what was agreed to. */
+async function agreedPlan(
+  context: CommandContext,
+  snapshot: PlacedSnapshot,
+  body: object,
+): Promise<string | undefined> {
+  const plan = await restore(context, snapshot, { ...body, dryRun: true });
+  const { organization, project, environment } = snapshot;
+  const place = `${organization}/${project}/${environment}`;
+  context.io.note(`Plan for ${place} from snapshot ${snapshotTitle(snapshot)}:`);
+  for (const line of planLines(plan)) context.io.note(`  ${line}`);
+  await context.confirm(`Restore ${plan.restored.length} and delete ${plan.pruned.length} secrets of ${place}?`);
+  return plan.planHash;
+}
+
+async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: object): Promise<RestoreView> {
+  const { organization, project, environment } = snapshot;
+  return await api().post<RestoreView>(apiPath`/snapshots/${organization}/${project}/${environment}/restore`, body);
+}
+
+function planLines({ restored, unchanged, skipped, pruned }: RestoreView): string[] {
+  return [
+    ...restored.map((key) => `restore  ${key}`),
+    ...pruned.map((key) => `delete   ${key}`),
+    ...skipped.map((key) => `skip     ${key} (deleted since)`),
+    ...(unchanged.length === 0 ? [] : [`leave    ${unchanged.length} that have not changed`]),
+  ];
+}
+
+async function print({ printer }: CommandContext, answer: RestoreView): Promise<void> {
+  const listed = (keys: readonly string[]): string => (keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`);
+  await printer.object({
+    value: answer,
+    fields: [
+      [answer.planHash === undefined ? 'Restored' : 'Would restore', listed(answer.restored)],
+      ['Unchanged', listed(answer.unchanged)],
+      ['Skipped', listed(answer.skipped)],
+      ['Pruned', listed(answer.pruned)],
+      ['Backup', answer.backupSnapshotId],
+      ['Revision', answer.revision],
+      ...(answer.planHash === undefined ? [] : [['Plan', answer.planHash] as const]),
+    ],
+    name: answer.revisionId,
+  });
+}

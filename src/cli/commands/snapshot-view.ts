@@ -1,0 +1,36 @@
+import { apiPath } from '../api-client.ts';
+import type { CommandContext } from '../command.ts';
+import type { ObjectView } from '../printer.ts';
+import type { Scope } from '../scope.ts';
+import type { SnapshotView } from '../../wire/snapshots.ts';
+
+/** A snapshot that was found by its id, with the slugs of its environment. */
+export type PlacedSnapshot = SnapshotView & Scope;
+
+/** How a snapshot is shown. */
+export function snapshotFields(snapshot: SnapshotView): ObjectView['fields'] {
+  return [
+    ['Id', snapshot.id],
+    ['Name', snapshot.name],
+    ['Description', snapshot.description],
+    ['Created by', snapshot.createdByName],
+    ['Created at', snapshot.createdAt],
+    ['Secrets', snapshot.secretCount],
+    ['Revision', snapshot.revision],
+  ];
+}
+
+/** The snapshot and the slugs of its environment, by its id alone. */
+export async function findSnapshot({ api }: CommandContext, id: string): Promise<PlacedSnapshot> {
+  return await api().get<PlacedSnapshot>(apiPath`/snapshots/${id}`);
+}
+
+/** The path of a snapshot, or of what is below it, from its slugs. */
+export function snapshotPath({ organization, project, environment, id }: PlacedSnapshot): string {
+  return apiPath`/snapshots/${organization}/${project}/${environment}/${id}`;
+}
+
+/** A snapshot in a sentence: its name where it has one, else its id. */
+export function snapshotTitle({ id, name }: Pick<SnapshotView, 'id' | 'name'>): string {
+  return name === null ? id : `"${name}" (${id})`;
+}

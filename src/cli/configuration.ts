@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { CliError, usageError } from './cli-error.ts';
+import type { Environment } from './environment.ts';
+import { exitCodes } from './exit-codes.ts';
+import { type FolderFile, findFolderFile } from './folder-file.ts';
+import { type UserFile, readUserFile } from './user-file.ts';
+
+/** Where a server on this machine listens: the token of a command without any settings never leaves the machine. */
+const defaultUrl = 'http://127.0.0.1:8700';
+
+export interface ConfigurationOptions {
+  readonly environment: Environment;
+  /** --url and --token-file. */
+  readonly flags: { readonly url?: string; readonly tokenFile?: string };
+  readonly warn: (line: string) => void;
+}
+
+/**
+ * Which server, which token and which folder's file, by precedence: flags, variables, `.keyframe.json` of the folder or one
+ * above, the user's file. Files are read when they are first asked for.
+ */
+export class Configuration {
+  readonly #environment: Environment;
+  readonly #flags: ConfigurationOptions['flags'];
+  readonly #warn: (line: string) => void;
+  #folder: { readonly file: FolderFile | undefined } | undefined;
+  #user: UserFile | undefined;
+
+  constructor({ environment, flags, warn }: ConfigurationOptions) {
+    this.#environment = environment;
+    this.#flags = flags;
+    this.#warn = warn;
+  }
+
+  get folder(): FolderFile | undefined {
+    this.#folder ??= { file: findFolderFile(this.#environment.workingDirectory) };
+    return this.#folder.file;
+  }
+
+  get user(): UserFile {
+    this.#user ??= readUserFile(this.#environment.userFile, this.#warn);
+    return this.#user;
+  }
+
+  /** The server's address as --url has it. */
+  get flagUrl(): string | undefined {
+    const { url } = this.#flags;
+    return url === undefined ? undefined : serverUrl(url, '--url');
+  }
+
+  /** The server's address as --url or KEYFRAME_URL has it: what a person says now, not a file. */
+  get givenUrl(): string | undefined {
+    const { flagUrl } = this;
+    if (flagUrl !== undefined) return flagUrl;
+    return this.#environment.url === undefined ? undefined : serverUrl(this.#environment.url, 'KEYFRAME_URL');
+  }
+
+  /** The server's address, without a slash at its end. Throws CliError usage where it is not an http or https address. */
+  get url(): string {
+    return this.givenUrl ?? this.#folderUrl ?? this.#userUrl ?? defaultUrl;
+  }
+
+  /** Only the folder's file says that this is the server: it is another than the one a token was stored for, if any. */
+  get isUrlFromFolder(): boolean {
+    return this.givenUrl === undefined && this.#folderUrl !== undefined && this.#folderUrl !== this.#userUrl;
+  }
+
+  /** The token in the file that --token-file names. */
+  get flagToken(): string | undefined {
+    const { tokenFile } = this.#flags;
+    return tokenFile === undefined ? undefined : tokenOf(readTokenFile(tokenFile, '--token-file'), '--token-file');
+  }
+
+  /** The token from where --token-file or the variables say; undefined where they say nothing. */
+  get givenToken(): string | undefined {
+    const { flagToken } = this;
+    const { token, tokenFile } = this.#environment;
+    if (flagToken !== undefined) return flagToken;
+    if (token !== undefined && tokenFile !== undefined) {
+      throw usageError('KEYFRAME_TOKEN is set and so is KEYFRAME_TOKEN_FILE; keep one of them');
+    }
+    if (token !== undefined) return tokenOf(token, 'KEYFRAME_TOKEN');
+    const source = 'KEYFRAME_TOKEN_FILE';
+    return tokenFile === undefined ? undefined : tokenOf(readTokenFile(tokenFile, source), source);
+  }
+
+  /**
+   * The token for `url`. A stored one goes to the server it was stored for and to no other: else a folder's file, which came
+   * with somebody's repository, could have it sent anywhere.
+   *
+   * @throws CliError 3 where there is none.
+   */
+  get token(): string {
+    const given = this.givenToken;
+    if (given !== undefined) return given;
+    const { token } = this.user;
+    const { url } = this;
+    const signIn = `keyframe login --url ${url}`;
+    if (token === undefined) {
+      throw new CliError(exitCodes.unauthenticated, `there is no token for ${url}`, {
+        next: [`Sign in: ${signIn}`, 'or set KEYFRAME_TOKEN, in automation for example to a service token'],
+      });
+    }
+    if (this.#isStoredTokenFor(url)) return tokenOf(token, this.#environment.userFile);
+    throw new CliError(exitCodes.unauthenticated, `the stored token is not for ${url}, and is not sent there`, {
+      next: [`If you trust that server, sign in there: ${signIn}`],
+    });
+  }
+
+  get #folderUrl(): string | undefined {
+    const { folder } = this;
+    return folder?.url === undefined ? undefined : serverUrl(folder.url, `url in ${folder.path}`);
+  }
+
+  get #userUrl(): string | undefined {
+    const { url } = this.user;
+    return url === undefined ? undefined : serverUrl(url, `url in ${this.#environment.userFile}`);
+  }
+
+  #isStoredTokenFor(url: string): boolean {
+    const own = this.#userUrl;
+    if (own !== undefined) return own === url;
+    // Stored without an address, it goes wherever its user says, and a folder's file is not its user.
+    return this.givenUrl !== undefined || this.#folderUrl === undefined;
+  }
+}
+
+/** A token is put into a header: what cannot stand there is refused before, and never shown. */
+export function tokenOf(text: string, source: string): string {
+  const token = text.trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw usageError(
+    `${source} does not hold a token: it is ${token === '' ? 'empty' : 'not one word of letters and digits'}`,
+  );
+}
+
+function serverUrl(text: string, source: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url === undefined || !isPlain || !/^https?:$/.test(url.protocol)) {
+    throw usageError(`${source} must be an address such as https://keyframe.example.com`);
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+function readTokenFile(path: string, source: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw usageError(`${source} names a file that cannot be read (${String(code)})`);
+  }
+}

@@ -1,0 +1,65 @@
+import { ApiClient } from './api-client.ts';
+import { CliError } from './cli-error.ts';
+import type { CommandContext } from './command.ts';
+import { Configuration } from './configuration.ts';
+import type { Environment } from './environment.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { GlobalValues } from './global-options.ts';
+import { Io, type Streams } from './io.ts';
+import { Printer } from './printer.ts';
+import { resolveScope } from './scope.ts';
+
+export interface ContextOptions {
+  readonly streams: Streams;
+  readonly environment: Environment;
+  readonly flags: GlobalValues;
+  readonly endWith: (exitCode: number) => void;
+  readonly commands: CommandContext['commands'];
+}
+
+/** What a command works with, from the global flags and the environment. */
+export function createContext({ streams, environment, flags, endWith, commands }: ContextOptions): CommandContext {
+  const io = new Io({ streams, hasColor: flags.isColored && environment.hasColor });
+  const configuration = new Configuration({ environment, flags, warn: (line) => io.warn(line) });
+  const { isConfirmed } = flags;
+  return {
+    io,
+    environment,
+    configuration,
+    printer: new Printer({ io, format: flags.output ?? 'table' }),
+    isConfirmed,
+    api: () => new ApiClient({ url: configuration.url, token: configuration.token }),
+    scope: (scopeFlags) => resolveScope(scopeFlags, configuration.folder, 'environment'),
+    project: (projectFlags) => resolveScope(projectFlags, configuration.folder, 'project'),
+    organization: (organizationFlags) =>
+      resolveScope(organizationFlags, configuration.folder, 'organization').organization,
+    confirm: async (question) => {
+      if (isConfirmed) return;
+      const answer = await askOrRefuse(io, `${question} [y/N]`);
+      if (!/^y(?:es)?$/i.test(answer)) throw refused();
+    },
+    confirmByTyping: async (question, word) => {
+      if (isConfirmed) return;
+      const answer = await askOrRefuse(io, `${question} Type ${word} to go on:`);
+      if (answer !== word) throw refused();
+    },
+    showsValues: ({ reveal }) => reveal || !io.isOutputTerminal,
+    commands,
+    endWith,
+  };
+}
+
+async function askOrRefuse(io: Io, question: string): Promise<string> {
+  if (!io.canAsk) {
+    throw new CliError(exitCodes.refused, `this has to be confirmed, and there is no terminal to ask at: ${question}`, {
+      next: ['To go on without being asked, add --yes'],
+    });
+  }
+  const answer = await io.ask(question);
+  if (answer === undefined) throw refused();
+  return answer.trim();
+}
+
+function refused(): CliError {
+  return new CliError(exitCodes.refused, 'not confirmed; nothing was changed');
+}

@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+
+/** What the command takes from its environment. Nothing else of the command reads process.env, but `run` hands it on. */
+export interface Environment {
+  readonly url: string | undefined;
+  readonly token: string | undefined;
+  readonly tokenFile: string | undefined;
+  /** The user's own file of settings, which need not be there. */
+  readonly userFile: string;
+  readonly workingDirectory: string;
+  /** NO_COLOR is not set, and the terminal is not a dumb one. */
+  readonly hasColor: boolean;
+  /** All variables, for a child process. */
+  readonly variables: Readonly<NodeJS.ProcessEnv>;
+}
+
+/** Reads the environment. An empty variable counts as absent, as NO_COLOR and XDG_CONFIG_HOME have it. */
+export function readEnvironment(
+  variables: Readonly<NodeJS.ProcessEnv> = process.env,
+  workingDirectory: string = process.cwd(),
+): Environment {
+  const value = (name: string): string | undefined => variables[name]?.trim() || undefined;
+  const configHome =
+    value('XDG_CONFIG_HOME') ?? join(value('HOME') ?? process.getBuiltinModule('node:os').homedir(), '.config');
+  return {
+    url: value('KEYFRAME_URL'),
+    token: value('KEYFRAME_TOKEN'),
+    tokenFile: value('KEYFRAME_TOKEN_FILE'),
+    userFile: join(configHome, 'keyframe', 'config.json'),
+    workingDirectory,
+    hasColor: value('NO_COLOR') === undefined && value('TERM') !== 'dumb',
+    variables,
+  };
+}

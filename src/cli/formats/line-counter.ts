@@ -1,0 +1,21 @@
+/** Tells on which line of a text a position is; positions may only grow, so that a whole text is looked through once. */
+export class LineCounter {
+  readonly #text: string;
+  #at = 0;
+  #line = 1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The line of the character at this index, counted from 1. */
+  lineAt(index: number): number {
+    let newline = this.#text.indexOf('\n', this.#at);
+    while (newline !== -1 && newline < index) {
+      this.#line += 1;
+      this.#at = newline + 1;
+      newline = this.#text.indexOf('\n', this.#at);
+    }
+    return this.#line;
+  }
+}

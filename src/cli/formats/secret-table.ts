@@ -1,0 +1,37 @@
+import { secretKeyFault, secretValueFault } from '../../wire/secret-rules.ts';
+import { shownName } from '../../wire/shown-name.ts';
+import { FormatError } from './format-error.ts';
+
+/** The secrets of an environment or of a file: each key with its value. */
+export type SecretTable = ReadonlyMap<string, string>;
+
+/** Gathers what a file holds, and refuses what would be lost or refused later. */
+export class SecretTableBuilder {
+  readonly #values = new Map<string, string>();
+  readonly #lines = new Map<string, number>();
+
+  /**
+   * Takes one secret that was found on this line.
+   *
+   * @throws FormatError where the key or value is not allowed (docs/interface.md section 2), or the key was there before:
+   * one of the two values would be lost unnoticed.
+   */
+  add(key: string, value: string, line: number): void {
+    const name = shownName(key);
+    const keyFault = secretKeyFault(key);
+    if (keyFault !== undefined) throw FormatError.atLine(line, `the key ${name} ${keyFault}`);
+    const before = this.#lines.get(key);
+    if (before !== undefined) {
+      throw new FormatError(`${name} stands on line ${before} and again on line ${line}: keep one of them`);
+    }
+    const valueFault = secretValueFault(value);
+    if (valueFault !== undefined) throw FormatError.atLine(line, `the value of ${name} ${valueFault}`);
+    this.#values.set(key, value);
+    this.#lines.set(key, line);
+  }
+
+  /** All that was taken, in the file's order. */
+  build(): SecretTable {
+    return this.#values;
+  }
+}

@@ -1,0 +1,94 @@
+import { shownText } from './shown-text.ts';
+
+/** The three standard streams, as far as the command uses them. */
+export interface Streams {
+  readonly stdin: AsyncIterable<unknown> & { readonly isTTY?: boolean };
+  readonly stdout: { readonly isTTY?: boolean; write(text: string): unknown };
+  readonly stderr: { readonly isTTY?: boolean; write(text: string): unknown };
+}
+
+export interface IoOptions {
+  readonly streams: Streams;
+  /** Colours are allowed; they are used on terminals alone. */
+  readonly hasColor: boolean;
+}
+
+/** Results go to standard output, everything said to people to standard error. */
+export class Io {
+  readonly #streams: Streams;
+  readonly #hasColor: boolean;
+
+  constructor({ streams, hasColor }: IoOptions) {
+    this.#streams = streams;
+    this.#hasColor = hasColor;
+  }
+
+  get isOutputTerminal(): boolean {
+    return this.#streams.stdout.isTTY === true;
+  }
+
+  get isInputTerminal(): boolean {
+    return this.#streams.stdin.isTTY === true;
+  }
+
+  get isErrorTerminal(): boolean {
+    return this.#streams.stderr.isTTY === true;
+  }
+
+  /** A person can be asked: they see standard error, and their answer is read from standard input. */
+  get canAsk(): boolean {
+    return this.isInputTerminal && this.#streams.stderr.isTTY === true;
+  }
+
+  /** Writes a result as it is. */
+  write(text: string): void {
+    this.#streams.stdout.write(text);
+  }
+
+  /** Tells a person something: one line on standard error. */
+  note(line: string): void {
+    this.#streams.stderr.write(`${shownText(line)}\n`);
+  }
+
+  warn(line: string): void {
+    this.#streams.stderr.write(`${this.#errorStyle('33', 'warning:')} ${shownText(line)}\n`);
+  }
+
+  error(line: string): void {
+    this.#streams.stderr.write(`${this.#errorStyle('31', 'error:')} ${shownText(line)}\n`);
+  }
+
+  /** Bold on a terminal with colours; for standard output. */
+  bold(text: string): string {
+    return this.isOutputTerminal && this.#hasColor ? `\u001B[1m${text}\u001B[22m` : text;
+  }
+
+  /** A colour by its number (31 red, 32 green, 33 yellow) on a terminal with colours; for standard output. */
+  colored(text: string, color: 31 | 32 | 33): string {
+    return this.isOutputTerminal && this.#hasColor ? `\u001B[${color}m${text}\u001B[39m` : text;
+  }
+
+  /** All of standard input, as it came, once it has ended: for `-` as a file. */
+  async readInput(): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.#streams.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  }
+
+  /** Asks for one line at the terminal (`canAsk`); undefined where it is closed instead. Ctrl-C throws CliError 130. */
+  async ask(question: string): Promise<string | undefined> {
+    const { askLine } = await import('./ask.ts');
+    return await askLine(question, { isHidden: false });
+  }
+
+  /** As `ask`, without showing what is typed. */
+  async askHidden(question: string): Promise<string | undefined> {
+    const { askLine } = await import('./ask.ts');
+    return await askLine(question, { isHidden: true });
+  }
+
+  #errorStyle(color: string, text: string): string {
+    const isShown = this.#streams.stderr.isTTY === true && this.#hasColor;
+    return isShown ? `\u001B[1;${color}m${text}\u001B[0m` : text;
+  }
+}

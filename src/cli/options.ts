@@ -1,0 +1,145 @@
+import { usageError } from './cli-error.ts';
+
+/**
+ * Options and arguments as data. A command names them in records, and its `run` gets the same names with the parsed
+ * values, typed: `options: { limit: integer('--limit <n>', 'How many', { min: 1, default: 20 }) }` gives `options.limit`,
+ * a number.
+ */
+
+/** One option; T is what `run` gets. */
+export interface Option<T> {
+  /** As commander has them, such as `-n, --name <name>`; `--no-backup` is true unless it is given. */
+  readonly flags: string;
+  readonly description: string;
+  readonly default?: T;
+  readonly choices?: readonly string[];
+  readonly isRequired?: boolean;
+  /** May be given several times. */
+  readonly isRepeated?: boolean;
+  /** What the text stands for. Throws a usage error, whose message goes on from the option's name. */
+  parse?(text: string): T;
+}
+
+/** One positional argument; T is what `run` gets. */
+export interface Argument<T> {
+  /** `<key>`, `[file]`, `<pair...>` or `[key...]`. */
+  readonly form: string;
+  readonly description: string;
+  /** Carries the type alone. */
+  readonly value?: T;
+}
+
+/** A text that may be absent. */
+export function text(flags: string, description: string): Option<string | undefined> {
+  return { flags, description };
+}
+
+/** A text that must be given. */
+export function requiredText(flags: string, description: string): Option<string> {
+  return { flags, description, isRequired: true };
+}
+
+/** False unless it is given; a flag that begins with `--no-` is true unless it is given. */
+export function flag(flags: string, description: string): Option<boolean> {
+  return { flags, description };
+}
+
+/** Texts of an option that may be given several times; none is the empty list. */
+export function repeated(flags: string, description: string): Option<readonly string[]> {
+  return { flags, description, isRepeated: true, default: [] };
+}
+
+interface IntegerRange {
+  readonly min: number;
+  readonly max?: number;
+}
+
+/** A whole number. Without a default it may be absent, unless it is required. */
+export function integer(
+  flags: string,
+  description: string,
+  range: IntegerRange & { readonly default: number },
+): Option<number>;
+export function integer(
+  flags: string,
+  description: string,
+  range: IntegerRange & { readonly isRequired: true },
+): Option<number>;
+export function integer(flags: string, description: string, range: IntegerRange): Option<number | undefined>;
+export function integer(
+  flags: string,
+  description: string,
+  { min, max = Number.MAX_SAFE_INTEGER, ...rest }: IntegerRange & { default?: number; isRequired?: boolean },
+): Option<number | undefined> {
+  const allowed =
+    max === Number.MAX_SAFE_INTEGER ? `a whole number, ${min} or more` : `a whole number from ${min} to ${max}`;
+  const parse = (given: string): number => {
+    const value = /^[0-9]{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw usageError(`must be ${allowed}`);
+  };
+  return { flags, description, parse, ...rest };
+}
+
+/** One of a few words. */
+export function choice<const Word extends string>(
+  flags: string,
+  description: string,
+  choices: readonly Word[],
+  rest: { readonly default: Word } | { readonly isRequired: true },
+): Option<Word>;
+export function choice<const Word extends string>(
+  flags: string,
+  description: string,
+  choices: readonly Word[],
+): Option<Word | undefined>;
+export function choice<const Word extends string>(
+  flags: string,
+  description: string,
+  choices: readonly Word[],
+  rest: { readonly default?: Word; readonly isRequired?: boolean } = {},
+): Option<Word | undefined> {
+  const parse = (given: string): Word => {
+    const found = choices.find((word) => word === given);
+    if (found !== undefined) return found;
+    throw usageError(`must be one of ${choices.join(', ')}`);
+  };
+  return { flags, description, choices, parse, ...rest };
+}
+
+/** An argument that must be there: `<key>`. */
+export function argument(form: `<${string}>`, description: string): Argument<string> {
+  return { form, description };
+}
+
+/** An argument that may be absent: `[file]`. */
+export function optionalArgument(form: `[${string}]`, description: string): Argument<string | undefined> {
+  return { form, description };
+}
+
+/** All arguments from here on: `<pair...>` wants at least one, `[key...]` none. */
+export function restArguments(
+  form: `<${string}...>` | `[${string}...]`,
+  description: string,
+): Argument<readonly string[]> {
+  return { form, description };
+}
+
+/** The flags that say which environment: for `context.scope(options)`. */
+export const scopeOptions = {
+  organization: text('-o, --org <slug>', 'Organization (default: that of .keyframe.json)'),
+  project: text('-p, --project <slug>', 'Project (default: that of .keyframe.json)'),
+  environment: text('-e, --env <slug>', 'Environment (default: that of .keyframe.json)'),
+};
+
+/** For `context.organization(options)`. */
+export const organizationOption = { organization: scopeOptions.organization };
+
+/** For `context.project(options)`. */
+export const projectOptions = { organization: scopeOptions.organization, project: scopeOptions.project };
+
+/** For `context.showsValues(options)`. */
+export const revealOption = { reveal: flag('--reveal', 'Show values on a terminal too') };
+
+/** Why a change is made. */
+export const commentOption = { comment: text('--comment <text>', 'Kept with the new versions') };

@@ -1,0 +1,106 @@
+import { shownText } from './shown-text.ts';
+import type { Io } from './io.ts';
+
+export const outputFormats = ['table', 'json', 'yaml', 'name'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** A cell of a table; null and undefined are shown as «-». */
+export type Cell = string | number | boolean | null | undefined;
+
+export interface Column<Row> {
+  readonly title: string;
+  cell(row: Row): Cell;
+}
+
+export interface ListView<Row> {
+  /** What json and yaml print: the answer of the server as it came. */
+  readonly value: unknown;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  /** What `--output name` prints of each row: a slug, key or id. */
+  readonly name: (row: Row) => string;
+  /** Said on standard error where there are no rows and the output is a table. */
+  readonly whenEmpty: string;
+}
+
+export interface ObjectView {
+  readonly value: unknown;
+  /** The lines of the table form. */
+  readonly fields: readonly (readonly [title: string, cell: Cell])[];
+  readonly name: string;
+}
+
+/**
+ * Prints results on standard output in the form that `--output` asks for. json and yaml print what the HTTP interface
+ * answers. In tables and names nothing that the server tells can move the cursor or forge a line (`shownText`).
+ */
+export class Printer {
+  readonly #io: Io;
+  readonly #format: OutputFormat;
+
+  constructor({ io, format }: { io: Io; format: OutputFormat }) {
+    this.#io = io;
+    this.#format = format;
+  }
+
+  get format(): OutputFormat {
+    return this.#format;
+  }
+
+  async list<Row>({ value, rows, columns, name, whenEmpty }: ListView<Row>): Promise<void> {
+    if (this.#format === 'name') this.#lines(rows.map((row) => shownText(name(row))));
+    else if (this.#format !== 'table') await this.#document(value);
+    else if (rows.length === 0) this.#io.note(whenEmpty);
+    else
+      this.#table(
+        columns.map(({ title }) => title),
+        rows.map((row) => columns.map((column) => column.cell(row))),
+      );
+  }
+
+  async object({ value, fields, name }: ObjectView): Promise<void> {
+    if (this.#format === 'name') return this.#lines([shownText(name)]);
+    if (this.#format !== 'table') return await this.#document(value);
+    const width = Math.max(...fields.map(([title]) => title.length));
+    this.#lines(
+      fields.map(
+        ([title, cell]) => `${this.#io.bold(`${title}:`)}${' '.repeat(width - title.length + 1)}${shownCell(cell)}`,
+      ),
+    );
+  }
+
+  /** A result that has no table form of its own, such as a command's list of keys: json and yaml as they are, else lines. */
+  async lines(value: unknown, lines: readonly string[]): Promise<void> {
+    if (this.#format === 'json' || this.#format === 'yaml') await this.#document(value);
+    else this.#lines(lines.map(shownText));
+  }
+
+  async #document(value: unknown): Promise<void> {
+    if (this.#format === 'json') return this.#io.write(`${JSON.stringify(value, undefined, 2)}\n`);
+    const { stringify } = await import('yaml');
+    this.#io.write(stringify(value, { lineWidth: 0 }));
+  }
+
+  #table(titles: readonly string[], rows: readonly (readonly Cell[])[]): void {
+    const cells = rows.map((row) => row.map(shownCell));
+    const widths = titles.map((title, column) => Math.max(title.length, ...cells.map((row) => widthOf(row[column]))));
+    const line = (row: readonly string[]): string =>
+      row
+        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
+        .join('  ')
+        .trimEnd();
+    this.#lines([this.#io.bold(line(titles)), ...cells.map(line)]);
+  }
+
+  #lines(lines: readonly string[]): void {
+    if (lines.length > 0) this.#io.write(`${lines.join('\n')}\n`);
+  }
+}
+
+function shownCell(cell: Cell): string {
+  return cell === null || cell === undefined || cell === '' ? '-' : shownText(String(cell));
+}
+
+function widthOf(cell: string | undefined): number {
+  return Array.from(cell ?? '').length;
+}

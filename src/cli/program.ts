@@ -1,0 +1,154 @@
+import { Argument, Command } from 'commander';
+import type { CommandContext, CommandDefinition, CommandNode } from './command.ts';
+import { type CommandEntry, type CommandGroup, type CommandSection, commandTable } from './command-table.ts';
+import { commanderOption, optionValue } from './commander-options.ts';
+import { createContext } from './context.ts';
+import type { Environment } from './environment.ts';
+import { type GlobalValues, globalOptionList, globalOptions } from './global-options.ts';
+import { commandHelp, programHelp } from './help-text.ts';
+import type { Streams } from './io.ts';
+import { version } from './version.ts';
+
+export interface ProgramOptions {
+  readonly environment: Environment;
+  readonly streams: Streams;
+  /** Takes the exit code of a command that ended well with another than 0. */
+  readonly endWith: (exitCode: number) => void;
+  /** Other commands than ours, for tests. */
+  readonly table?: readonly CommandSection[];
+}
+
+/**
+ * The whole command line as a commander program. A command's module is loaded when the command, or its help, is asked for.
+ * Faults of the command line are thrown as CommanderError, everything else as the commands throw it.
+ */
+export function createProgram(options: ProgramOptions): Command {
+  const program = plainCommand('keyframe', 'Secrets with a memory: versions, snapshots and service tokens.')
+    .version(version, '-V, --version', 'Print the version')
+    .helpCommand('help [command]', 'Show the help of a command')
+    .addHelpText('after', programHelp);
+  addGlobalOptions(program);
+  output(program, options.streams);
+  for (const { title, entries } of options.table ?? commandTable) {
+    for (const entry of entries) add(program, entry, options).helpGroup(`${title}:`);
+  }
+  return program;
+}
+
+/** Loads the modules of all commands, for what shows them all: the completion scripts and the documentation. */
+export async function loadAll(program: Command): Promise<void> {
+  for (const command of program.commands) await loadWithin(command);
+}
+
+async function loadWithin(command: Command): Promise<void> {
+  await loaders.get(command)?.();
+  for (const child of command.commands) await loadWithin(child);
+}
+
+// How to fill in a command or group that so far has a name and a summary alone.
+const loaders = new WeakMap<Command, () => Promise<void>>();
+
+function add(parent: Command, entry: CommandEntry | CommandGroup, options: ProgramOptions): Command {
+  const command = plainCommand(entry.name, entry.summary);
+  command.copyInheritedSettings(parent);
+  parent.addCommand(command);
+  loaders.set(command, async () => {
+    loaders.delete(command);
+    if (!('commands' in entry)) return fill(command, await entry.load(), options);
+    addGlobalOptions(command.helpCommand(false));
+    for (const child of entry.commands) add(command, child, options);
+  });
+  return command;
+}
+
+function plainCommand(name: string, summary: string): Command {
+  const command = new Command(name)
+    .summary(summary)
+    .description(summary)
+    .helpOption('-h, --help', 'Show this help')
+    // Else an option of ours that a command has as well, such as --version, would be taken for ours behind its name too.
+    .enablePositionalOptions()
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureHelp({ subcommandTerm: (child) => child.name() })
+    .hook('preSubcommand', async (_parent, child) => await loaders.get(child)?.());
+  return command;
+}
+
+function addGlobalOptions(command: Command): void {
+  for (const option of globalOptionList) command.addOption(commanderOption(option).helpGroup('Global options:'));
+}
+
+function output(program: Command, streams: Streams): void {
+  program.configureOutput({
+    writeOut: (text) => void streams.stdout.write(text),
+    writeErr: (text) => void streams.stderr.write(text),
+    // The fault is told where it is caught, in our own words.
+    outputError: () => undefined,
+  });
+}
+
+function fill(command: Command, definition: CommandDefinition, options: ProgramOptions): void {
+  const { description, arguments: args = {}, options: own = {} } = definition;
+  if (description !== undefined) command.description(`${command.summary()}.\n\n${description}`);
+  for (const { form, description: words } of Object.values(args)) command.addArgument(new Argument(form, words));
+  for (const option of Object.values(own)) command.addOption(commanderOption(option));
+  addGlobalOptions(command);
+  if (definition.passThrough === true) command.passThroughOptions();
+  command.addHelpText('after', commandHelp(definition));
+  command.action(async () => {
+    const names = Object.keys(args);
+    const input = {
+      args: Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index] as unknown])),
+      options: Object.fromEntries(Object.entries(own).map(([name, option]) => [name, optionValue(command, option)])),
+    };
+    await definition.run(contextOf(command, options), input);
+  });
+}
+
+function contextOf(command: Command, { environment, streams, endWith }: ProgramOptions): CommandContext {
+  const commands = async (): Promise<readonly CommandNode[]> => {
+    const program = rootOf(command);
+    await loadAll(program);
+    return program.commands.map(commandNode);
+  };
+  return createContext({ streams, environment, flags: globalValues(command), endWith, commands });
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
+}
+
+function commandNode(command: Command): CommandNode {
+  return {
+    name: command.name(),
+    summary: command.summary(),
+    options: command
+      .createHelp()
+      .visibleOptions(command)
+      .map((option) => ({
+        flags: [option.short, option.long].filter((flag) => flag !== undefined),
+        description: option.description,
+        choices: option.argChoices ?? [],
+      })),
+    commands: command.commands.map(commandNode),
+  };
+}
+
+/** The nearest word counts: an option behind the command's name wins over the same one before it. */
+function globalValues(command: Command): GlobalValues {
+  const line: Command[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) line.push(at);
+  const nearest = (name: keyof typeof globalOptions): unknown => {
+    const option = globalOptions[name];
+    const attribute = commanderOption(option).attributeName();
+    const giver = line.find((one) => one.getOptionValueSource(attribute) === 'cli');
+    return giver === undefined ? undefined : optionValue(giver, option);
+  };
+  const given = { url: nearest('url'), tokenFile: nearest('tokenFile'), output: nearest('output') };
+  return {
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    isColored: nearest('isUncolored') !== false,
+    isConfirmed: nearest('isConfirmed') === true,
+  };
+}

@@ -1,0 +1,31 @@
+/** Conditional reads: ETag and If-None-Match (RFC 9110 sections 8.8.3 and 13.1.2). */
+
+/** The strong tag of what an id names; ids have no quote in them. */
+export function entityTag(id: string): string {
+  return `"${id}"`;
+}
+
+// Obsolete text (0x80 and above) is allowed in a tag. Lists may have empty members (section 5.6.1).
+const listMember = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
+
+/**
+ * Whether a caller who sent this If-None-Match has what the tag names already. `*` fits whatever exists. Weak tags
+ * count like strong ones, as the header asks for; a header that is no list of tags fits nothing.
+ */
+export function isKnownTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  return tagsOf(ifNoneMatch).includes(tag);
+}
+
+/** The tags of a list without their `W/`; none where the text is not a list of tags throughout. */
+function tagsOf(list: string): string[] {
+  const tags: string[] = [];
+  listMember.lastIndex = 0;
+  while (listMember.lastIndex < list.length) {
+    const member = listMember.exec(list);
+    if (member === null) return [];
+    if (member[1] !== undefined) tags.push(member[1]);
+  }
+  return tags;
+}

@@ -1,0 +1,25 @@
+import type { AuditEntryRecord } from '../../services/audit-entries.ts';
+import { type AuditEntryView, auditListView, auditQuery } from '../../wire/audit.ts';
+import { type Route, organizationRoute } from '../route.ts';
+
+/** docs/interface.md 6 */
+export const auditRoutes: readonly Route[] = [
+  organizationRoute({
+    method: 'GET',
+    path: '/audit/{org}',
+    action: 'audit.list',
+    operation: 'listAuditEntries',
+    summary: "Read an organization's audit",
+    takes: { query: auditQuery },
+    answers: { 200: auditListView },
+    async handle({ auditEntries }, access, { query }) {
+      const { entries, nextCursor } = await auditEntries.list(access, query);
+      return { status: 200, body: { entries: entries.map(entryView), nextCursor } };
+    },
+  }),
+];
+
+function entryView({ at, actor: { type, id, name }, target, ...entry }: AuditEntryRecord): AuditEntryView {
+  const copied = Object.entries(target).map(([field, value]) => [field, Array.isArray(value) ? [...value] : value]);
+  return { ...entry, at: at.toISOString(), actor: { type, id, name }, target: Object.fromEntries(copied) };
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { invalidField } from '../../domain/domain-error.ts';
+import type { OpenStream, StreamEvent, StreamStart } from '../../services/change-stream.ts';
+import type { RevisionRecord } from '../../services/changes.ts';
+import {
+  type ChangeView,
+  changeListView,
+  changesHeaders,
+  changesQuery,
+  streamChangeView,
+  streamPlaceView,
+} from '../../wire/changes.ts';
+import { revisionText } from '../../wire/fields.ts';
+import { acceptsEvents, comment, eventText, retryText } from '../event-text.ts';
+import { type EventStream, type Route, environmentRoute } from '../route.ts';
+
+// Caches and proxies must neither mix up the two answers nor hold events back.
+const listHeaders = { Vary: 'Accept' };
+const streamHeaders = { Vary: 'Accept', 'X-Accel-Buffering': 'no' };
+const reconnectMs = 2_000;
+
+/** docs/interface.md 4.10 */
+export const changeRoutes: readonly Route[] = [
+  environmentRoute({
+    method: 'GET',
+    path: '/changes/{org}/{project}/{env}',
+    action: 'change.list',
+    operation: 'listChanges',
+    summary: 'List the changes of an environment, or follow them as server-sent events',
+    takes: { query: changesQuery, headers: changesHeaders },
+    answers: { 200: changeListView, events: z.union([streamChangeView, streamPlaceView]) },
+    async handle({ changes, changeStreams }, access, { query, headers }) {
+      if (!acceptsEvents(headers.accept)) {
+        const list = await changes.list(access, query);
+        const body = { changes: list.changes.map(changeView), nextCursor: list.nextCursor };
+        return { status: 200, body, headers: listHeaders };
+      }
+      for (const field of ['limit', 'cursor'] as const) {
+        if (query[field] !== undefined) throw invalidField(field, 'pages the list; a stream of events has no pages');
+      }
+      const opened = await changeStreams.start(access, startOf(query.since, headers['last-event-id']));
+      return { status: 200, stream: textOf(opened), headers: streamHeaders };
+    },
+  }),
+];
+
+/** The last event that the reader got comes before what the URL says: it does not change when a browser reconnects. */
+function startOf(since: StreamStart, lastEventId: string | undefined): StreamStart {
+  if (lastEventId === undefined || lastEventId === '') return since;
+  const parsed = revisionText.safeParse(lastEventId);
+  return parsed.success ? parsed.data : null;
+}
+
+function textOf(stream: OpenStream): EventStream {
+  return async function* text(signal) {
+    // Begun before anything is written: it holds its place until it is ended.
+    const events = stream(signal);
+    let isFirst = true;
+    for await (const event of events) {
+      yield isFirst ? retryText(reconnectMs) + textOfEvent(event) : textOfEvent(event);
+      isFirst = false;
+    }
+  };
+}
+
+function textOfEvent(event: StreamEvent): string {
+  if (event.kind === 'idle') return comment;
+  const { kind, revision, revisionId } = event;
+  const place = { revision, revisionId };
+  if (event.kind === 'change') return eventText({ event: kind, id: revisionId, data: { ...place, keys: event.keys } });
+  // What was missed comes after it: a reader that is cut off now goes on where it left off before.
+  const isBehind = event.kind === 'ready' && event.resumed;
+  return eventText({ event: kind, data: place, ...(isBehind ? {} : { id: cursorOf(place) }) });
+}
+
+/** Revision 0 has an id of which nothing is kept after the first change: its number means «from the very beginning». */
+function cursorOf({ revision, revisionId }: { readonly revision: number; readonly revisionId: string }): string {
+  return revision === 0 ? '0' : revisionId;
+}
+
+function changeView({ createdAt, keys, ...change }: RevisionRecord): ChangeView {
+  return { ...change, createdAt: createdAt.toISOString(), keys: [...keys] };
+}

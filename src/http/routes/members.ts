@@ -1,0 +1,50 @@
+import type { MemberRecord } from '../../services/members.ts';
+import { type MemberView, memberListView, memberParams, memberView, setMemberBody } from '../../wire/members.ts';
+import { type Route, organizationRoute } from '../route.ts';
+
+/** docs/interface.md 4, "Further routes" */
+export const memberRoutes: readonly Route[] = [
+  organizationRoute({
+    method: 'GET',
+    path: '/members/{org}',
+    action: 'member.list',
+    operation: 'listMembers',
+    summary: 'List the members of an organization by e-mail address',
+    takes: {},
+    answers: { 200: memberListView },
+    async handle({ members }, access) {
+      const list = await members.list(access);
+      return { status: 200, body: { members: list.map(viewOf), nextCursor: null } };
+    },
+  }),
+  organizationRoute({
+    method: 'PUT',
+    path: '/members/{org}/{user}',
+    action: 'member.set',
+    operation: 'setMember',
+    summary: 'Make a user a member, or give a member another role',
+    takes: { params: memberParams, body: setMemberBody },
+    answers: { 200: memberView, 201: memberView },
+    async handle({ members }, access, { params, body }) {
+      const { member, isNew } = await members.set(access, params.user, body.role);
+      return isNew ? { status: 201, body: viewOf(member) } : { status: 200, body: viewOf(member) };
+    },
+  }),
+  organizationRoute({
+    method: 'DELETE',
+    path: '/members/{org}/{user}',
+    action: 'member.remove',
+    operation: 'removeMember',
+    summary: 'End a membership: your own, or as an admin another one',
+    takes: { params: memberParams },
+    answers: { 204: null },
+    async handle({ members }, access, { params }) {
+      await members.remove(access, params.user);
+      return { status: 204 };
+    },
+  }),
+];
+
+function viewOf({ createdAt, ...member }: MemberRecord): MemberView {
+  return { ...member, createdAt: createdAt.toISOString() };
+}

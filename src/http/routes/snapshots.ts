@@ -1,0 +1,164 @@
+import type { RestoreAnswer, RestorePlan } from '../../services/restores.ts';
+import type { SnapshotDiff, SnapshotRecord } from '../../services/snapshots.ts';
+import { pageQuery } from '../../wire/page.ts';
+import {
+  type RestoreView,
+  type SnapshotDiffView,
+  type SnapshotView,
+  createSnapshotBody,
+  diffQuery,
+  placedSnapshotView,
+  restoreBody,
+  restoreView,
+  snapshotDiffView,
+  snapshotListView,
+  snapshotParams,
+  snapshotView,
+} from '../../wire/snapshots.ts';
+import { replayed } from '../idempotency.ts';
+import { type Route, environmentRoute, snapshotRoute } from '../route.ts';
+
+const all = '/snapshots/{org}/{project}/{env}';
+const one = '/snapshots/{org}/{project}/{env}/{id}';
+
+/** docs/interface.md 4.1 to 4.3 */
+export const snapshotRoutes: readonly Route[] = [
+  environmentRoute({
+    method: 'GET',
+    path: all,
+    action: 'snapshot.list',
+    operation: 'listSnapshots',
+    summary: 'List the snapshots of an environment, newest first',
+    takes: { query: pageQuery },
+    answers: { 200: snapshotListView },
+    async handle({ snapshots }, access, { query }) {
+      const list = await snapshots.list(access, query);
+      return { status: 200, body: { snapshots: list.snapshots.map(viewOf), nextCursor: list.nextCursor } };
+    },
+  }),
+  environmentRoute({
+    method: 'POST',
+    path: all,
+    action: 'snapshot.create',
+    operation: 'createSnapshot',
+    summary: 'Make a snapshot of an environment as it is',
+    takes: { body: createSnapshotBody, idempotencyKey: true },
+    answers: { 201: snapshotView, 200: snapshotView },
+    async handle({ snapshots }, access, { body, idempotencyKey: idempotency }) {
+      const made = await snapshots.create(access, { ...body, idempotency });
+      const view = viewOf(made);
+      if (made.replayed === true) return replayed(view);
+      const { organization, project, environment } = access;
+      return {
+        status: 201,
+        body: view,
+        location: `/api/v1/snapshots/${organization}/${project}/${environment}/${made.id}`,
+      };
+    },
+  }),
+  // Before the snapshots: its path is one of theirs as well.
+  environmentRoute({
+    method: 'POST',
+    path: `${all}/restore`,
+    action: 'snapshot.restore',
+    operation: 'restoreSnapshot',
+    summary: 'Restore an environment from one of its snapshots, or plan it',
+    takes: { body: restoreBody, idempotencyKey: true },
+    answers: { 200: restoreView },
+    async handle({ restores }, access, { body: { dryRun = false, ...input }, idempotencyKey: idempotency }) {
+      if (dryRun) {
+        const plan = await restores.plan(access, input);
+        return {
+          status: 200,
+          body: { ...restoreViewOf({ ...plan, backupSnapshotId: null }), planHash: plan.planHash },
+        };
+      }
+      const answer = await restores.restore(access, { ...input, idempotency });
+      const view = restoreViewOf(answer);
+      return answer.replayed === true ? replayed(view) : { status: 200, body: view };
+    },
+  }),
+  environmentRoute({
+    method: 'GET',
+    path: one,
+    action: 'snapshot.read',
+    operation: 'getSnapshot',
+    summary: 'Read one snapshot',
+    takes: { params: snapshotParams },
+    answers: { 200: snapshotView },
+    async handle({ snapshots }, access, { params }) {
+      return { status: 200, body: viewOf(await snapshots.get(access, params.id)) };
+    },
+  }),
+  environmentRoute({
+    method: 'DELETE',
+    path: one,
+    action: 'snapshot.delete',
+    operation: 'deleteSnapshot',
+    summary: 'Delete a snapshot',
+    takes: { params: snapshotParams },
+    answers: { 204: null },
+    async handle({ snapshots }, access, { params }) {
+      await snapshots.delete(access, params.id);
+      return { status: 204 };
+    },
+  }),
+  environmentRoute({
+    method: 'GET',
+    path: `${one}/diff`,
+    action: 'snapshot.read',
+    operation: 'diffSnapshot',
+    summary: 'Compare a snapshot with the present or with another snapshot',
+    takes: { params: snapshotParams, query: diffQuery },
+    answers: { 200: snapshotDiffView },
+    async handle({ snapshots }, access, { params, query }) {
+      return { status: 200, body: diffViewOf(await snapshots.diff(access, params.id, query.against)) };
+    },
+  }),
+  snapshotRoute({
+    method: 'GET',
+    path: '/snapshots/{id}',
+    action: 'snapshot.read',
+    operation: 'findSnapshot',
+    summary: 'Find a snapshot and its environment by its id',
+    takes: { params: snapshotParams },
+    answers: { 200: placedSnapshotView },
+    async handle({ snapshots }, access, { params }) {
+      const { organization, project, environment } = access;
+      const view = viewOf(await snapshots.get(access, params.id));
+      return { status: 200, body: { ...view, organization, project, environment } };
+    },
+  }),
+];
+
+function viewOf(record: SnapshotRecord): SnapshotView {
+  return {
+    id: record.id,
+    name: record.name,
+    description: record.description,
+    createdBy: record.createdBy,
+    createdByType: record.createdByType,
+    createdByName: record.createdByName,
+    createdAt: record.createdAt.toISOString(),
+    secretCount: record.secretCount,
+    revision: record.revision,
+    revisionId: record.revisionId,
+  };
+}
+
+function diffViewOf({ added, removed, changed, ...head }: SnapshotDiff): SnapshotDiffView {
+  return { ...head, added: [...added], removed: [...removed], changed: [...changed] };
+}
+
+function restoreViewOf(answer: Omit<RestorePlan, 'planHash'> & Pick<RestoreAnswer, 'backupSnapshotId'>): RestoreView {
+  const { restored, unchanged, skipped, pruned, backupSnapshotId, revision, revisionId } = answer;
+  return {
+    restored: [...restored],
+    unchanged: [...unchanged],
+    skipped: [...skipped],
+    pruned: [...pruned],
+    backupSnapshotId,
+    revision,
+    revisionId,
+  };
+}

@@ -1,0 +1,102 @@
+import type { UserRecord } from '../../services/users.ts';
+import { pageQuery } from '../../wire/page.ts';
+import { createPersonalTokenBody, createdPersonalTokenView } from '../../wire/personal-tokens.ts';
+import {
+  type UserView,
+  createUserBody,
+  createdUserView,
+  updateUserBody,
+  userListView,
+  userParams,
+  userView,
+} from '../../wire/users.ts';
+import { type Route, instanceRoute } from '../route.ts';
+import { personalTokenViewOf } from './personal-tokens.ts';
+
+/** docs/interface.md 4, "Further routes" */
+export const userRoutes: readonly Route[] = [
+  instanceRoute({
+    method: 'GET',
+    path: '/users',
+    action: 'user.list',
+    operation: 'listUsers',
+    summary: 'List the users by e-mail address',
+    takes: { query: pageQuery },
+    answers: { 200: userListView },
+    async handle({ users }, access, { query }) {
+      const list = await users.list(access, query);
+      return { status: 200, body: { users: list.users.map(viewOf), nextCursor: list.nextCursor } };
+    },
+  }),
+  instanceRoute({
+    method: 'POST',
+    path: '/users',
+    action: 'user.create',
+    operation: 'createUser',
+    summary: 'Create a user; their first personal token is in this one answer',
+    takes: { body: createUserBody },
+    answers: { 201: createdUserView },
+    async handle({ users }, access, { body }) {
+      const { user, token } = await users.create(access, body);
+      return {
+        status: 201,
+        body: { ...viewOf(user), token: token.reveal() },
+        location: `/api/v1/users/${user.id}`,
+      };
+    },
+  }),
+  instanceRoute({
+    method: 'GET',
+    path: '/users/{id}',
+    action: 'user.read',
+    operation: 'getUser',
+    summary: 'Show a user',
+    takes: { params: userParams },
+    answers: { 200: userView },
+    async handle({ users }, access, { params }) {
+      return { status: 200, body: viewOf(await users.get(access, params.id)) };
+    },
+  }),
+  instanceRoute({
+    method: 'PATCH',
+    path: '/users/{id}',
+    action: 'user.update',
+    operation: 'updateUser',
+    summary: 'Rename, promote, demote, disable or enable a user',
+    takes: { params: userParams, body: updateUserBody },
+    answers: { 200: userView },
+    async handle({ users }, access, { params, body }) {
+      return { status: 200, body: viewOf(await users.update(access, params.id, body)) };
+    },
+  }),
+  instanceRoute({
+    method: 'POST',
+    path: '/users/{id}/personal-tokens',
+    action: 'user.update',
+    operation: 'createUserPersonalToken',
+    summary: 'Create a personal token for a user; its value is in this one answer',
+    takes: { params: userParams, body: createPersonalTokenBody },
+    answers: { 201: createdPersonalTokenView },
+    async handle({ users }, access, { params, body }) {
+      const { record, token } = await users.createToken(access, params.id, body);
+      return { status: 201, body: { ...personalTokenViewOf(record), token: token.reveal() } };
+    },
+  }),
+  instanceRoute({
+    method: 'DELETE',
+    path: '/users/{id}/personal-tokens',
+    action: 'user.update',
+    operation: 'revokeUserPersonalTokens',
+    summary: 'Revoke all personal tokens of a user at once',
+    takes: { params: userParams },
+    answers: { 204: null },
+    async handle({ users }, access, { params }) {
+      await users.endTokens(access, params.id);
+      return { status: 204 };
+    },
+  }),
+];
+
+function viewOf({ createdAt, disabledAt, ...user }: UserRecord): UserView {
+  return { ...user, createdAt: createdAt.toISOString(), disabledAt: disabledAt?.toISOString() ?? null };
+}

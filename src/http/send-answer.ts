@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Answer, EventStream } from './route.ts';
+
+export interface SendOptions {
+  /** How long an event may wait for its reader to take some of it; 30 s unless told, as for a whole answer. */
+  readonly stallTimeoutMs?: number;
+}
+
+/** Writes what a route answered. Resolves when it is handed over; a stream of events, when it has ended. */
+export async function sendAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  { stallTimeoutMs = 30_000 }: SendOptions = {},
+): Promise<void> {
+  response.statusCode = answer.status;
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  if ('stream' in answer) {
+    await sendEvents(response, answer.stream, stallTimeoutMs);
+    return;
+  }
+  if (!('body' in answer)) {
+    response.end();
+    return;
+  }
+  if (answer.status === 201 && answer.location !== undefined) response.setHeader('Location', answer.location);
+  const body = Buffer.from(JSON.stringify(answer.body));
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', body.length);
+  response.end(body);
+}
+
+/** One event at a time: what the reader does not take is not fetched either. */
+async function sendEvents(response: ServerResponse, stream: EventStream, stallTimeoutMs: number): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  // Gone already, or asking for the headers alone: the stream is begun all the same, so that it gives its place back.
+  if (response.destroyed || response.req.method === 'HEAD') gone.abort();
+  response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+  response.flushHeaders();
+  for await (const text of stream(gone.signal)) {
+    if (response.destroyed) return;
+    if (!response.write(text)) await taken(response, { gone: gone.signal, stallTimeoutMs });
+  }
+  response.end();
+}
+
+/** Waits until the reader has taken what was written. Node destroys the connection of one that takes nothing for long. */
+async function taken(
+  response: ServerResponse,
+  { gone, stallTimeoutMs }: { readonly gone: AbortSignal; readonly stallTimeoutMs: number },
+): Promise<void> {
+  response.socket?.setTimeout(stallTimeoutMs);
+  await once(response, 'drain', { signal: gone }).catch(() => {});
+  response.socket?.setTimeout(0);
+}

@@ -1,0 +1,68 @@
+import type { Database } from '../store/database.ts';
+import { listRevisions, type RevisionRecord } from '../store/revision-log.ts';
+import { findRevision, type RevisionRef } from '../store/revisions.ts';
+import type { EnvironmentAccess } from './access.ts';
+import type { AuditLog } from './audit-log.ts';
+import { auditedTokenRead } from './audited.ts';
+import { checkRevision } from './checks.ts';
+import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from './page.ts';
+import { absentRevision } from './secret-selection.ts';
+
+export type { RevisionRecord } from '../store/revision-log.ts';
+
+export interface ChangesRequest extends PageRequest {
+  /** Only what came after this revision; 0 is before the first. */
+  readonly since?: RevisionRef;
+}
+
+export interface ChangeList {
+  /** Newest first. */
+  readonly changes: readonly RevisionRecord[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface ChangesDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
+}
+
+/** The history of a whole environment: who changed which keys, without values (docs/interface.md 4.10). */
+export class Changes {
+  readonly #deps: ChangesDeps;
+
+  constructor(deps: ChangesDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The changes of an environment. Only a service token's call is audited. Throws DomainError not_found for an unknown
+   * revision, and invalid_input for a bad limit or cursor.
+   */
+  async list(access: EnvironmentAccess<'change.list'>, request: ChangesRequest = {}): Promise<ChangeList> {
+    return auditedTokenRead(this.#deps.audit, access, async (note) => {
+      const { pool } = this.#deps.database;
+      const { since = 0 } = request;
+      checkRevision('since', since);
+      note({ since });
+      const limit = checkLimit(request);
+      const below = request.cursor === undefined ? null : revisionBelow(request.cursor);
+      const from = since === 0 ? { revision: 0 } : await findRevision(pool, access.environmentId, since);
+      if (from === undefined) throw absentRevision(since);
+      // One more than asked for tells whether there is a next page.
+      const page = { above: from.revision, below, limit: limit === null ? null : limit + 1 };
+      const found = await listRevisions(pool, access.environmentId, page);
+      const changes = limit === null ? found : found.slice(0, limit);
+      note({ changes: changes.length });
+      const last = changes.at(-1);
+      const hasMore = last !== undefined && found.length > changes.length;
+      return { changes, nextCursor: hasMore ? encodeCursor('changes', [String(last.revision)]) : null };
+    });
+  }
+}
+
+function revisionBelow(cursor: string): number {
+  const [revision = ''] = decodeCursor('changes', cursor, 1);
+  if (!/^[1-9][0-9]{0,9}$/.test(revision) || Number(revision) > 2 ** 31 - 1) throw badCursor();
+  return Number(revision);
+}

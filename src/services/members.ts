@@ -1,0 +1,170 @@
+import { DomainError, invalidField } from '../domain/domain-error.ts';
+import { emailFault } from '../domain/names.ts';
+import { memberChangeFault, type MemberFault } from '../domain/policy.ts';
+import type { Role } from '../domain/principal.ts';
+import { holdUsers } from '../store/access.ts';
+import type { Database } from '../store/database.ts';
+import {
+  type Candidate,
+  countOwners,
+  deleteMember,
+  findCandidate,
+  findUserId,
+  listMembers,
+  lockMembers,
+  type MemberRecord,
+  setMember,
+  type UserRef,
+} from '../store/members.ts';
+import { notifyUser } from '../store/notify.ts';
+import type { Transaction } from '../store/transaction.ts';
+import type { OrganizationAccess } from './access.ts';
+import type { AuditLog } from './audit-log.ts';
+import { auditedFailure, successRecord } from './audited.ts';
+import { checkUuid } from './checks.ts';
+import { mutateJudgedFirst } from './mutation.ts';
+
+export type { MemberRecord, UserRef } from '../store/members.ts';
+
+export interface SetMember {
+  readonly member: MemberRecord;
+  /** Whether the user was no member before. */
+  readonly isNew: boolean;
+}
+
+export interface MembersDeps {
+  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'recordFailure'>;
+}
+
+type ChangeAccess = OrganizationAccess<'member.set'> | OrganizationAccess<'member.remove'>;
+
+const roles: readonly Role[] = ['owner', 'admin', 'developer', 'viewer'];
+
+/** Who has which role in an organization (docs/interface.md 4, "Further routes"). */
+export class Members {
+  readonly #deps: MembersDeps;
+
+  constructor(deps: MembersDeps) {
+    this.#deps = deps;
+  }
+
+  /** All members, by e-mail address. */
+  async list(access: OrganizationAccess<'member.list'>): Promise<readonly MemberRecord[]> {
+    return listMembers(this.#deps.database.pool, access.organizationId);
+  }
+
+  /**
+   * Makes a user a member, or gives a member another role. Throws DomainError forbidden for what `memberChangeFault`
+   * refuses the caller, conflict for the last owner and for an owner who is disabled, not_found for no user.
+   */
+  async set(access: OrganizationAccess<'member.set'>, ref: UserRef, role: Role): Promise<SetMember> {
+    const { organizationId } = access;
+    return this.#change(access, ref, async (tx, candidate) => {
+      if (!roles.includes(role)) throw invalidField('role', `must be one of ${roles.join(', ')}`);
+      await this.#judge(tx, access, { candidate, to: role });
+      if (candidate === undefined) {
+        throw new DomainError('not_found', `there is no user ${textOf(ref)}; an instance admin makes users`);
+      }
+      const { id: userId, email, displayName, isDisabled, role: from } = candidate;
+      if (role === 'owner' && isDisabled) {
+        throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose somebody else`);
+      }
+      const createdAt = await setMember(tx, organizationId, userId, role);
+      await notifyUser(tx, userId);
+      const result = { member: { userId, email, displayName, role, createdAt }, isNew: from === null };
+      return { result, audit: successRecord(access, { userId, email, role, from }) };
+    });
+  }
+
+  /**
+   * Ends a membership, and with it the user's access at the next request; everybody may end their own. Throws DomainError
+   * forbidden and conflict as `set` does, not_found for somebody who is no member.
+   */
+  async remove(access: OrganizationAccess<'member.remove'>, ref: UserRef): Promise<void> {
+    const { organization, organizationId } = access;
+    await this.#change(access, ref, async (tx, candidate) => {
+      await this.#judge(tx, access, { candidate, to: null });
+      if (candidate === undefined || candidate.role === null) {
+        throw new DomainError('not_found', `${textOf(ref)} is no member of organization ${organization}`);
+      }
+      const { id: userId, email, role: from } = candidate;
+      await deleteMember(tx, organizationId, userId);
+      await notifyUser(tx, userId);
+      return { result: undefined, audit: successRecord(access, { userId, email, from }) };
+    });
+  }
+
+  /** Runs a change under the lock of the members, with whom it is about; undefined for no user. */
+  async #change<T>(
+    access: ChangeAccess,
+    ref: UserRef,
+    change: (tx: Transaction, candidate: Candidate | undefined) => ReturnType<ChangeOf<T>>,
+  ): Promise<T> {
+    const { organizationId, caller } = access;
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      checkUserRef(ref);
+      note('id' in ref ? { userId: ref.id } : { email: ref.email });
+      let userId: string | undefined;
+      return mutateJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          userId = await findUserId(tx, ref);
+          // Neither is being disabled from here on, so that an owner who is counted stays one.
+          await holdUsers(tx, userId === undefined ? [caller.principal.id] : [caller.principal.id, userId]);
+          await lockMembers(tx, organizationId);
+        },
+        change: async (tx) =>
+          change(tx, userId === undefined ? undefined : await findCandidate(tx, organizationId, userId)),
+      });
+    });
+  }
+
+  /** Throws what the policy says against the change, by the roles that are held now. */
+  async #judge(
+    tx: Transaction,
+    access: ChangeAccess,
+    { candidate, to }: { readonly candidate: Candidate | undefined; readonly to: Role | null },
+  ): Promise<void> {
+    const { organizationId, caller } = access;
+    const by = await findCandidate(tx, organizationId, caller.principal.id);
+    if (by === undefined || by.role === null) throw new Error('whoever may change members is one');
+    const fault = memberChangeFault({
+      byRole: by.role,
+      isSelf: candidate?.id === by.id,
+      from: candidate?.role ?? null,
+      to,
+      otherOwners: await countOwners(tx, organizationId, candidate?.id ?? null),
+    });
+    if (fault !== undefined) throw refusalOf(fault, access, by.role);
+  }
+}
+
+type ChangeOf<T> = Parameters<typeof mutateJudgedFirst<T>>[2]['change'];
+
+/** Throws DomainError invalid_input for what is neither a UUID nor an e-mail address in lower case. */
+function checkUserRef(ref: UserRef): void {
+  if ('id' in ref) return checkUuid('user', ref.id);
+  const fault = ref.email === ref.email.toLowerCase() ? emailFault(ref.email) : 'must be in lower case';
+  if (fault !== undefined) throw invalidField('user', fault);
+}
+
+function textOf(ref: UserRef): string {
+  return 'id' in ref ? ref.id : ref.email;
+}
+
+function refusalOf(fault: MemberFault, { action, organization }: ChangeAccess, role: Role): DomainError {
+  const place = `organization ${organization}`;
+  const refusals = {
+    not_admin: [
+      'forbidden',
+      `the role ${role} allows ${action} on ${place} for oneself alone; ask an owner or admin of the organization`,
+    ],
+    owner_only: ['forbidden', `only an owner of ${place} makes or unmakes an owner; ask one`],
+    last_owner: [
+      'conflict',
+      `this is the last owner of ${place} who is not disabled; make another member an owner first`,
+    ],
+  } as const;
+  const [code, detail] = refusals[fault];
+  return new DomainError(code, detail);
+}

@@ -1,0 +1,113 @@
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { open, seal } from '../crypto/aead.ts';
+import { Plaintext } from '../domain/plaintext.ts';
+import type { SecretList } from './secrets.ts';
+
+export interface StateCacheLimits {
+  /** Bytes of all kept states together; the longest unread go first. */
+  readonly maxBytes: number;
+  /** A state of fewer secrets is not worth keeping: its rows are read as fast. */
+  readonly minSecrets: number;
+}
+
+const defaultStateCacheLimits: StateCacheLimits = { maxBytes: 64 * 1024 * 1024, minSecrets: 20 };
+
+// Far below the 2^32 uses that a key with random nonces allows (NIST SP 800-38D, 8.3).
+const usesPerKey = 2 ** 30;
+
+interface Kept {
+  readonly revisionId: string;
+  readonly sealed: Buffer;
+}
+
+type WireSecret = readonly [key: string, value: string, version: number, updatedAtMs: number];
+type WireState = readonly [revision: number, secrets: readonly WireSecret[]];
+
+/**
+ * The states of environments as they were last read, so that a thousand values need not be fetched and decrypted one
+ * by one for each reader. A state never grows stale: it is asked for by the random id of its revision, and what is at a
+ * revision does not change. It is kept sealed, in one piece, under a key that this process made and never gives away,
+ * so that values lie about in memory no longer than without it.
+ */
+export class StateCache {
+  readonly #limits: StateCacheLimits;
+  /** By environment, the longest unread first. */
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+  #key: KeyObject = newKey();
+  #uses = 0;
+
+  constructor(limits: StateCacheLimits = defaultStateCacheLimits) {
+    this.#limits = limits;
+  }
+
+  /** Bytes that are kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The environment's secrets at this revision, if they are kept. */
+  find(environmentId: string, revisionId: string): SecretList | undefined {
+    const kept = this.#kept.get(environmentId);
+    if (kept?.revisionId !== revisionId) return undefined;
+    this.#kept.delete(environmentId);
+    this.#kept.set(environmentId, kept);
+    const bytes = open(this.#key, kept.sealed, placeOf(environmentId, revisionId));
+    const [revision, secrets] = JSON.parse(bytes.toString('utf8')) as WireState;
+    bytes.fill(0);
+    return {
+      environmentId,
+      revision,
+      revisionId,
+      secrets: secrets.map(([key, value, version, updatedAtMs]) => ({
+        key,
+        value: new Plaintext(value),
+        version,
+        updatedAt: new Date(updatedAtMs),
+      })),
+    };
+  }
+
+  /** Keeps all secrets of an environment at a revision, in place of those of another one. */
+  keep({ environmentId, revision, revisionId, secrets }: SecretList): void {
+    this.#drop(environmentId);
+    if (secrets.length < this.#limits.minSecrets) return;
+    const state: WireState = [
+      revision,
+      secrets.map(({ key, value, version, updatedAt }) => [key, value.reveal(), version, updatedAt.getTime()]),
+    ];
+    const bytes = Buffer.from(JSON.stringify(state));
+    if (bytes.length > this.#limits.maxBytes) return;
+    this.#count();
+    const sealed = seal(this.#key, bytes, placeOf(environmentId, revisionId));
+    bytes.fill(0);
+    this.#kept.set(environmentId, { revisionId, sealed });
+    this.#bytes += sealed.length;
+    for (const longestUnread of this.#kept.keys()) {
+      if (this.#bytes <= this.#limits.maxBytes) break;
+      this.#drop(longestUnread);
+    }
+  }
+
+  #drop(environmentId: string): void {
+    this.#bytes -= this.#kept.get(environmentId)?.sealed.length ?? 0;
+    this.#kept.delete(environmentId);
+  }
+
+  #count(): void {
+    this.#uses += 1;
+    if (this.#uses < usesPerKey) return;
+    for (const environmentId of this.#kept.keys()) this.#drop(environmentId);
+    this.#key = newKey();
+    this.#uses = 1;
+  }
+}
+
+function newKey(): KeyObject {
+  return createSecretKey(randomBytes(32));
+}
+
+/** What is kept for one place opens for no other. */
+function placeOf(environmentId: string, revisionId: string): Buffer {
+  return Buffer.from(`${environmentId} ${revisionId}`);
+}

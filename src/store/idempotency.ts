@@ -1,0 +1,74 @@
+import type { Transaction } from './transaction.ts';
+
+/** A request under an Idempotency-Key: the first four together are what is made once. */
+export interface IdempotencyClaim {
+  readonly actorId: string;
+  readonly action: string;
+  /** The environment, or the organization where the action is on that. */
+  readonly targetId: string;
+  readonly key: string;
+  readonly organizationId: string;
+  readonly environmentId: string | null;
+  /** SHA-256 of the request. */
+  readonly requestHash: Uint8Array;
+}
+
+/** An earlier request under the same key that was committed. */
+export interface IdempotencyRecord {
+  readonly requestHash: Uint8Array;
+  readonly result: unknown;
+}
+
+// Each claim removes more than itself, so that the table holds no more than a day's requests.
+const prunedAtOnce = 20;
+
+/**
+ * Claims a key for this transaction: undefined where it is free, else the record of the request that had it in the last
+ * 24 hours. Waits for another transaction that has claimed it and is not done, at most as long as for any lock. A claim
+ * that is rolled back leaves nothing. Whoever gets the key must call `keepIdempotencyResult` before the commit.
+ */
+export async function claimIdempotencyKey(
+  tx: Transaction,
+  claim: IdempotencyClaim,
+): Promise<IdempotencyRecord | undefined> {
+  const { actorId, action, targetId, key } = claim;
+  const claimed = await tx.$executeRaw`
+    INSERT INTO idempotency_record AS r
+      (actor_id, action, target_id, key, organization_id, environment_id, request_hash, result, created_at)
+    VALUES (${actorId}::uuid, ${action}, ${targetId}::uuid, ${key}, ${claim.organizationId}::uuid,
+      ${claim.environmentId}::uuid, ${claim.requestHash}, 'null', clock_timestamp())
+    ON CONFLICT (actor_id, action, target_id, key) DO UPDATE
+      SET request_hash = EXCLUDED.request_hash, result = EXCLUDED.result, created_at = EXCLUDED.created_at
+      WHERE r.created_at < clock_timestamp() - interval '24 hours'`;
+  if (claimed > 0) {
+    await prune(tx);
+    return undefined;
+  }
+  const id = { actorId, action, targetId, key };
+  return tx.idempotencyRecord.findUniqueOrThrow({
+    where: { actorId_action_targetId_key: id },
+    select: { requestHash: true, result: true },
+  });
+}
+
+/** Writes what the answer can be found again by: names, ids and numbers. */
+export async function keepIdempotencyResult(
+  tx: Transaction,
+  { actorId, action, targetId, key }: IdempotencyClaim,
+  result: object,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE idempotency_record SET result = ${JSON.stringify(result)}::jsonb
+    WHERE actor_id = ${actorId}::uuid AND action = ${action} AND target_id = ${targetId}::uuid AND key = ${key}`;
+}
+
+// SKIP LOCKED: a record that is being claimed anew stays, and nobody waits.
+async function prune(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    DELETE FROM idempotency_record r USING (
+      SELECT actor_id, action, target_id, key FROM idempotency_record
+      WHERE created_at < clock_timestamp() - interval '24 hours'
+      ORDER BY created_at LIMIT ${prunedAtOnce} FOR UPDATE SKIP LOCKED
+    ) AS old
+    WHERE r.actor_id = old.actor_id AND r.action = old.action AND r.target_id = old.target_id AND r.key = old.key`;
+}

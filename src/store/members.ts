@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import type { Role } from '../domain/principal.ts';
+import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface MemberRecord {
+  readonly userId: string;
+  readonly email: string;
+  readonly displayName: string | null;
+  readonly role: Role;
+  /** When the user became a member. */
+  readonly createdAt: Date;
+}
+
+/** Names a user: by id, or by e-mail address in lower case. */
+export type UserRef = { readonly id: string } | { readonly email: string };
+
+/** A user as a change of their membership needs to know them. */
+export interface Candidate {
+  readonly id: string;
+  readonly email: string;
+  readonly displayName: string | null;
+  readonly isDisabled: boolean;
+  /** Null for no member. */
+  readonly role: Role | null;
+}
+
+const listStatement: Statement = {
+  name: 'members-list',
+  text: `SELECT m.user_id AS "userId", u.email, u.display_name AS "displayName", m.role, m.created_at AS "createdAt"
+    FROM membership m JOIN app_user u ON u.id = m.user_id
+    WHERE m.organization_id = $1 ORDER BY u.email COLLATE "C"`,
+};
+
+/** All members of an organization, by e-mail address. */
+export async function listMembers(pool: pg.Pool, organizationId: string): Promise<MemberRecord[]> {
+  return queryRows<MemberRecord>(pool, listStatement, [organizationId]);
+}
+
+/** The id of a user; undefined for none. It never changes, nor does whose an e-mail address is. */
+export async function findUserId(tx: Transaction, ref: UserRef): Promise<string | undefined> {
+  const user = await tx.user.findUnique({ where: ref, select: { id: true } });
+  return user?.id;
+}
+
+/** Lets one change of an organization's members at a time be made: held to the end. Lock users before. */
+export async function lockMembers(tx: Transaction, organizationId: string): Promise<void> {
+  await tx.$executeRaw`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;
+}
+
+/** A user and the role they have in an organization. */
+export async function findCandidate(
+  tx: Transaction,
+  organizationId: string,
+  userId: string,
+): Promise<Candidate | undefined> {
+  const [candidate] = await tx.$queryRaw<Candidate[]>`
+    SELECT u.id, u.email, u.display_name AS "displayName", u.disabled_at IS NOT NULL AS "isDisabled", m.role
+    FROM app_user u LEFT JOIN membership m ON m.user_id = u.id AND m.organization_id = ${organizationId}::uuid
+    WHERE u.id = ${userId}::uuid`;
+  return candidate;
+}
+
+/** How many owners who are not disabled an organization has, leaving out one user or none. */
+export async function countOwners(tx: Transaction, organizationId: string, except: string | null): Promise<number> {
+  const exception = except === null ? Prisma.empty : Prisma.sql`AND m.user_id <> ${except}::uuid`;
+  const [counted] = await tx.$queryRaw<{ owners: number }[]>`
+    SELECT count(*)::int AS owners FROM membership m JOIN app_user u ON u.id = m.user_id AND u.disabled_at IS NULL
+    WHERE m.organization_id = ${organizationId}::uuid AND m.role = 'owner' ${exception}`;
+  return counted?.owners ?? 0;
+}
+
+/** Makes a user a member, or gives a member another role; answers since when they are one. */
+export async function setMember(tx: Transaction, organizationId: string, userId: string, role: Role): Promise<Date> {
+  const [member] = await tx.$queryRaw<{ createdAt: Date }[]>`
+    INSERT INTO membership (organization_id, user_id, role)
+    VALUES (${organizationId}::uuid, ${userId}::uuid, ${role}::role)
+    ON CONFLICT (organization_id, user_id) DO UPDATE SET role = EXCLUDED.role
+    RETURNING created_at AS "createdAt"`;
+  if (member === undefined) throw new Error('an INSERT of one row answers one row');
+  return member.createdAt;
+}
+
+export async function deleteMember(tx: Transaction, organizationId: string, userId: string): Promise<void> {
+  await tx.membership.deleteMany({ where: { organizationId, userId } });
+}

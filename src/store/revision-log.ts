@@ -1,0 +1,145 @@
+import type pg from 'pg';
+import type { ActorType, Principal, Role } from '../domain/principal.ts';
+import { liveCredentialIds } from './credentials.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { RevisionIds } from './revisions.ts';
+
+/** What a revision did to one key: the number of the version it set, null where it deleted the key. */
+export interface ChangedKey {
+  readonly key: string;
+  readonly version: number | null;
+}
+
+/** One committed change of an environment's secrets. */
+export interface RevisionRecord extends RevisionIds {
+  readonly changedBy: string;
+  readonly changedByType: ActorType;
+  /** The actor's name as of then. */
+  readonly changedByName: string;
+  readonly comment: string | null;
+  readonly createdAt: Date;
+  /** By key. */
+  readonly keys: readonly ChangedKey[];
+}
+
+export interface RevisionPage {
+  /** Revisions above this number. */
+  readonly above: number;
+  /** And below this one; null begins at the newest. */
+  readonly below: number | null;
+  /** Null for all. */
+  readonly limit: number | null;
+}
+
+/** Where a reader of changes stands. An id of null stands for «before the first change». */
+export interface StreamPosition {
+  readonly revision: number;
+  readonly revisionId: string | null;
+}
+
+/** A revision as a stream tells it. */
+export interface StreamedRevision extends RevisionIds {
+  readonly keys: readonly ChangedKey[];
+}
+
+/** All that a stream must know before it tells anything, of one moment. */
+export interface StreamLook {
+  /** The environment's newest revision. */
+  readonly present: RevisionIds;
+  readonly credentialIsLive: boolean;
+  /** The caller's role now; null for none and for service tokens. */
+  readonly role: Role | null;
+  /** False when the environment does not know the position: its database was recovered to an earlier point. */
+  readonly positionIsKnown: boolean;
+  /** The first revision after the position, if there is one. */
+  readonly next: StreamedRevision | undefined;
+}
+
+interface KeysRow {
+  /** Arrays of one length; null where the revision has no key any more. */
+  readonly keys: readonly string[] | null;
+  readonly versions: readonly (number | null)[] | null;
+}
+
+// Of one revision; a lateral subquery, so that it is read only for the revisions that the page has.
+const changedKeys = `SELECT array_agg(s.key ORDER BY s.key COLLATE "C") AS keys,
+        array_agg(v.version ORDER BY s.key COLLATE "C") AS versions
+      FROM secret_change c JOIN secret s ON s.id = c.secret_id LEFT JOIN secret_version v ON v.id = c.version_id
+      WHERE c.revision_id = r.id`;
+
+// Bounds and no choices, so that the index serves them whatever is asked for.
+const listStatement: Statement = {
+  name: 'revisions-list',
+  text: `SELECT r.number AS revision, r.id AS "revisionId", r.actor_id AS "changedBy", r.actor_type AS "changedByType",
+      r.actor_name AS "changedByName", r.comment, r.created_at AS "createdAt", changed.keys, changed.versions
+    FROM environment_revision r CROSS JOIN LATERAL (${changedKeys}) changed
+    WHERE r.environment_id = $1 AND r.number > $2
+      AND r.number < coalesce($3, 2147483648::bigint)
+    ORDER BY r.number DESC LIMIT $4`,
+};
+
+// No row where the environment, or anything above it, is deleted.
+const lookStatement: Statement = {
+  name: 'stream-look',
+  text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", m.role,
+      EXISTS (${liveCredentialIds('ARRAY[$3]::uuid[]')}) AS "credentialIsLive",
+      $5::uuid IS NULL OR $5 = e.revision_id
+        OR EXISTS (SELECT FROM environment_revision known WHERE known.id = $5 AND known.environment_id = e.id)
+        AS "positionIsKnown",
+      next.number AS "nextRevision", next.id AS "nextRevisionId", next.keys, next.versions
+    FROM environment e
+    JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
+    JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $2::uuid
+    LEFT JOIN LATERAL (
+      SELECT r.number, r.id, changed.keys, changed.versions
+      FROM environment_revision r CROSS JOIN LATERAL (${changedKeys}) changed
+      WHERE r.environment_id = e.id AND r.number > $4::int
+      ORDER BY r.number LIMIT 1
+    ) next ON true
+    WHERE e.id = $1 AND e.deleted_at IS NULL`,
+};
+
+/** Revisions of an environment with what they changed, newest first. */
+export async function listRevisions(
+  pool: pg.Pool,
+  environmentId: string,
+  { above, below, limit }: RevisionPage,
+): Promise<RevisionRecord[]> {
+  const values = [environmentId, above, below, limit];
+  const rows = await queryRows<Omit<RevisionRecord, 'keys'> & KeysRow>(pool, listStatement, values);
+  return rows.map(({ keys, versions, ...revision }) => ({ ...revision, keys: changedKeysOf({ keys, versions }) }));
+}
+
+interface LookRow extends RevisionIds, KeysRow {
+  readonly role: Role | null;
+  readonly credentialIsLive: boolean;
+  readonly positionIsKnown: boolean;
+  readonly nextRevision: number | null;
+  readonly nextRevisionId: string | null;
+}
+
+/** Looks, with one statement, whether a caller may still hear of an environment and what comes next; undefined if it is gone. */
+export async function lookForStream(
+  pool: pg.Pool,
+  {
+    environmentId,
+    principal,
+    position,
+  }: { readonly environmentId: string; readonly principal: Principal; readonly position: StreamPosition },
+): Promise<StreamLook | undefined> {
+  const userId = principal.type === 'user' ? principal.id : null;
+  const values = [environmentId, userId, principal.credentialId, position.revision, position.revisionId];
+  const [row] = await queryRows<LookRow>(pool, lookStatement, values);
+  if (row === undefined) return undefined;
+  const { revision, revisionId, nextRevision, nextRevisionId, role, credentialIsLive, positionIsKnown } = row;
+  const next =
+    nextRevision === null || nextRevisionId === null
+      ? undefined
+      : { revision: nextRevision, revisionId: nextRevisionId, keys: changedKeysOf(row) };
+  return { present: { revision, revisionId }, role, credentialIsLive, positionIsKnown, next };
+}
+
+function changedKeysOf({ keys, versions }: KeysRow): ChangedKey[] {
+  return (keys ?? []).map((key, index) => ({ key, version: versions?.[index] ?? null }));
+}

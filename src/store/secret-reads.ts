@@ -1,0 +1,172 @@
+import type pg from 'pg';
+import { queryRows, type Statement } from './database.ts';
+import { type RevisionIds, type RevisionRef, wantedRevision, wantedRevisionValues } from './revisions.ts';
+
+/** A secret at some revision, without its value. */
+export interface StoredKey {
+  readonly secretId: string;
+  readonly key: string;
+  readonly version: number;
+  /** The id of the version record. */
+  readonly versionId: string;
+  /** When that version was made. */
+  readonly updatedAt: Date;
+}
+
+/** The same with its value as it is stored. */
+export interface SealedSecret extends StoredKey {
+  readonly ciphertext: Uint8Array;
+  readonly dataKeyId: string;
+}
+
+/** Secrets of an environment, and the revision they are of. */
+export interface EnvironmentState<Row extends StoredKey> extends RevisionIds {
+  /** By key. */
+  readonly secrets: readonly Row[];
+}
+
+/** Which secrets are wanted: all of the newest revision unless told. */
+export interface SecretSelection {
+  /** Only keys that begin so. */
+  readonly prefix?: string;
+  /** The state at this revision. */
+  readonly revision?: RevisionRef;
+}
+
+/** What a statement reads; each shape is a text of its own, so that the common one stays the simplest. */
+interface Shape {
+  readonly of: 'all' | 'prefix' | 'key';
+  readonly at: 'present' | 'past';
+  readonly values: 'sealed' | 'none';
+}
+
+// Revision and rows in one statement: so they are of one moment, without a lock. The outer join keeps the revision's
+// row where no secret fits.
+function statementOf({ of, at, values }: Shape): Statement {
+  const isPresent = at === 'present';
+  const argument = isPresent ? '$2' : '$4';
+  const keys = { all: '', prefix: ` AND starts_with(s.key, ${argument})`, key: ` AND s.key = ${argument}` }[of];
+  const sealed = values === 'sealed' ? ', v.ciphertext, v.data_key_id AS "dataKeyId"' : '';
+  const name = `secrets-${of}-${at}-${values}`;
+  if (isPresent) {
+    const tables = values === 'sealed' ? '(secret s JOIN secret_version v ON v.id = s.current_version_id)' : 'secret s';
+    return {
+      name,
+      text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.id AS "secretId", s.key, s.version,
+          s.current_version_id AS "versionId", s.updated_at AS "updatedAt"${sealed}
+        FROM environment e
+        LEFT JOIN ${tables} ON s.environment_id = e.id AND s.deleted_at IS NULL${keys}
+        WHERE e.id = $1 AND e.deleted_at IS NULL
+        ORDER BY s.key COLLATE "C"`,
+    };
+  }
+  return {
+    name,
+    text: `SELECT r.number AS revision, r.id AS "revisionId", s.id AS "secretId", s.key, v.version, v.id AS "versionId",
+        v.created_at AS "updatedAt"${sealed}
+      FROM (${wantedRevision}) r
+      LEFT JOIN (secret s
+        CROSS JOIN LATERAL (SELECT c.version_id FROM secret_change c
+          WHERE c.secret_id = s.id AND c.revision_number <= r.number
+          ORDER BY c.revision_number DESC LIMIT 1) newest
+        JOIN secret_version v ON v.id = newest.version_id
+      ) ON s.environment_id = r.environment_id${keys}
+      ORDER BY s.key COLLATE "C"`,
+  };
+}
+
+/** Secrets of an environment by key; undefined if it is gone or has no such revision. */
+export async function listSecrets(
+  pool: pg.Pool,
+  environmentId: string,
+  selection: SecretSelection = {},
+): Promise<EnvironmentState<SealedSecret> | undefined> {
+  return readList(pool, environmentId, { selection, values: 'sealed' });
+}
+
+/** The same without values, of which not a byte is read. */
+export async function listSecretKeys(
+  pool: pg.Pool,
+  environmentId: string,
+  selection: SecretSelection = {},
+): Promise<EnvironmentState<StoredKey> | undefined> {
+  return readList(pool, environmentId, { selection, values: 'none' });
+}
+
+interface KeySelection {
+  readonly key: string;
+  readonly revision: RevisionRef | undefined;
+}
+
+/** One secret: `no-revision` where the environment is gone or has no such revision, `no-key` where it has no such key. */
+export async function findSecret(
+  pool: pg.Pool,
+  environmentId: string,
+  selection: KeySelection,
+): Promise<SealedSecret | 'no-key' | 'no-revision'> {
+  return readOne<SealedSecret>(pool, environmentId, { selection, values: 'sealed' });
+}
+
+/** The same without its value. */
+export async function findSecretKey(
+  pool: pg.Pool,
+  environmentId: string,
+  selection: KeySelection,
+): Promise<StoredKey | 'no-key' | 'no-revision'> {
+  return readOne<StoredKey>(pool, environmentId, { selection, values: 'none' });
+}
+
+/** The one row where no secret fits: all but the revision is null. */
+type NoSecret = RevisionIds & { readonly secretId: null };
+
+async function readList<Row extends StoredKey>(
+  pool: pg.Pool,
+  environmentId: string,
+  { selection: { prefix, revision }, values }: { selection: SecretSelection; values: Shape['values'] },
+): Promise<EnvironmentState<Row> | undefined> {
+  const of = prefix === undefined ? 'all' : 'prefix';
+  const wanted = prefix === undefined ? [] : [prefix];
+  const rows = await readRows<Row>(pool, { of, values, environmentId, revision, wanted });
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const { revision: number, revisionId } = first;
+  return { revision: number, revisionId, secrets: first.secretId === null ? [] : (rows as Row[]) };
+}
+
+async function readOne<Row extends StoredKey>(
+  pool: pg.Pool,
+  environmentId: string,
+  { selection: { key, revision }, values }: { selection: KeySelection; values: Shape['values'] },
+): Promise<Row | 'no-key' | 'no-revision'> {
+  const [row] = await readRows<Row>(pool, { of: 'key', values, environmentId, revision, wanted: [key] });
+  if (row === undefined) return 'no-revision';
+  return row.secretId === null ? 'no-key' : row;
+}
+
+interface Reading extends Pick<Shape, 'of' | 'values'> {
+  readonly environmentId: string;
+  readonly revision: RevisionRef | undefined;
+  /** The prefix or key, if any. */
+  readonly wanted: readonly string[];
+}
+
+async function readRows<Row extends StoredKey>(
+  pool: pg.Pool,
+  { of, values, environmentId, revision, wanted }: Reading,
+): Promise<((Row & RevisionIds) | NoSecret)[]> {
+  const at = revision === undefined ? 'present' : 'past';
+  const place = revision === undefined ? [environmentId] : wantedRevisionValues(environmentId, revision);
+  return queryRows(pool, statementFor({ of, at, values }), [...place, ...wanted]);
+}
+
+const statements = new Map<string, Statement>();
+
+/** Each text is made once. */
+function statementFor(shape: Shape): Statement {
+  const id = `${shape.of} ${shape.at} ${shape.values}`;
+  const known = statements.get(id);
+  if (known !== undefined) return known;
+  const made = statementOf(shape);
+  statements.set(id, made);
+  return made;
+}

@@ -1,0 +1,192 @@
+import type pg from 'pg';
+import type { Actor, ActorType } from '../domain/principal.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+/** A snapshot without its entries. */
+export interface SnapshotRecord {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly createdBy: string;
+  readonly createdByType: ActorType;
+  /** The creator's name as of then. */
+  readonly createdByName: string;
+  readonly createdAt: Date;
+  readonly secretCount: number;
+  /** The number of the revision it stands for; 0 where the environment had no change yet. */
+  readonly revision: number;
+  /** Null where the environment had no change yet. */
+  readonly revisionId: string | null;
+}
+
+export interface NewSnapshot {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly creator: Actor;
+}
+
+export interface SnapshotPage {
+  /** The snapshot that the page begins after; null begins at the newest. */
+  readonly after: { readonly createdAt: Date; readonly id: string } | null;
+  /** Null for all. */
+  readonly limit: number | null;
+}
+
+/** A key that two states of an environment do not have alike: its versions' numbers, null where it is not there. */
+export interface KeyDifference {
+  readonly key: string;
+  readonly from: number | null;
+  readonly to: number | null;
+  /** Whether both have the key, with values that differ. */
+  readonly valueChanged: boolean;
+}
+
+/** How a snapshot and another state of its environment differ. */
+export interface SnapshotDifference {
+  /** The revision of that other state, as in `SnapshotRecord`; of the present one it is never null. */
+  readonly revision: number;
+  readonly revisionId: string | null;
+  /** How many keys are at the same version in both. */
+  readonly unchanged: number;
+  /** By key. */
+  readonly differences: readonly KeyDifference[];
+}
+
+const recordColumns = `n.id, n.name, n.description, n.created_by_id AS "createdBy",
+    n.created_by_type AS "createdByType", n.created_by_name AS "createdByName", n.created_at AS "createdAt",
+    n.secret_count AS "secretCount", coalesce(r.number, 0) AS revision, n.revision_id AS "revisionId"`;
+const recordTables = 'snapshot n LEFT JOIN environment_revision r ON r.id = n.revision_id';
+
+const listStatement: Statement = {
+  name: 'snapshots-list',
+  text: `SELECT ${recordColumns} FROM ${recordTables}
+    WHERE n.environment_id = $1 AND ($2::timestamptz IS NULL OR (n.created_at, n.id) < ($2, $3::uuid))
+    ORDER BY n.created_at DESC, n.id DESC LIMIT $4`,
+};
+
+const findText = `SELECT ${recordColumns} FROM ${recordTables}
+    WHERE n.environment_id = $1::uuid AND n.id = $2::uuid`;
+const findStatement: Statement = { name: 'snapshot-find', text: findText };
+
+// Both states in one statement, and so of one moment. The head keeps a row where nothing differs.
+const diffStatement: Statement = {
+  name: 'snapshot-diff',
+  text: `WITH head AS (
+      SELECT other.id AS other_id, CASE WHEN $3::uuid IS NULL THEN e.revision_number ELSE coalesce(r.number, 0) END
+        AS revision, CASE WHEN $3::uuid IS NULL THEN e.revision_id ELSE other.revision_id END AS "revisionId"
+      FROM environment e
+      JOIN snapshot n ON n.environment_id = e.id AND n.id = $2
+      LEFT JOIN snapshot other ON other.environment_id = e.id AND other.id = $3
+      LEFT JOIN environment_revision r ON r.id = other.revision_id
+      WHERE e.id = $1 AND e.deleted_at IS NULL
+    ), pair AS (
+      SELECT coalesce(f.secret_id, t.secret_id) AS secret_id, f.version_id AS from_id, t.version_id AS to_id
+      FROM (SELECT secret_id, version_id FROM snapshot_entry WHERE snapshot_id = $2) AS f
+      FULL JOIN (
+        SELECT secret_id, version_id FROM snapshot_entry WHERE snapshot_id = $3
+        UNION ALL SELECT id, current_version_id FROM secret
+        WHERE environment_id = $1 AND deleted_at IS NULL AND $3::uuid IS NULL
+      ) AS t ON t.secret_id = f.secret_id
+    ), difference AS (
+      SELECT s.key, f.version AS "from", t.version AS "to", coalesce(f.value_mac <> t.value_mac, false) AS "valueChanged"
+      FROM pair JOIN secret s ON s.id = pair.secret_id
+      LEFT JOIN secret_version f ON f.id = pair.from_id
+      LEFT JOIN secret_version t ON t.id = pair.to_id
+      WHERE pair.from_id IS DISTINCT FROM pair.to_id
+    )
+    SELECT head.other_id AS "otherId", head.revision, head."revisionId",
+      (SELECT count(*)::int FROM pair WHERE from_id = to_id) AS unchanged, difference.*
+    FROM head LEFT JOIN difference ON true
+    ORDER BY difference.key COLLATE "C"`,
+};
+
+/**
+ * Makes a snapshot of an environment as it is, in one statement whatever the number of its secrets, and answers its
+ * record. The caller holds the environment's lock.
+ */
+export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Promise<SnapshotRecord> {
+  const { id, environmentId, name, description, creator } = snapshot;
+  // The statement's time and not the transaction's: it is taken under the lock, so that it has the order of the changes.
+  const rows = await tx.$queryRaw<Pick<SnapshotRecord, 'createdAt' | 'secretCount' | 'revision' | 'revisionId'>[]>`
+    WITH present AS MATERIALIZED (
+      SELECT id AS secret_id, current_version_id AS version_id FROM secret
+      WHERE environment_id = ${environmentId}::uuid AND deleted_at IS NULL
+    ), entry AS (
+      INSERT INTO snapshot_entry (snapshot_id, secret_id, version_id)
+      SELECT ${id}::uuid, secret_id, version_id FROM present
+    ), made AS (
+      INSERT INTO snapshot (id, environment_id, name, description, revision_id, secret_count, created_by_id,
+        created_by_type, created_by_name, created_at)
+      SELECT ${id}::uuid, e.id, ${name}, ${description}, CASE WHEN e.revision_number > 0 THEN e.revision_id END,
+        (SELECT count(*) FROM present), ${creator.id}::uuid, ${creator.type}::actor_type, ${creator.name},
+        statement_timestamp()
+      FROM environment e WHERE e.id = ${environmentId}::uuid
+      RETURNING created_at, secret_count, revision_id
+    )
+    SELECT made.created_at AS "createdAt", made.secret_count AS "secretCount", made.revision_id AS "revisionId",
+      e.revision_number AS revision
+    FROM made, environment e WHERE e.id = ${environmentId}::uuid`;
+  const [made] = rows;
+  if (made === undefined) throw new Error('the environment of the snapshot is not there');
+  const { id: createdBy, type: createdByType, name: createdByName } = creator;
+  return { id, name, description, createdBy, createdByType, createdByName, ...made };
+}
+
+/** The snapshots of an environment, newest first. */
+export async function listSnapshots(
+  pool: pg.Pool,
+  environmentId: string,
+  { after, limit }: SnapshotPage,
+): Promise<SnapshotRecord[]> {
+  const values = [environmentId, after?.createdAt ?? null, after?.id ?? null, limit];
+  return queryRows<SnapshotRecord>(pool, listStatement, values);
+}
+
+/** A snapshot of the environment; undefined where it has no such one. */
+export async function findSnapshot(
+  pool: pg.Pool,
+  environmentId: string,
+  id: string,
+): Promise<SnapshotRecord | undefined> {
+  const [snapshot] = await queryRows<SnapshotRecord>(pool, findStatement, [environmentId, id]);
+  return snapshot;
+}
+
+/** Like `findSnapshot`, in a transaction that may hold the environment's lock. */
+export async function readSnapshot(
+  tx: Transaction,
+  environmentId: string,
+  id: string,
+): Promise<SnapshotRecord | undefined> {
+  const [snapshot] = await tx.$queryRawUnsafe<SnapshotRecord[]>(findText, environmentId, id);
+  return snapshot;
+}
+
+/**
+ * Compares a snapshot with another of the same environment, or with its present state where `otherId` is null; with
+ * one statement. Answers which of the two snapshots the environment does not have.
+ */
+export async function compareSnapshot(
+  pool: pg.Pool,
+  environmentId: string,
+  { id, otherId }: { readonly id: string; readonly otherId: string | null },
+): Promise<SnapshotDifference | 'no-snapshot' | 'no-other'> {
+  type Row = Pick<SnapshotDifference, 'revision' | 'revisionId' | 'unchanged'> & { otherId: string | null };
+  const values = [environmentId, id, otherId];
+  const rows = await queryRows<Row & (KeyDifference | { key: null })>(pool, diffStatement, values);
+  const [head] = rows;
+  if (head === undefined) return 'no-snapshot';
+  if (head.otherId !== otherId) return 'no-other';
+  const differences = rows.flatMap((row) =>
+    row.key === null ? [] : [{ key: row.key, from: row.from, to: row.to, valueChanged: row.valueChanged }],
+  );
+  return { revision: head.revision, revisionId: head.revisionId, unchanged: head.unchanged, differences };
+}
+
+/** Deletes a snapshot with its entries. The caller holds the lock of its environment. */
+export async function deleteSnapshot(tx: Transaction, id: string): Promise<void> {
+  await tx.$executeRaw`DELETE FROM snapshot WHERE id = ${id}::uuid`;
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
+import { integerText, timestamp, uuid } from './fields.ts';
+
+/** docs/interface.md 6: reading the audit of an organization. */
+
+const actorType = z.enum(['user', 'service_token', 'resource', 'system']);
+
+export const auditQuery = z.strictObject({
+  /** An action, or with a dot at its end the beginning of several. */
+  action: z
+    .string()
+    .max(64, { error: 'must be at most 64 characters' })
+    .regex(/^[a-z_]+(?:\.[a-z_]*)?$/, {
+      error: 'must be an action such as secret.list, or the beginning of several such as secret.',
+    })
+    .exactOptional(),
+  actor: uuid.exactOptional(),
+  actorType: actorType.exactOptional(),
+  since: timestamp.exactOptional(),
+  /** `limits.auditPageSize` unless told: this list is never whole. */
+  limit: integerText(1, limits.pageSize).exactOptional(),
+  cursor: z.string().exactOptional(),
+});
+
+export const auditEntryView = z.strictObject({
+  id: z.string(),
+  at: z.iso.datetime(),
+  actor: z.strictObject({ type: actorType, id: z.guid(), name: z.string() }),
+  action: z.string(),
+  /** Slugs, keys, ids and numbers of what was acted on; never a value. */
+  target: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])),
+  outcome: z.enum(['success', 'denied', 'failed']),
+  requestId: z.guid(),
+  sourceAddress: z.string().nullable(),
+  /** `[Service Token]` for what a service token did or what was done to one. */
+  label: z.string().nullable(),
+});
+
+export const auditListView = z.strictObject({ entries: z.array(auditEntryView), nextCursor: z.string().nullable() });
+
+export type AuditEntryView = z.infer<typeof auditEntryView>;

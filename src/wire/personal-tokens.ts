@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
+import { name, timestamp, uuid } from './fields.ts';
+
+/** People's own tokens. */
+
+export const personalTokenParams = z.strictObject({ id: uuid });
+
+export const createPersonalTokenBody = z.strictObject({
+  name,
+  expiresInDays: z.int().min(1).max(limits.tokenLifetimeDays).exactOptional(),
+  expiresAt: timestamp.exactOptional(),
+});
+
+const personalTokenFields = {
+  id: z.guid(),
+  name: z.string(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().nullable(),
+  revokedAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable(),
+};
+
+export const personalTokenView = z.strictObject(personalTokenFields);
+/** The token itself is in this one answer and never again. */
+export const createdPersonalTokenView = z.strictObject({ ...personalTokenFields, token: z.string() });
+export const personalTokenListView = z.strictObject({
+  personalTokens: z.array(personalTokenView),
+  nextCursor: z.string().nullable(),
+});
+
+export type PersonalTokenView = z.infer<typeof personalTokenView>;

@@ -1,0 +1,30 @@
+import type pg from 'pg';
+import { Prisma } from '../../src/store/generated/client.ts';
+import type { Transaction } from '../../src/store/transaction.ts';
+
+/**
+ * The store's own statements on a bare connection of pg: what a bench runs as the floor of a write is, by
+ * construction, what Keyframe runs.
+ */
+function bareTransaction(client: pg.ClientBase): Transaction {
+  const run = async (parts: TemplateStringsArray, ...values: unknown[]): Promise<pg.QueryResult> => {
+    const statement = Prisma.sql(parts, ...values);
+    return client.query(statement.text, statement.values);
+  };
+  const tx = {
+    $queryRaw: async (parts: TemplateStringsArray, ...values: unknown[]) => (await run(parts, ...values)).rows,
+    $executeRaw: async (parts: TemplateStringsArray, ...values: unknown[]) => (await run(parts, ...values)).rowCount,
+  };
+  // The store's functions that a bench calls use these two methods alone.
+  return tx as unknown as Transaction;
+}
+
+/** Runs work between BEGIN and COMMIT. */
+export async function inBareTransaction(
+  client: pg.ClientBase,
+  work: (tx: Transaction) => Promise<void>,
+): Promise<void> {
+  await client.query('BEGIN');
+  await work(bareTransaction(client));
+  await client.query('COMMIT');
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../../scripts/postgres/server.ts';
+import { createLogger } from '../../src/lib/logger.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { ApiClient, type ApiEnvironment } from '../support/api-client.ts';
+import { ServerProcess } from '../support/server-process.ts';
+
+/** What the benches of the API stand on: it runs as users run it, in a process of its own on a durable PostgreSQL. */
+export interface BenchApi {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly adminToken: string;
+  readonly admin: ApiClient;
+}
+
+/** Starts both, to be ended with `resources`. Its limits on requests are off: one client asks more than many would. */
+export async function startBenchApi(resources: AsyncDisposableStack): Promise<BenchApi> {
+  const folder = mkdtempSync(join(tmpdir(), 'keyframe-bench-'));
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const postgres = await startPostgres({});
+  resources.defer(() => postgres.stop());
+  const databaseUrl = postgres.urlOf('postgres');
+  await migrate({ url: databaseUrl, logger: createLogger('warn') });
+  const rootKeyFile = join(folder, 'root-key');
+  const tokenFile = join(folder, 'admin-token');
+  writeFileSync(rootKeyFile, `bench:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  const { url } = await ServerProcess.start(resources, {
+    role: 'api',
+    env: {
+      DATABASE_URL: databaseUrl,
+      ROOT_KEY_FILE: rootKeyFile,
+      BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com',
+      BOOTSTRAP_TOKEN_FILE: tokenFile,
+      LOG_LEVEL: 'warn',
+      RATE_LIMIT_REQUESTS: '0',
+    },
+  });
+  const adminToken = readFileSync(tokenFile, 'utf8').trim();
+  return { url, databaseUrl, adminToken, admin: new ApiClient({ url, token: adminToken }) };
+}
+
+/** Keys `KEY_0001` and so on, each with a value of 32 hexadecimal digits. */
+function benchSecrets(count: number): Record<string, string> {
+  const keys = Array.from({ length: count }, (_, index) => `KEY_${String(index + 1).padStart(5, '0')}`);
+  return Object.fromEntries(keys.map((key) => [key, randomBytes(16).toString('hex')]));
+}
+
+/** A new environment with so many secrets. */
+export async function benchEnvironment(admin: ApiClient, count: number): Promise<ApiEnvironment> {
+  const environment = await admin.makeEnvironment();
+  await environment.change(benchSecrets(count));
+  return environment;
+}

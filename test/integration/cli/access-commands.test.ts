@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CliRunner } from '../../support/cli.ts';
+import { type TestApi, startTestApi } from '../../support/http.ts';
+import { createUser, createWorld, type World } from '../../support/services.ts';
+
+const unknownId = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
+let api: TestApi;
+let world: World;
+let cli: CliRunner;
+let scope: string[];
+
+beforeAll(async () => {
+  api = await startTestApi();
+  world = await createWorld(api.services);
+  cli = await CliRunner.create({ url: `http://127.0.0.1:${api.port}`, token: world.owner.token });
+  const { organization, project, environment } = world.slugs;
+  scope = ['-o', organization, '-p', project, '-e', environment];
+});
+
+afterAll(async () => {
+  cli.remove();
+  await api.close();
+});
+
+describe('service tokens', () => {
+  test('create-service takes -o, -n, -s, -p as the permission, and --expires-in', async () => {
+    const { organization } = world.slugs;
+    const line = ['token', 'create-service', '-o', organization, '-n', 'ci', '-s', 'organization', '-p', 'read'];
+    const made = await cli.json<{ token: string; expiresAt: string }>([...line, '--expires-in', '2']);
+    expect(made).toMatchObject({ name: 'ci', scope: 'organization', permission: 'read' });
+    expect(made.token).toMatch(/^kf_svc_/);
+    expect(Math.round((Date.parse(made.expiresAt) - Date.now()) / 86_400_000)).toBe(2);
+    const shown = await cli.run(line);
+    expect(shown.stdout).toMatch(/Token: +kf_svc_/);
+    expect(shown.stderr).toContain('shown this once');
+  });
+
+  test('create-service finds project and environment by id and by slug', async () => {
+    const { organization, project, environment } = world.slugs;
+    const line = ['token', 'create-service', '-o', organization, '-n', 'x', '-p', 'read_write'];
+    const inProject = { scope: 'project', projectId: world.project.id };
+    const inEnvironment = { scope: 'environment', environmentId: world.environment.id };
+    expect(await cli.json([...line, '-s', 'project', '--project-id', world.project.id])).toMatchObject(inProject);
+    expect(await cli.json([...line, '-s', 'project', '--project', project])).toMatchObject(inProject);
+    const byId = [...line, '-s', 'environment', '--environment-id', world.environment.id];
+    expect(await cli.json(byId)).toMatchObject(inEnvironment);
+    const bySlug = [...line, '--scope', 'environment', '--project', project, '--env', environment];
+    expect(await cli.json(bySlug)).toMatchObject(inEnvironment);
+    for (const missing of [['project'], ['environment'], ['environment', '--project', project]]) {
+      const { exitCode, stderr } = await cli.run([...line, '-s', ...missing]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(/needs --(?:project|environment)-id/);
+    }
+  });
+
+  test('list-service, rotate-service and revoke-service go by the id, and a revoked token ends with 3', async () => {
+    const { organization } = world.slugs;
+    const line = ['token', 'create-service', '-o', organization, '-n', 'turning', '-s', 'organization', '-p', 'read'];
+    const made = await cli.json<{ id: string; token: string }>(line);
+    const rotate = ['token', 'rotate-service', '-o', organization, '--id', made.id, '--overlap'];
+    const turned = await cli.json<{ token: string }>([...rotate, '1h']);
+    expect(turned.token).not.toBe(made.token);
+    const as = (token: string): { env: Record<string, string> } => ({ env: { KEYFRAME_TOKEN: token } });
+    for (const token of [made.token, turned.token]) {
+      expect((await cli.run(['whoami'], as(token))).stdout).toContain(`organization ${organization}`);
+    }
+    expect((await cli.run([...rotate, 'soon'])).exitCode).toBe(2);
+    await cli.output(['token', 'revoke-service', '-o', organization, '--id', made.id]);
+    expect((await cli.run(['whoami'], as(turned.token))).exitCode).toBe(3);
+    expect(await cli.output(['token', 'list-service', '-o', organization])).toMatch(
+      new RegExp(`${made.id} +turning.*revoked`),
+    );
+    expect((await cli.run(['token', 'revoke-service', '-o', organization, '--id', unknownId])).exitCode).toBe(5);
+  });
+
+  test('a read token that writes ends with 4, and says how to look', async () => {
+    const { token } = await world.serviceToken({ permission: 'read' });
+    const { exitCode, stderr } = await cli.run(['snapshot', 'create', ...scope], {
+      env: { KEYFRAME_TOKEN: token.reveal() },
+    });
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('keyframe whoami');
+  });
+});
+
+describe('people', () => {
+  test('token create, list and revoke are for the own tokens', async () => {
+    const made = await cli.json<{ id: string; token: string }>([
+      'token',
+      'create',
+      '-n',
+      'laptop',
+      '--expires-in',
+      '3',
+    ]);
+    expect(made.token).toMatch(/^kf_pat_/);
+    expect(await cli.output(['token', 'list'])).toMatch(new RegExp(`${made.id} +laptop +active`));
+    await cli.output(['token', 'revoke', made.id]);
+    expect((await cli.run(['whoami'], { env: { KEYFRAME_TOKEN: made.token } })).exitCode).toBe(3);
+  });
+
+  test('members are listed, set and removed', async () => {
+    const person = await createUser(api.services);
+    const { organization } = world.slugs;
+    const set = ['member', 'set', person.email, '-o', organization, '--role'];
+    expect(await cli.output([...set, 'viewer'])).toMatch(/Role: +viewer/);
+    expect(await cli.json([...set, 'developer'])).toMatchObject({ role: 'developer', userId: person.id });
+    expect((await cli.run([...set, 'king'])).exitCode).toBe(2);
+    expect(await cli.output(['member', 'list', '-o', organization, '--output', 'name'])).toContain(person.email);
+    const remove = ['member', 'remove', person.email, '-o', organization];
+    expect((await cli.run(remove)).exitCode).toBe(7);
+    await cli.output([...remove, '--yes']);
+    expect((await cli.run([...remove, '--yes'])).exitCode).toBe(5);
+    const alone = await cli.run(['member', 'remove', world.owner.email, '-o', organization, '--yes']);
+    expect(alone.exitCode).toBe(6);
+  });
+
+  test('users are made, disabled and enabled by an administrator of the server alone', async () => {
+    const made = await cli.json<{ id: string; token: string }>(['user', 'create', 'ann@example.test', '-n', 'Ann']);
+    const asAnn = { env: { KEYFRAME_TOKEN: made.token } };
+    expect((await cli.run(['whoami'], asAnn)).exitCode).toBe(0);
+    expect((await cli.run(['user', 'list'], asAnn)).exitCode).toBe(4);
+    expect((await cli.run(['user', 'disable', 'ann@example.test'])).exitCode).toBe(7);
+    await cli.output(['user', 'disable', 'Ann@example.test', '--yes']);
+    expect((await cli.run(['whoami'], asAnn)).exitCode).toBe(3);
+    expect(await cli.output(['user', 'list'])).toMatch(/ann@example\.test +Ann/);
+    await cli.output(['user', 'enable', made.id]);
+    expect((await cli.run(['whoami'], asAnn)).exitCode).toBe(0);
+    expect((await cli.run(['user', 'disable', 'nobody@example.test', '--yes'])).exitCode).toBe(5);
+    expect((await cli.run(['user', 'create', 'not an address'])).exitCode).toBe(2);
+  });
+
+  test('audit is read with its filters', async () => {
+    const { organization } = world.slugs;
+    const only = await cli.json<{ entries: { action: string }[] }>([
+      'audit',
+      '-o',
+      organization,
+      '--action',
+      'service_token.',
+      '--limit',
+      '3',
+    ]);
+    expect(only.entries).toHaveLength(3);
+    expect(only.entries.every(({ action }) => action.startsWith('service_token.'))).toBe(true);
+    expect(await cli.output(['audit', '-o', organization, '--actor-type', 'service_token'])).toContain(
+      '[Service Token]',
+    );
+    const none = await cli.run(['audit', '-o', organization, '--since', '2999-01-01T00:00:00Z', '--actor', unknownId]);
+    expect(none.stderr).toBe('There are no such entries.\n');
+  });
+});
+
+describe('organizations, projects and environments', () => {
+  test('are made, listed, shown, renamed and deleted', async () => {
+    await cli.output(['org', 'create', 'cli-org', '-n', 'By command']);
+    await cli.output(['project', 'create', 'web', '-o', 'cli-org']);
+    await cli.output(['env', 'create', 'staging', '-o', 'cli-org', '-p', 'web']);
+    expect(await cli.output(['org', 'list'])).toMatch(/cli-org +By command/);
+    expect(await cli.output(['project', 'list', '-o', 'cli-org', '--output', 'name'])).toBe('web\n');
+    expect(await cli.output(['env', 'list', '-o', 'cli-org', '-p', 'web'])).toMatch(/REVISION\nstaging/);
+    expect((await cli.run(['env', 'list', '-o', 'cli-org'])).stderr).toContain('-p <project>');
+    for (const line of [
+      ['env', 'rename', 'staging', '-o', 'cli-org', '-p', 'web'],
+      ['project', 'rename', 'web', '-o', 'cli-org'],
+      ['org', 'rename', 'cli-org'],
+    ]) {
+      expect(await cli.json([...line, '-n', 'Renamed'])).toMatchObject({ displayName: 'Renamed' });
+    }
+    expect(await cli.output(['env', 'show', 'staging', '-o', 'cli-org', '-p', 'web'])).toMatch(/Revision: +0\n/);
+    expect((await cli.run(['project', 'create', 'web', '-o', 'cli-org'])).exitCode).toBe(6);
+    expect((await cli.run(['project', 'create', 'Web', '-o', 'cli-org'])).exitCode).toBe(2);
+  });
+
+  test('deletion wants the slug typed, or --yes', async () => {
+    await cli.output(['org', 'create', 'cli-gone']);
+    expect((await cli.run(['org', 'delete', 'cli-gone'])).exitCode).toBe(7);
+    const wrong = await cli.onTerminal(['org', 'delete', 'cli-gone'], [['to go on:', 'yes\r']]);
+    expect(wrong.exitCode).toBe(7);
+    const right = await cli.onTerminal(['org', 'delete', 'cli-gone'], [['to go on:', 'cli-gone\r']]);
+    expect(right.exitCode).toBe(0);
+    expect((await cli.run(['org', 'delete', 'cli-gone', '--yes'])).exitCode).toBe(5);
+    expect((await cli.run(['org', 'show', 'cli-gone'])).exitCode).toBe(5);
+  });
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CliRunner } from '../../support/cli.ts';
+import { type TestApi, startTestApi } from '../../support/http.ts';
+import { createWorld, type World } from '../../support/services.ts';
+
+let api: TestApi;
+let world: World;
+let cli: CliRunner;
+let url: string;
+let token: string;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  world = await createWorld(api.services);
+  url = `http://127.0.0.1:${api.port}`;
+  token = world.owner.token.reveal();
+  cli = await CliRunner.create();
+});
+
+afterAll(async () => {
+  cli.remove();
+  await api.close();
+});
+
+describe('output', () => {
+  const env = (): Record<string, string> => ({ KEYFRAME_URL: url, KEYFRAME_TOKEN: token });
+
+  test('has colours on a terminal alone, and neither with NO_COLOR nor with --no-color nor on a dumb one', async () => {
+    const escape = '\u001B[1m';
+    expect((await cli.onTerminal(['whoami'], [], { env: env() })).shown).toContain(escape);
+    expect((await cli.run(['whoami'], { env: env() })).stdout).not.toContain(escape);
+    expect((await cli.onTerminal(['whoami', '--no-color'], [], { env: env() })).shown).not.toContain('\u001B');
+    expect((await cli.onTerminal(['whoami'], [], { env: { ...env(), NO_COLOR: '1' } })).shown).not.toContain('\u001B');
+    expect((await cli.onTerminal(['whoami'], [], { env: { ...env(), TERM: 'dumb' } })).shown).not.toContain('\u001B');
+    expect((await cli.onTerminal(['bogus', '--no-color'])).shown).not.toContain('\u001B');
+  });
+
+  test('is a table, JSON, YAML or names', async () => {
+    const list = (format: string): Promise<string> => cli.output(['org', 'list', '--output', format], { env: env() });
+    const { organization } = world.slugs;
+    expect(await list('table')).toMatch(/^SLUG/);
+    expect(JSON.parse(await list('json'))).toMatchObject({ organizations: [{ slug: organization }] });
+    expect(await list('yaml')).toMatch(new RegExp(`^organizations:\n  - .*\n    slug: ${organization}`, 'm'));
+    expect(await list('name')).toBe(`${organization}\n`);
+    expect((await cli.run(['org', 'list', '--output', 'xml'], { env: env() })).exitCode).toBe(2);
+  });
+});
+
+describe('the command line', () => {
+  test('says nothing but its help without arguments, and ends with 2', async () => {
+    const { exitCode, stdout, stderr } = await cli.run([]);
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Usage: keyframe');
+    expect((await cli.run(['snapshot'])).exitCode).toBe(2);
+  });
+
+  test('shows its help and version and ends with 0', async () => {
+    expect(await cli.output(['--help'])).toContain('Exit codes:');
+    expect(await cli.output(['help', 'get'])).toContain('Usage: keyframe get');
+    expect(await cli.output(['--version'])).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+\n$/);
+  });
+
+  test.each([
+    { args: ['versions', 'A', 'swordfish-17'], says: 'too many arguments' },
+    { args: ['versions', '--swordfish-17'], says: 'unknown option' },
+    { args: ['swordfish-17'], says: 'unknown command' },
+    { args: ['versions', 'A', '--limit', 'swordfish-17'], says: '--limit must be a whole number' },
+    { args: ['audit', '--actor-type', 'swordfish-17'], says: '--actor-type must be one of user' },
+  ])('repeats no word that may be a secret: $says', async ({ args, says }) => {
+    const { exitCode, stderr } = await cli.run(args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toContain('swordfish');
+  });
+
+  test('an output that is closed early is no failure', async () => {
+    const { exitCode, stderr } = await cli.bash(
+      'set -o pipefail; for i in 1 2 3; do keyframe completion bash; done | true',
+    );
+    expect(stderr).toBe('');
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('completion', () => {
+  const completed = async (line: string): Promise<string[]> => {
+    const script = `source <(keyframe completion bash)
+COMP_WORDS=(${line}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _keyframe; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout, stderr } = await cli.bash(script);
+    expect(stderr).toBe('');
+    return stdout.trim().split('\n');
+  };
+
+  test('of bash offers commands, the commands of a group, options, and the words of an option', async () => {
+    expect(await completed("keyframe ''")).toEqual(expect.arrayContaining(['get', 'snapshot', 'completion']));
+    expect(await completed('keyframe snapshot re')).toEqual(['restore']);
+    expect(await completed('keyframe snapshot restore --dr')).toEqual(['--dry-run']);
+    expect(await completed('keyframe token create-service --per')).toEqual(['--permission']);
+    expect(await completed("keyframe token create-service -p ''")).toEqual(['read', 'read_write']);
+    expect(await completed('keyframe list --output j')).toEqual(['json']);
+  });
+
+  test('scripts are right in the eyes of every shell that is here', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const script = `keyframe completion ${shell} > script; ! command -v ${shell} > nothing || ${shell} -n script`;
+      const { exitCode, stderr } = await cli.bash(script);
+      expect({ shell, exitCode, stderr }).toEqual({ shell, exitCode: 0, stderr: '' });
+    }
+    expect((await cli.run(['completion', 'tcsh'])).exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CliRunner } from '../../support/cli.ts';
+import { type TestApi, startTestApi } from '../../support/http.ts';
+import { createWorld, type World } from '../../support/services.ts';
+
+let api: TestApi;
+let world: World;
+let cli: CliRunner;
+let scope: string[];
+
+beforeAll(async () => {
+  api = await startTestApi();
+  world = await createWorld(api.services);
+  cli = await CliRunner.create({ url: `http://127.0.0.1:${api.port}`, token: world.owner.token });
+  const { organization, project, environment } = world.slugs;
+  scope = ['-o', organization, '-p', project, '-e', environment];
+});
+
+afterAll(async () => {
+  cli.remove();
+  await api.close();
+});
+
+/** Writes values as one change. */
+async function write(values: Record<string, string>, deleted: string[] = []): Promise<void> {
+  const { organization, project, environment } = world.slugs;
+  const path = `/secrets/${organization}/${project}/${environment}`;
+  await api.client(world.owner.token).expectStatus(200, 'PATCH', path, { set: values, delete: deleted });
+}
+
+async function valueOf(key: string): Promise<string | undefined> {
+  const { organization, project, environment } = world.slugs;
+  const path = `/secrets/${organization}/${project}/${environment}/${key}`;
+  const { status, body } = await api.client(world.owner.token).send('GET', path);
+  return status === 404 ? undefined : (body as { value: string }).value;
+}
+
+describe('versions and rollback', () => {
+  test('versions lists the newest 20 unless --limit says otherwise, and says that there are more', async () => {
+    for (let version = 1; version <= 22; version += 1) await write({ MANY: `value-${version}` });
+    const all = await cli.run(['versions', 'MANY', ...scope]);
+    expect(all.stdout.trimEnd().split('\n')).toHaveLength(21);
+    expect(all.stdout).toMatch(/^VERSION +CHANGE +BY +AT +COMMENT\nv22 +updated/);
+    expect(all.stderr).toBe('Older versions are not shown; --limit shows more than 20.\n');
+    expect(await cli.output(['versions', 'MANY', ...scope, '--limit', '2', '--output', 'name'])).toBe('22\n21\n');
+    const listed = await cli.json<{ versions: unknown[]; nextCursor: unknown }>([
+      'versions',
+      'MANY',
+      ...scope,
+      '--limit',
+      '5000',
+    ]);
+    expect(listed.versions).toHaveLength(22);
+    expect(listed.nextCursor).toBeNull();
+  });
+
+  test('versions --version prints one with its value into a pipe, and hides the value on a terminal', async () => {
+    await write({ ONE: 'first-value' });
+    const line = ['versions', 'ONE', ...scope, '--version', '1'];
+    expect(await cli.json(line)).toMatchObject({ version: 1, changeType: 'created', value: 'first-value' });
+    for (const args of [line, [...line, '--output', 'json'], [...line, '--output', 'yaml']]) {
+      const { shown, exitCode } = await cli.onTerminal(args);
+      expect(exitCode).toBe(0);
+      expect(shown).toContain('created');
+      expect(shown).not.toContain('first-value');
+    }
+    expect((await cli.onTerminal([...line, '--reveal'])).shown).toContain('first-value');
+  });
+
+  test('rollback makes a new version with the value of the earlier one', async () => {
+    await write({ BACK: 'old' });
+    await write({ BACK: 'new' });
+    const answer = await cli.json(['rollback', 'BACK', '--version', '1', ...scope, '--comment', 'it broke']);
+    expect(answer).toMatchObject({ version: 3, changeType: 'rolled_back', comment: 'it broke' });
+    expect(await valueOf('BACK')).toBe('old');
+    expect(await cli.output(['rollback', 'BACK', '--version', '2', ...scope])).toContain('v4, with the value of v2');
+  });
+
+  test('rollback without --version is a usage error that names it', async () => {
+    const { exitCode, stderr } = await cli.run(['rollback', 'BACK', ...scope]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("required option '--version <n>'");
+  });
+
+  test('rollback to a version that is not there ends with 5, of a deleted secret with 6', async () => {
+    expect((await cli.run(['rollback', 'BACK', '--version', '99', ...scope])).exitCode).toBe(5);
+    await write({ GONE: 'x' });
+    await write({}, ['GONE']);
+    const { exitCode, stderr } = await cli.run(['rollback', 'GONE', '--version', '1', ...scope]);
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('keyframe set');
+  });
+});
+
+describe('snapshots', () => {
+  test('snapshot create takes -n and -d in their long and short forms, or neither', async () => {
+    const short = await cli.json<{ id: string }>(['snapshot', 'create', '-n', 'before', '-d', 'a release', ...scope]);
+    expect(short).toMatchObject({ name: 'before', description: 'a release' });
+    const { organization, project, environment } = world.slugs;
+    const long = ['--org', organization, '--project', project, '--env', environment];
+    const named = await cli.json(['snapshot', 'create', '--name', 'x', '--desc', 'y', ...long]);
+    expect(named).toMatchObject({ name: 'x', description: 'y' });
+    expect(await cli.json(['snapshot', 'create', ...scope])).toMatchObject({ name: null, description: null });
+    const listed = await cli.output(['snapshot', 'list', ...scope]);
+    expect(listed).toMatch(/^ID +NAME +SECRETS +BY +AT +DESCRIPTION\n/);
+    expect(listed).toContain(short.id);
+    expect(await cli.output(['snapshot', 'show', short.id])).toContain(`${organization}/${project}/${environment}`);
+  });
+
+  test('snapshot diff tells keys and versions since the snapshot, and between two', async () => {
+    await write({ DIFF: 'a' });
+    const before = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    expect((await cli.run(['snapshot', 'diff', before])).stderr).toContain('No difference');
+    await write({ DIFF: 'b', DIFF_NEW: 'c' });
+    const after = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    expect(await cli.output(['snapshot', 'diff', before])).toMatch(/changed +DIFF +v1 +v2\nadded +DIFF_NEW +- +v1\n/);
+    expect(await cli.output(['snapshot', 'diff', before, '--against', after, '--output', 'name'])).toBe(
+      'DIFF\nDIFF_NEW\n',
+    );
+  });
+
+  test('snapshot restore --yes restores, keeps a backup, and skips what was deleted since', async () => {
+    await write({ RESTORE: 'good', RESTORE_DELETED: 'x' });
+    const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    await write({ RESTORE: 'broken', RESTORE_LATER: 'y' }, ['RESTORE_DELETED']);
+    const answer = await cli.json<Record<string, unknown>>(['snapshot', 'restore', id, '--yes']);
+    expect(answer['restored']).toEqual(expect.arrayContaining(['RESTORE']));
+    expect(answer['skipped']).toEqual(['RESTORE_DELETED']);
+    expect(answer['backupSnapshotId']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await valueOf('RESTORE')).toBe('good');
+    expect(await valueOf('RESTORE_LATER')).toBe('y');
+    const pruned = await cli.json<Record<string, unknown>>([
+      'snapshot',
+      'restore',
+      id,
+      '-y',
+      '--prune',
+      '--no-backup',
+      '--skip-unchanged',
+    ]);
+    expect(pruned).toMatchObject({ restored: [], pruned: ['RESTORE_LATER'], backupSnapshotId: null });
+    expect(await valueOf('RESTORE_LATER')).toBeUndefined();
+  });
+
+  test('snapshot restore --dry-run changes nothing, and its plan hash is held to', async () => {
+    await write({ PLAN: 'good' });
+    const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    await write({ PLAN: 'broken' });
+    const { planHash } = await cli.json<{ planHash: string }>(['snapshot', 'restore', id, '--dry-run']);
+    expect(await valueOf('PLAN')).toBe('broken');
+    await write({ PLAN: 'broken again' });
+    const outdated = await cli.run(['snapshot', 'restore', id, '--plan-hash', planHash]);
+    expect(outdated.exitCode).toBe(6);
+    expect(outdated.stderr).toContain('run the same command again');
+    const { planHash: fresh } = await cli.json<{ planHash: string }>(['snapshot', 'restore', id, '--dry-run']);
+    await cli.output(['snapshot', 'restore', id, '--plan-hash', fresh]);
+    expect(await valueOf('PLAN')).toBe('good');
+  });
+
+  test('snapshot restore asks on a terminal after showing the plan, and without one ends with 7', async () => {
+    await write({ ASK: 'good' });
+    const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    await write({ ASK: 'broken' });
+    const piped = await cli.run(['snapshot', 'restore', id]);
+    expect(piped.exitCode).toBe(7);
+    expect(piped.stderr).toContain('add --yes');
+    const no = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', 'n\r']]);
+    expect(no.exitCode).toBe(7);
+    expect(no.shown).toMatch(/Plan for [\s\S]*restore {2}ASK/);
+    const interrupted = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', '\u0003']]);
+    expect(interrupted.exitCode).toBe(130);
+    const closed = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', '\u0004']]);
+    expect(closed.exitCode).toBe(7);
+    expect(await valueOf('ASK')).toBe('broken');
+    const yes = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', 'y\r']]);
+    expect(yes.exitCode).toBe(0);
+    expect(await valueOf('ASK')).toBe('good');
+  });
+
+  test('snapshot delete asks, and what is unknown ends with 5', async () => {
+    const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    expect((await cli.run(['snapshot', 'delete', id])).exitCode).toBe(7);
+    await cli.output(['snapshot', 'delete', id, '--yes']);
+    for (const command of ['show', 'diff', 'restore', 'delete']) {
+      expect((await cli.run(['snapshot', command, id, '--yes'])).exitCode).toBe(5);
+    }
+  });
+
+  test('history tells who changed which keys, and --since leaves out what was before', async () => {
+    await write({ HISTORY: 'value-of-history' });
+    const output = await cli.output(['history', ...scope, '--limit', '1']);
+    expect(output).toContain('HISTORY v1');
+    expect(output).not.toContain('value-of-history');
+    const [revision] = (await cli.output(['history', ...scope, '--limit', '1', '--output', 'name'])).split('\n');
+    expect((await cli.run(['history', ...scope, '--since', revision ?? ''])).stderr).toBe(
+      'Nothing has changed since then.\n',
+    );
+  });
+});

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { writeDotenv } from '../../../src/cli/formats/dotenv.ts';
+import { writeJson } from '../../../src/cli/formats/json.ts';
+import { writeYaml } from '../../../src/cli/formats/yaml.ts';
+import { type CliFolder, CliSite } from '../../support/cli-site.ts';
+import { secretKeys, secretValues } from '../../unit/cli/formats/arbitraries.ts';
+
+let site: CliSite;
+let folder: CliFolder;
+
+beforeAll(async () => {
+  site = await CliSite.start();
+});
+beforeEach(async () => {
+  folder = await site.newFolder();
+});
+afterAll(() => site.close());
+
+/** Hundreds of secrets that are hard to write down, other ones at each run of the tests. */
+const nasty = new Map([
+  ...fc.sample(fc.tuple(secretKeys, secretValues), 600),
+  ['LONG', '\0"\\\n'.repeat(64 * 1024)] as const,
+]);
+const sorted = (secrets: Iterable<readonly [string, string]>): (readonly [string, string])[] =>
+  [...secrets].toSorted(([one], [other]) => (one < other ? -1 : 1));
+
+describe('what was pushed is pulled to the byte', () => {
+  const writers = { env: writeDotenv, json: writeJson, yaml: writeYaml };
+  const files = { env: '.env.local', json: 'all.json', yaml: 'all.yml' };
+
+  test.each(['env', 'json', 'yaml'] as const)('as %s, in whatever format it is pulled', async (format) => {
+    folder.write(files[format], writers[format](nasty));
+    await folder.ok(['push', files[format], '--yes']);
+    expect(await folder.secrets()).toEqual(Object.fromEntries(nasty));
+    for (const other of ['env', 'json', 'yaml'] as const) {
+      const pulled = await folder.ok(['pull', '--format', other]);
+      expect(pulled === writers[other](new Map(sorted(nasty)))).toBe(true);
+      const again = await folder.run(['push', '-', '--format', other, '--prune'], { input: pulled });
+      expect({ code: again.code, stderr: again.stderr }).toEqual({
+        code: 0,
+        stderr: `Nothing to change: 0 new, 0 changed, 0 deleted, ${nasty.size} unchanged\n`,
+      });
+    }
+    expect((await folder.list()).revision).toBe(1);
+  });
+});
+
+describe('the plan', () => {
+  beforeEach(async () => {
+    await folder.patch({ set: { SAME: 'hunter1', OTHER: 'hunter2', GONE: 'hunter3' } });
+    folder.write('.env', 'SAME=hunter1\nOTHER=hunter4\nNEW=hunter5\n');
+  });
+
+  test('is shown as keys and counts, and --dry-run changes nothing', async () => {
+    const { code, stdout, stderr } = await folder.run(['push', '.env', '--dry-run']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '  + NEW\n  ~ OTHER\n' });
+    expect(stderr).toBe(
+      'Nothing was changed (--dry-run): 1 new, 1 changed, 0 deleted, 1 unchanged; 1 secret not in the file left alone\n',
+    );
+    const pruned = await folder.run(['push', '.env', '--dry-run', '--prune', '--output', 'json']);
+    expect(JSON.parse(pruned.stdout)).toMatchObject({
+      added: ['NEW'],
+      changed: ['OTHER'],
+      removed: ['GONE'],
+      unchanged: ['SAME'],
+      kept: [],
+      revision: 1,
+    });
+    expect(stdout + stderr + pruned.stdout + pruned.stderr).not.toContain('hunter');
+    expect((await folder.list()).revision).toBe(1);
+  });
+
+  test('is done in one revision, which gives new versions only to what differs', async () => {
+    const { code, stdout, stderr } = await folder.run(['push', '.env', '--yes', '--comment', 'import']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'NEW\nOTHER\n' });
+    expect(stderr).toContain(`Plan for ${folder.place} from .env:\n  + NEW\n  ~ OTHER\n`);
+    expect(stderr).toContain('the environment is at revision 2');
+    expect(stderr).not.toContain('hunter');
+    const { secrets } = await folder.list();
+    expect(secrets.map(({ key, value, version }) => [key, value, version])).toEqual([
+      ['GONE', 'hunter3', 1],
+      ['NEW', 'hunter5', 1],
+      ['OTHER', 'hunter4', 2],
+      ['SAME', 'hunter1', 1],
+    ]);
+    expect(await folder.ok(['versions', 'NEW'])).toContain('import');
+  });
+
+  test('deletes with --prune what is not in the file', async () => {
+    const { stdout, stderr } = await folder.run(['push', '.env', '--prune', '--yes']);
+    expect(stdout).toBe('GONE\nNEW\nOTHER\n');
+    expect(stderr).toContain('  - GONE\n  + NEW\n  ~ OTHER\n');
+    expect(await folder.secrets()).toEqual({ SAME: 'hunter1', OTHER: 'hunter4', NEW: 'hunter5' });
+  });
+
+  test('needs a yes: without a terminal --yes, at a terminal an answer', async () => {
+    const { code, stdout, stderr } = await folder.run(['push', '.env']);
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+    expect(stderr).toContain('add --yes');
+    for (const [answer, expected] of [
+      ['n', 7],
+      ['y', 0],
+    ] as const) {
+      const command = folder.startAtTerminal(['push', '.env']);
+      await command.shows(`Change ${folder.place} so? [y/N]`);
+      command.type(`${answer}\r`);
+      const end = await command.ended;
+      expect(end.code).toBe(expected);
+      expect(end.stdout).not.toContain('hunter');
+      expect((await folder.list()).revision).toBe(expected === 0 ? 2 : 1);
+    }
+  });
+
+  test('is not done when the environment has changed since it was shown', async () => {
+    const command = folder.startAtTerminal(['push', '.env']);
+    await command.shows('so? [y/N]');
+    await folder.patch({ set: { LATER: 'x' } });
+    command.type('y\r');
+    const { code, stdout } = await command.ended;
+    expect(code).toBe(6);
+    expect(stdout).toContain('run the command again');
+    expect(await folder.secrets()).toMatchObject({ OTHER: 'hunter2', LATER: 'x' });
+  });
+
+  test('is not done where the caller may only read', async () => {
+    const env = { KEYFRAME_TOKEN: site.world.viewer.token.reveal() };
+    expect((await folder.run(['push', '.env', '--yes'], { env })).code).toBe(4);
+    expect((await folder.run(['push', '.env', '--dry-run'], { env })).code).toBe(0);
+    expect((await folder.list()).revision).toBe(1);
+  });
+
+  test('of an empty file with --prune is refused, without it there is nothing to do', async () => {
+    folder.write('empty.env', '# nothing\n');
+    const { code, stderr } = await folder.run(['push', 'empty.env', '--prune', '--yes']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`empty.env holds no secrets, and --prune would delete all of ${folder.place}`);
+    expect((await folder.run(['push', 'empty.env'])).code).toBe(0);
+    expect((await folder.list()).revision).toBe(1);
+  });
+});
+
+describe('a file that is not as it must be is refused with exit code 2', () => {
+  test.each([
+    ['.env', 'A=1\nhunter2\n', '.env: line 2: is neither KEY=value nor a comment'],
+    ['x.env', "A='hunter2\n", 'x.env: line 1: a value begins with a quote that is not closed'],
+    ['x.env', 'A=hunter2\nA=hunter3\n', 'x.env: A stands on line 1 and again on line 2'],
+    ['x.json', '{"A": hunter2}', 'x.json: line 1: is not valid JSON'],
+    ['x.json', '{"A": 5}', 'x.json: line 1: the value of A is not a string; put it in quotes'],
+    ['x.JSON', '{"A": {"hunter2": "x"}}', 'x.JSON: line 1: the value of A is an object; only strings can be secrets'],
+    ['x.yaml', 'A: yes\n', 'x.yaml: line 1: YAML does not take the value of A for a string'],
+    ['x.yml', 'A: x\nB:\n- hunter2\n', 'x.yml: line 2: the value of B is a list or mapping'],
+    ['x.yaml', 'A: [hunter2', 'x.yaml: line 1: is not valid YAML'],
+    ['x.txt', 'A=hunter2', 'the name of x.txt does not tell its format'],
+    ['none.env', undefined, 'none.env cannot be read: there is no such file'],
+    ['.', undefined, 'the name of . does not tell its format'],
+    ['x.env', Buffer.from([0x41, 0x3d, 0xc3]), 'x.env: it is not text in UTF-8'],
+    ['x.env', Buffer.from('A=hunter2\n', 'utf16le'), 'x.env: line 1: '],
+    ['x.json', `{"A": "${'x'.repeat(256 * 1024 + 1)}"}`, 'the value of A must be at most 262144 bytes'],
+  ])('%s (%#)', async (name, content, message) => {
+    if (content !== undefined) folder.write(name, content);
+    const { code, stdout, stderr } = await folder.run(['push', name, '--yes']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/hunter/);
+    expect((await folder.list()).revision).toBe(0);
+  });
+
+  test('more than a request may hold is told as what it is', async () => {
+    const secrets = new Map(Array.from({ length: 40 }, (_, at) => [`K${at}`, 'x'.repeat(250 * 1024)]));
+    folder.write('.env', writeDotenv(secrets));
+    const { code, stderr } = await folder.run(['push', '.env', '--yes']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('error: ');
+    expect((await folder.list()).revision).toBe(0);
+  });
+
+  test('standard input is a dotenv file unless --format says otherwise', async () => {
+    await folder.ok(['push', '-', '--yes'], { input: "A='1'" });
+    await folder.ok(['push', '-', '--yes', '--format', 'json'], { input: '{"B": "2"}' });
+    expect(await folder.secrets()).toEqual({ A: '1', B: '2' });
+    const { code, stderr } = await folder.run(['push', '-', '--yes'], { input: '{"A": "hunter2"}' });
+    expect(code).toBe(2);
+    expect(stderr).toContain('standard input: line 1: is neither');
+    expect(stderr).not.toContain('hunter');
+  });
+});

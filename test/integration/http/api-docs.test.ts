@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openApiDocument } from '../../../src/http/openapi.ts';
+import { CommandReader, documentedCommands, printedForm, shapeOf } from '../../support/documented-commands.ts';
+import { type TestApi, startTestApi } from '../../support/http.ts';
+import { createUser } from '../../support/services.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+const commands = documentedCommands(page);
+
+let api: TestApi;
+let reader: CommandReader;
+beforeAll(async () => {
+  requireCurl();
+  api = await startTestApi();
+  api.services.feed.start();
+  await waitFor('the feed to hear', () => api.services.feed.ready);
+  const admin = await createUser(api.services, { instanceAdmin: true });
+  reader = new CommandReader({
+    KEYFRAME_URL: `http://127.0.0.1:${api.port}`,
+    KEYFRAME_TOKEN: admin.token.reveal(),
+  });
+});
+afterAll(async () => {
+  reader[Symbol.dispose]();
+  await api.close();
+});
+
+function requireCurl(): void {
+  let version: string;
+  try {
+    version = execFileSync('curl', ['--version'], { encoding: 'utf8' });
+  } catch (cause) {
+    throw new Error('docs/api.md is tried with curl: install curl 7.84 or later', { cause });
+  }
+  const [, major = 0, minor = 0] = /^curl (\d+)\.(\d+)/.exec(version) ?? [];
+  if (Number(major) * 1000 + Number(minor) < 7084) throw new Error(`docs/api.md needs curl 7.84 or later: ${version}`);
+}
+
+/** JSON by its shape, anything else by its form. */
+function comparable(output: string, language: string | undefined): unknown {
+  return language === 'json' ? shapeOf(JSON.parse(output)) : printedForm(output);
+}
+
+describe('docs/api.md', () => {
+  test.each(commands.map((command) => ({ ...command, name: `line ${command.line}` })))(
+    '$name does what it says',
+    async (documented) => {
+      const output = await reader.run(documented);
+      const { answer } = documented;
+      expect(comparable(output, answer?.language)).toEqual(comparable(answer?.text ?? '', answer?.language));
+    },
+  );
+
+  test('has a heading or an example for every resource', () => {
+    const resources = new Set(
+      Object.keys(openApiDocument().paths ?? {})
+        .filter((path) => path.startsWith('/api/v1/'))
+        .map((path) => path.split('/')[3]),
+    );
+    expect([...resources].filter((resource) => !page.includes(`/api/v1/${resource}`))).toEqual([]);
+  });
+
+  test('links to pages that are there', () => {
+    for (const [, target = ''] of page.matchAll(/\]\(([^)#]+)\)/g)) {
+      expect(() => readFileSync(new URL(`../../../docs/${target}`, import.meta.url))).not.toThrow();
+    }
+  });
+});

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { routeTable } from '../../../../src/http/routes/table.ts';
+import { type TestApi, startTestApi } from '../../../support/http.ts';
+import type { Told } from '../../../support/keep-alive-client.ts';
+import type { Actor } from './callers.ts';
+import { type ForeignTarget, type Row, foreignAnswer, foreignTargets, missingItems, rows } from './expectations.ts';
+import { preparations, withMissingItem } from './requests.ts';
+import { type Ready, Site, comparable, requestIdOf } from './site.ts';
+
+let api: TestApi;
+let site: Site;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  // For the streams of changes.
+  api.services.feed.start();
+  site = await Site.make(api);
+});
+
+afterAll(async () => {
+  // Undefined where it could not be made.
+  (site as Site | undefined)?.close();
+  await api.close();
+});
+
+/** The first line of each route. */
+const routes = [...Map.groupBy(rows, ({ route }) => route).values()].flatMap(([first]) => first ?? []);
+
+describe('the committed table', () => {
+  test('has a line for every route, and a route for every line', () => {
+    const served = routeTable.map(({ method, path }) => `${method} ${path}`);
+    expect(routes.map(({ route }) => route).toSorted()).toEqual(served.toSorted());
+  });
+
+  test('has a request for every line, and an answer for every name that can be missing', () => {
+    expect(Object.keys(preparations).toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+    const withItem = routes.filter(({ path }) => /\{(?:key|version|id|user)\}/.test(path)).map(({ route }) => route);
+    // Writing a key makes it.
+    const answered = [
+      ...Object.keys(missingItems).map((name) => rowOf(name).route),
+      'PUT /secrets/{org}/{project}/{env}/{key}',
+    ];
+    expect(answered.toSorted()).toEqual(withItem.toSorted());
+  });
+});
+
+type Answers = Record<string, number>;
+
+function statusesOf(names: readonly string[], told: readonly Told[]): Answers {
+  return Object.fromEntries(names.map((name, index) => [name, told[index]?.status ?? 0]));
+}
+
+test('a change shows in what is compared to see that a refusal writes nothing', async () => {
+  for (const name of ['PUT /secrets/{org}/{project}/{env}/{key} [again]', 'PATCH /organizations/{org}']) {
+    const before = await site.written();
+    await site.send(await site.prepare(rowOf(name), site.places.own, { actor: site.actor('owner'), succeeds: true }));
+    expect(await site.written()).not.toEqual(before);
+  }
+});
+
+function prepareAll(row: Row, actors: readonly Actor[]): Promise<Ready[]> {
+  const succeeds = (actor: Actor): boolean => row.statuses[actor.name] < 300;
+  return Promise.all(actors.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: succeeds(actor) })));
+}
+
+describe('on their own target, everybody is answered as the table says, and a refusal writes nothing:', () => {
+  test.each(rows.map((row) => [row.name, row] as const))('%s', async (_name, row) => {
+    const [allowed, refused] = split(site.actors, ({ name }) => row.statuses[name] < 300);
+    const refusals = await site.askInVain(await prepareAll(row, refused));
+    const ready = await prepareAll(row, allowed);
+    const answers = [...refusals, ...(await Promise.all(ready.map((one) => site.send(one))))];
+    const actors = [...refused, ...allowed];
+    expect(
+      statusesOf(
+        actors.map(({ name }) => name),
+        answers,
+      ),
+    ).toEqual(row.statuses);
+    await expectAudited(row, actors, answers);
+  });
+});
+
+/** They read no values, and write nothing. */
+const unauditedForPeople: ReadonlySet<string> = new Set(['GET /secrets/{org}/{project}/{env} [filtered]']);
+
+/** A service token's requests, all refusals and all changes leave one entry each; so do reads of values and versions. */
+async function expectAudited(row: Row, actors: readonly Actor[], answers: readonly Told[]): Promise<void> {
+  const entries = await site.audited(answers);
+  const isAudited = row.method !== 'GET' || /^\/(?:secrets|versions)\//.test(row.path);
+  const discloses = isAudited && !unauditedForPeople.has(row.name);
+  const outcomes = answers.map((told) => entries.get(requestIdOf(told)) ?? []);
+  const expected = answers.map(({ status }, index) => {
+    if (status >= 400) return [status === 409 ? 'failed' : 'denied'];
+    if (actors[index]?.isUser === true && !discloses) return outcomes[index];
+    return ['success'];
+  });
+  const named = (all: readonly unknown[]): object =>
+    Object.fromEntries(all.map((one, index) => [actors[index]?.name ?? '', one]));
+  expect(named(outcomes)).toEqual(named(expected));
+}
+
+describe('with a credential that is not live, everything is 401 and nothing is written:', () => {
+  test.each(routes.map((row) => [row.route, row] as const))('%s', async (_route, row) => {
+    const ready = await site.prepare(row, site.places.own, { actor: site.actor('owner'), succeeds: false });
+    const headers = [...site.credentials.headers];
+    const told = await site.askInVain(headers.map(([, authorization]) => ({ ...ready, authorization })));
+    const names = headers.map(([name]) => name);
+    expect(statusesOf(names, told)).toEqual(Object.fromEntries(names.map((name) => [name, 401])));
+    for (const { headers: answered } of told) expect(answered['www-authenticate']).toMatch(/^Bearer /);
+  });
+
+  test('but those who hold them would be let in with live ones', async () => {
+    const row = rowOf('PUT /secrets/{org}/{project}/{env}/{key}');
+    for (const authorization of site.credentials.alive) {
+      const ready = await site.prepare(row, site.places.own, { actor: site.actor('owner'), succeeds: true });
+      expect(await site.send({ ...ready, authorization })).toMatchObject({ status: 201 });
+    }
+  });
+});
+
+describe('on a target that is not theirs, or is none, everybody is answered as the table says:', () => {
+  const placed = routes.filter(({ path }) => targetsOf(path).length > 0);
+
+  test.each(placed.map((row) => [row.route, row] as const))('%s', async (_route, row) => {
+    const cells = targetsOf(row.path).flatMap((target) =>
+      site.actors.flatMap((actor) => {
+        const answer = foreignAnswer(row, target, actor.name);
+        const status = answer === '=' ? row.statuses[actor.name] : answer;
+        return status === undefined ? [] : [{ target, actor, status, name: `${actor.name} on a ${target}` }];
+      }),
+    );
+    const [allowed, refused] = split(cells, ({ status }) => status < 300);
+    const prepare = ({ target, actor, status }: (typeof cells)[number]): Promise<Ready> =>
+      site.prepare(row, site.places.foreign.get(target) ?? site.places.own, { actor, succeeds: status < 300 });
+    const vain = await Promise.all(refused.map(prepare));
+    // What is there and is hidden from them altogether is asked for as well.
+    const outsiders = site.actors.filter(({ name }) => row.statuses[name] === 404);
+    const hidden = await Promise.all(
+      outsiders.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: false })),
+    );
+    const [refusals, hiddenToo] = splitAt(await site.askInVain([...vain, ...hidden]), vain.length);
+    const ready = await Promise.all(allowed.map(prepare));
+    const answers = [...refusals, ...(await Promise.all(ready.map((one) => site.send(one))))];
+    const all = [...refused, ...allowed];
+    const expected = Object.fromEntries(all.map(({ name, status }) => [name, status]));
+    expect(
+      statusesOf(
+        all.map(({ name }) => name),
+        answers,
+      ),
+    ).toEqual(expected);
+    expectAlike([
+      ...refusals.map((told, index) => [refused[index]?.actor.name ?? '', told, vain[index]] as const),
+      ...hiddenToo.map((told, index) => [outsiders[index]?.name ?? '', told, hidden[index]] as const),
+    ]);
+  });
+});
+
+/** Expects all answers 404 to an actor to be the same, but for the names that were asked for. */
+function expectAlike(all: readonly (readonly [string, Told, Ready | undefined])[]): void {
+  const hidden = all.filter(([, { status }]) => status === 404);
+  for (const [actor, answers] of Map.groupBy(hidden, ([name]) => name)) {
+    const [first, ...others] = answers.map(([, told, ready]) => ready && comparable(told, ready));
+    for (const other of others) expect({ actor, ...other }).toEqual({ actor, ...first });
+  }
+}
+
+/** The foreign targets that a path can name. */
+function targetsOf(path: string): readonly ForeignTarget[] {
+  // Found by its snapshot alone; one that is missing is missing in no place.
+  if (path === '/snapshots/{id}') return foreignTargets.filter((target) => !target.startsWith('missing'));
+  return foreignTargets.filter((target) => {
+    if (target.endsWith('environment')) return path.includes('{env}');
+    return path.includes(target.endsWith('project') ? '{project}' : '{org}');
+  });
+}
+
+describe('HEAD is answered like GET, without a body:', () => {
+  const read = routes.filter(({ method }) => method === 'GET');
+
+  test.each(read.map((row) => [row.path, row] as const))('%s', async (_path, row) => {
+    const ready = await prepareAll(row, site.actors);
+    const told = await Promise.all(ready.map((one) => site.send({ ...one, row: { ...row, method: 'HEAD' } })));
+    expect(
+      statusesOf(
+        site.actors.map(({ name }) => name),
+        told,
+      ),
+    ).toEqual(row.statuses);
+    expect(told.map(({ text }) => text).join('')).toBe('');
+  });
+});
+
+describe('before anything else of a request is judged, what is hidden is 404 and what is denied 403:', () => {
+  test.each(routes.map((row) => [row.route, row] as const))('%s', async (_route, row) => {
+    const all = await Promise.all(
+      site.actors.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: false })),
+    );
+    // Faults of every kind: in the path below the target, in the query and in the body.
+    const spoiled = all.map((ready) => ({ ...ready, ...spoiledParams(ready), query: '?nonsense=1', body: '{"x":' }));
+    const told = await site.askInVain(spoiled);
+    const expected = site.actors.map(({ name }) => (row.statuses[name] < 300 ? 'a fault' : row.statuses[name]));
+    const actual = told.map(({ status }) => ([400, 422].includes(status) ? 'a fault' : status));
+    const named = (statuses: readonly unknown[]): object =>
+      Object.fromEntries(statuses.map((status, index) => [site.actors[index]?.name ?? '', status]));
+    expect(named(actual)).toEqual(named(expected));
+  });
+
+  /** Of a snapshot that is asked for by its id alone, the id is the target. */
+  function spoiledParams({ row, params }: Ready): object {
+    if (params === undefined || row.path === '/snapshots/{id}') return {};
+    return { params: Object.fromEntries(Object.keys(params).map((name) => [name, '..\u0001 bad'])) };
+  }
+});
+
+describe('what is not there is 404 to those who may ask for it, and is denied to the others all the same:', () => {
+  test.each(Object.entries(missingItems))('%s', async (line, answer) => {
+    const row = rowOf(line);
+    const ready = await Promise.all(
+      site.actors.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: false })),
+    );
+    const told = await site.askInVain(ready.map((one) => ({ ...one, ...withMissingItem(one) })));
+    const expected = site.actors.map(({ name }) => (row.statuses[name] < 300 ? answer : row.statuses[name]));
+    expect(told.map(({ status }) => status)).toEqual(expected);
+  });
+});
+
+function rowOf(name: string): Row {
+  const row = rows.find((candidate) => candidate.name === name);
+  if (row === undefined) throw new Error(`the table has no line for ${name}`);
+  return row;
+}
+
+function splitAt<T>(all: readonly T[], index: number): [T[], T[]] {
+  return [all.slice(0, index), all.slice(index)];
+}
+
+function split<T>(all: readonly T[], belongs: (one: T) => boolean): [T[], T[]] {
+  return [all.filter((one) => belongs(one)), all.filter((one) => !belongs(one))];
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { generateToken } from '../../../../src/crypto/token.ts';
+import type { TestApi } from '../../../support/http.ts';
+import { type TestUser, createUser } from '../../../support/services.ts';
+import { type ActorName, type DeadCredential, deadCredentials } from './expectations.ts';
+import { type Founder, type Place, type Places, roles } from './places.ts';
+
+/** Whoever asks, with a live credential. */
+export interface Actor {
+  readonly name: ActorName;
+  /** A user's or a service token's. */
+  readonly id: string;
+  readonly isUser: boolean;
+  readonly authorization: string;
+}
+
+type ServiceToken = { readonly id: string; readonly token: string };
+
+/** Everybody of the table. The service tokens are the own organization's. */
+export async function makeActors(api: TestApi, founder: Founder, own: Place): Promise<Actor[]> {
+  const people: [ActorName, TestUser][] = [
+    ...roles.map((role): [ActorName, TestUser] => [role, founder.members[role]]),
+    ['stranger', await createUser(api.services)],
+    ['instance-admin', await createUser(api.services, { instanceAdmin: true })],
+  ];
+  const machines: [ActorName, ServiceToken][] = [];
+  for (const [scope, ids] of Object.entries(scopesOf(own))) {
+    for (const [suffix, permission] of [
+      ['r', 'read'],
+      ['rw', 'read_write'],
+    ] as const) {
+      const token = await founder.serviceToken(own, { scope, ...ids, permission });
+      machines.push([`${scope}-${suffix}` as ActorName, token]);
+    }
+  }
+  return [
+    ...people.map(([name, { id, token }]) => ({ name, id, isUser: true, authorization: bearer(token.reveal()) })),
+    ...machines.map(([name, { id, token }]) => ({ name, id, isUser: false, authorization: bearer(token) })),
+  ];
+}
+
+function scopesOf({ projectId, environmentId }: Place): Record<string, object> {
+  return { organization: {}, project: { projectId }, environment: { environmentId } };
+}
+
+export interface DeadCredentials {
+  /** Authorization headers; undefined for none. */
+  readonly headers: ReadonlyMap<DeadCredential, string | undefined>;
+  /** Live credentials of the same people and tokens, to see that it is not for want of a right that they are refused. */
+  readonly alive: readonly string[];
+}
+
+/** Makes credentials, all of which would open nearly everything if they were live. Before `deletePlaces`. */
+export async function makeDeadCredentials(api: TestApi, founder: Founder, places: Places): Promise<DeadCredentials> {
+  const people = await deadPersonalTokens(api, founder, places.own);
+  const machines = await deadServiceTokens(api, founder, places);
+  const unknown = generateToken('personal_token', randomUUID()).token.reveal();
+  const headers = new Map<DeadCredential, string | undefined>([
+    ['no credential', undefined],
+    ['another scheme', `Basic ${Buffer.from(`keyframe:${unknown}`).toString('base64')}`],
+    ['a malformed token', bearer(`${unknown.slice(0, -1)}!`)],
+    ['an unknown token', bearer(unknown)],
+    ...people.dead,
+    ...machines.dead,
+  ]);
+  const missing = deadCredentials.filter((name) => !headers.has(name));
+  if (missing.length > 0) throw new Error(`nobody made ${missing.join(', ')}`);
+  return { headers, alive: [people.alive, machines.alive] };
+}
+
+interface Made {
+  readonly dead: readonly [DeadCredential, string][];
+  readonly alive: string;
+}
+
+/** Of owners who are instance admins too. */
+async function deadPersonalTokens(api: TestApi, founder: Founder, { organizationId }: Place): Promise<Made> {
+  const { prisma } = api.services.database;
+  const [lapsed, disabled] = [
+    await createUser(api.services, { instanceAdmin: true }),
+    await createUser(api.services, { instanceAdmin: true }),
+  ];
+  for (const { id } of [lapsed, disabled]) await founder.enrol(organizationId, id, 'owner');
+  await prisma.user.update({ where: { id: disabled.id }, data: { disabledAt: new Date() } });
+  const dead = async (fields: object): Promise<string> => {
+    const id = randomUUID();
+    const { token, hash } = generateToken('personal_token', id);
+    await prisma.personalToken.create({ data: { id, userId: lapsed.id, name: 'dead', tokenHash: hash, ...fields } });
+    return bearer(token.reveal());
+  };
+  const forged = generateToken('personal_token', lapsed.caller.principal.credentialId).token.reveal();
+  return {
+    alive: bearer(lapsed.token.reveal()),
+    dead: [
+      ['the id of a live token with another secret part', bearer(forged)],
+      ['an expired personal token', await dead({ expiresAt: new Date(Date.now() - 1000) })],
+      ['a revoked personal token', await dead({ revokedAt: new Date() })],
+      ['a personal token of a disabled user', bearer(disabled.token.reveal())],
+    ],
+  };
+}
+
+async function deadServiceTokens(api: TestApi, founder: Founder, { own, foreign }: Places): Promise<Made> {
+  const { prisma } = api.services.database;
+  const make = (place: Place, scope: object): Promise<ServiceToken> =>
+    founder.serviceToken(place, { permission: 'read_write', ...scope });
+  const credential = async (serviceTokenId: string, fields: object): Promise<string> => {
+    const id = randomUUID();
+    const { token, hash } = generateToken('service_token', id);
+    const data = { id, serviceTokenId, serial: 2 + issued++, tokenHash: hash, ...fields };
+    await prisma.serviceTokenCredential.create({ data });
+    return bearer(token.reveal());
+  };
+  let issued = 0;
+  const wide = { scope: 'organization' };
+  const [live, revoked] = [await make(own, wide), await make(own, wide)];
+  await prisma.serviceToken.update({ where: { id: revoked.id }, data: { revokedAt: new Date() } });
+  const doomed = async (target: 'environment' | 'project' | 'organization'): Promise<string> => {
+    const place = foreign.get(`deleted ${target}`) ?? own;
+    return bearer((await make(place, { scope: target, ...scopesOf(place)[target] })).token);
+  };
+  return {
+    alive: bearer(live.token),
+    dead: [
+      ['an expired service token', await credential(live.id, { expiresAt: new Date(Date.now() - 1000) })],
+      ['a revoked service token', bearer(revoked.token)],
+      ['a revoked credential of a live service token', await credential(live.id, { revokedAt: new Date() })],
+      ['a pending service token', await credential(live.id, { state: 'pending' })],
+      ['a service token whose environment is deleted', await doomed('environment')],
+      ['a service token whose project is deleted', await doomed('project')],
+      ['a service token whose organization is deleted', await doomed('organization')],
+    ],
+  };
+}
+
+function bearer(token: string): string {
+  return `Bearer ${token}`;
+}

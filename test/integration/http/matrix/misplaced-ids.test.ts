@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type TestApi, startTestApi } from '../../../support/http.ts';
+import { type ActorName, type Row, rows } from './expectations.ts';
+import type { Place } from './places.ts';
+import type { Prepared } from './requests.ts';
+import { Site, comparable } from './site.ts';
+
+let api: TestApi;
+let site: Site;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  site = await Site.make(api);
+});
+
+afterAll(async () => {
+  // Undefined where it could not be made.
+  (site as Site | undefined)?.close();
+  await api.close();
+});
+
+/** A request on the actor's own target, with an id in it that stands for something elsewhere, or nowhere. */
+interface Case {
+  readonly row: string;
+  readonly actor: ActorName;
+  readonly status: number;
+  /** Something elsewhere. */
+  readonly id: (elsewhere: Elsewhere) => string | Promise<string>;
+  readonly ask: (id: string) => Prepared;
+}
+
+interface Elsewhere {
+  readonly sibling: Place;
+  readonly foreign: Place;
+  readonly gone: Place;
+}
+
+const inPath = (id: string): Prepared => ({ params: { id } });
+const user = (id: string): Prepared => ({ params: { user: id } });
+const tokens = '/service-tokens/{org}';
+const snapshots = '/snapshots/{org}/{project}/{env}';
+const seed = ({ snapshotId }: Place): string => snapshotId;
+
+const cases: Case[] = [
+  ...[`GET ${tokens}/{id}`, `DELETE ${tokens}/{id}`, `POST ${tokens}/{id}/rotate`].map((row): Case => ({
+    row,
+    actor: 'owner',
+    status: 404,
+    id: ({ foreign }) => foreign.serviceTokenId,
+    ask: (id) => ({ params: { id }, ...(row.startsWith('POST') ? { body: {} } : {}) }),
+  })),
+  ...[`GET ${snapshots}/{id}`, `GET ${snapshots}/{id}/diff`, `DELETE ${snapshots}/{id}`].flatMap((row) =>
+    (['sibling', 'foreign', 'gone'] as const).map((where): Case => ({
+      row,
+      actor: 'owner',
+      status: 404,
+      id: (elsewhere) => seed(elsewhere[where]),
+      ask: (id) => ({ params: { id }, ...(row.endsWith('/diff') ? { query: '?against=current' } : {}) }),
+    })),
+  ),
+  ...(['sibling', 'foreign', 'gone'] as const).flatMap((where): Case[] => {
+    const id = (elsewhere: Elsewhere): string => seed(elsewhere[where]);
+    return [
+      {
+        row: `GET ${snapshots}/{id}/diff`,
+        actor: 'viewer',
+        status: 404,
+        id,
+        ask: (against) => ({ params: { id: site.places.own.snapshotId }, query: `?against=${against}` }),
+      },
+      {
+        row: `POST ${snapshots}/restore`,
+        actor: 'environment-rw',
+        status: 404,
+        id,
+        ask: (snapshotId) => ({ body: { snapshotId } }),
+      },
+      { row: 'GET /snapshots/{id}', actor: 'environment-rw', status: 404, id, ask: inPath },
+    ];
+  }),
+  { row: 'GET /snapshots/{id}', actor: 'owner', status: 404, id: ({ foreign }) => seed(foreign), ask: inPath },
+  { row: 'GET /snapshots/{id}', actor: 'owner', status: 404, id: ({ gone }) => seed(gone), ask: inPath },
+  {
+    row: 'DELETE /personal-tokens/{id}',
+    actor: 'admin',
+    status: 404,
+    id: () => site.personalTokenOf('owner'),
+    ask: inPath,
+  },
+  {
+    row: 'DELETE /members/{org}/{user} [another]',
+    actor: 'owner',
+    status: 404,
+    id: () => site.actor('stranger').id,
+    ask: user,
+  },
+  ...(['foreign', 'gone'] as const).flatMap((where): Case[] => [
+    {
+      row: `POST ${tokens}`,
+      actor: 'owner',
+      status: 422,
+      id: (elsewhere) => elsewhere[where].projectId,
+      ask: (projectId) => ({ body: { name: 'ci', scope: 'project', projectId, permission: 'read' } }),
+    },
+    {
+      row: `POST ${tokens}`,
+      actor: 'owner',
+      status: 422,
+      id: (elsewhere) => elsewhere[where].environmentId,
+      ask: (environmentId) => ({ body: { name: 'ci', scope: 'environment', environmentId, permission: 'read' } }),
+    },
+  ]),
+];
+
+describe('the id of something elsewhere is answered exactly like one that nothing has, and nothing is written:', () => {
+  test.each(cases.map((one, index) => [`${one.row} by ${one.actor} (${index + 1})`, one] as const))(
+    '%s',
+    async (_name, { row: name, actor, status, id, ask }) => {
+      const { own, foreign } = site.places;
+      const place = (target: Parameters<typeof foreign.get>[0]): Place => foreign.get(target) ?? own;
+      const elsewhere = {
+        sibling: place('sibling environment'),
+        foreign: place('foreign organization'),
+        gone: place('deleted project'),
+      };
+      const asked = [await id(elsewhere), randomUUID()];
+      const { authorization } = site.actor(actor);
+      const told = await site.askInVain(
+        asked.map((one) => ({ row: rowOf(name), place: own, authorization, ...ask(one) })),
+      );
+      const [there, nowhere] = told.map((answer, index) =>
+        comparable(answer, { place: own, params: { id: asked[index] ?? '' } }),
+      );
+      expect(there).toEqual(nowhere);
+      expect(told.map((answer) => answer.status)).toEqual([status, status]);
+    },
+  );
+});
+
+function rowOf(name: string): Row {
+  const row = rows.find((candidate) => candidate.name === name);
+  if (row === undefined) throw new Error(`the table has no line for ${name}`);
+  return row;
+}

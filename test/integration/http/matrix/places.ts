@@ -1,0 +1,198 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { generateToken } from '../../../../src/crypto/token.ts';
+import type { Role } from '../../../../src/domain/principal.ts';
+import type { TestApi } from '../../../support/http.ts';
+import type { KeepAliveClient } from '../../../support/keep-alive-client.ts';
+import { type TestUser, createUser } from '../../../support/services.ts';
+import type { ForeignTarget } from './expectations.ts';
+
+/** Slugs and ids from an organization down to an environment. */
+export interface Place {
+  readonly organization: string;
+  readonly project: string;
+  readonly environment: string;
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly environmentId: string;
+  /** A snapshot of the environment. */
+  readonly snapshotId: string;
+  /** A service token of the organization. */
+  readonly serviceTokenId: string;
+}
+
+export const roles: readonly Role[] = ['owner', 'admin', 'developer', 'viewer'];
+export type Members = Readonly<Record<Role, TestUser>>;
+
+/** Every environment's key from the start, with two versions. */
+export const seedKey = 'SEED';
+
+interface FounderDeps {
+  readonly api: TestApi;
+  readonly client: KeepAliveClient;
+}
+
+/** Whoever prepares, over HTTP, what the others ask about: an instance admin, and an owner of every organization. */
+export class Founder {
+  readonly #api: TestApi;
+  readonly #client: KeepAliveClient;
+  readonly #self: TestUser;
+  readonly members: Members;
+  /** A person without any role, of whom others may be told but whom nobody changes. */
+  readonly bystander: TestUser;
+
+  private constructor(
+    { api, client }: FounderDeps,
+    people: { readonly self: TestUser; readonly members: Members; readonly bystander: TestUser },
+  ) {
+    this.#api = api;
+    this.#client = client;
+    this.#self = people.self;
+    this.members = people.members;
+    this.bystander = people.bystander;
+  }
+
+  static async make(deps: FounderDeps): Promise<Founder> {
+    const { services } = deps.api;
+    const members = Object.fromEntries(
+      await Promise.all(roles.map(async (role) => [role, await createUser(services)] as const)),
+    ) as unknown as Members;
+    const self = await createUser(services, { instanceAdmin: true });
+    return new Founder(deps, { self, members, bystander: await createUser(services) });
+  }
+
+  /** A request that has to succeed; answers its body. */
+  async send<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body> {
+    const authorization = `Bearer ${this.#self.token.reveal()}`;
+    const { status, text } = await this.#client.ask({ method, path, authorization, body });
+    if (status >= 300) throw new Error(`the founder's ${method} ${path} answered ${status}: ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as Body;
+  }
+
+  /** A person without any role. */
+  user(): Promise<TestUser> {
+    return createUser(this.#api.services);
+  }
+
+  /** Id of a new personal token of a person. */
+  async personalToken(userId: string): Promise<string> {
+    const id = randomUUID();
+    const { hash: tokenHash } = generateToken('personal_token', id);
+    await this.#api.services.database.prisma.personalToken.create({ data: { id, userId, name: 'spare', tokenHash } });
+    return id;
+  }
+
+  /** Gives a person a role, past the routes that are tested. */
+  async enrol(organizationId: string, userId: string, role: Role): Promise<void> {
+    await this.#api.services.database.prisma.membership.create({ data: { organizationId, userId, role } });
+  }
+
+  /** An organization of which each member has their role, or in which nobody but the founder has one. */
+  async organization(options: { readonly members: boolean }): Promise<Place> {
+    const slug = freshSlug('acme');
+    const { id } = await this.send<{ id: string }>('POST', '/organizations', { slug });
+    const data = roles.map((role) => ({ organizationId: id, userId: this.members[role].id, role }));
+    if (options.members) await this.#api.services.database.prisma.membership.createMany({ data });
+    const place = { ...nowhere, organization: slug, organizationId: id };
+    return { ...place, serviceTokenId: (await this.serviceToken(place, { scope: 'organization' })).id };
+  }
+
+  /** Takes the founder out of an organization, so that its owner is the last one. */
+  async leave(organizationId: string): Promise<void> {
+    const { prisma } = this.#api.services.database;
+    await prisma.membership.deleteMany({ where: { userId: this.#self.id, organizationId } });
+  }
+
+  async project(within: Place, slug = freshSlug('app')): Promise<Place> {
+    const { id } = await this.send<{ id: string }>('POST', `/projects/${within.organization}`, { slug });
+    return { ...within, project: slug, projectId: id };
+  }
+
+  async environment(within: Place, slug = freshSlug('env')): Promise<Place> {
+    const path = `/environments/${within.organization}/${within.project}`;
+    const { id } = await this.send<{ id: string }>('POST', path, { slug });
+    return { ...within, environment: slug, environmentId: id };
+  }
+
+  /** A key with two versions. */
+  async secret({ organization, project, environment }: Place, key = freshKey()): Promise<string> {
+    const path = `/secrets/${organization}/${project}/${environment}/${key}`;
+    await this.send('PUT', path, { value: 'first' });
+    await this.send('PUT', path, { value: 'second' });
+    return key;
+  }
+
+  async snapshot({ organization, project, environment }: Place): Promise<string> {
+    const path = `/snapshots/${organization}/${project}/${environment}`;
+    return (await this.send<{ id: string }>('POST', path, {})).id;
+  }
+
+  async serviceToken({ organization }: Place, input: object): Promise<{ id: string; token: string }> {
+    return this.send('POST', `/service-tokens/${organization}`, { name: 'ci', permission: 'read', ...input });
+  }
+
+  /** A project with an environment that has a seed and a snapshot. */
+  async place(within: Place, slugs: { readonly project: string; readonly environment: string }): Promise<Place> {
+    return this.seeded(await this.project(within, slugs.project), slugs.environment);
+  }
+
+  /** An environment that has a seed and a snapshot. */
+  async seeded(within: Place, slug: string): Promise<Place> {
+    const place = await this.environment(within, slug);
+    await this.secret(place, seedKey);
+    return { ...place, snapshotId: await this.snapshot(place) };
+  }
+}
+
+const nowhere: Place = {
+  organization: '',
+  project: '',
+  environment: '',
+  organizationId: '',
+  projectId: '',
+  environmentId: '',
+  snapshotId: '',
+  serviceTokenId: '',
+};
+
+export interface Places {
+  readonly own: Place;
+  readonly foreign: ReadonlyMap<ForeignTarget, Place>;
+}
+
+/** The actors' own place and those beside it. Those to be deleted live until `deletePlaces`. */
+export async function makePlaces(founder: Founder): Promise<Places> {
+  const acme = await founder.organization({ members: true });
+  const own = await founder.place(acme, { project: 'web', environment: 'prod' });
+  // With the slugs of the own one: what looks a slug up without its parents is found out.
+  const slugs = { project: 'web', environment: 'prod' };
+  const foreign = new Map<ForeignTarget, Place>([
+    ['sibling environment', await founder.seeded(own, 'staging')],
+    ['sibling project', await founder.place(acme, { project: 'api', environment: 'prod' })],
+    ['foreign organization', await founder.place(await founder.organization({ members: false }), slugs)],
+    ['missing environment', { ...own, environment: 'absent' }],
+    ['missing project', { ...own, project: 'absent' }],
+    ['missing organization', { ...own, organization: freshSlug('absent') }],
+    ['deleted environment', await founder.seeded(own, 'gone')],
+    ['deleted project', await founder.place(acme, { project: 'gone', environment: 'prod' })],
+    ['deleted organization', await founder.place(await founder.organization({ members: true }), slugs)],
+  ]);
+  return { own, foreign };
+}
+
+/** Deletes, in the database, what has to be deleted. */
+export async function deletePlaces({ services }: TestApi, { foreign }: Places): Promise<void> {
+  const { prisma } = services.database;
+  const data = { deletedAt: new Date() };
+  const id = (target: ForeignTarget): Place => foreign.get(target) ?? nowhere;
+  await prisma.environment.update({ where: { id: id('deleted environment').environmentId }, data });
+  await prisma.project.update({ where: { id: id('deleted project').projectId }, data });
+  await prisma.organization.update({ where: { id: id('deleted organization').organizationId }, data });
+}
+
+export function freshSlug(start: string): string {
+  return `${start}-${randomBytes(5).toString('hex')}`;
+}
+
+export function freshKey(): string {
+  return `KEY_${randomBytes(5).toString('hex')}`;
+}

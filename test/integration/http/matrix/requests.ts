@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from './callers.ts';
+import { type Founder, type Place, freshKey, freshSlug, seedKey } from './places.ts';
+
+/** Who will ask about which place, and what is to come of it. */
+export interface Wanted {
+  readonly founder: Founder;
+  readonly place: Place;
+  readonly actor: Actor;
+  /** Whether it will be done: then it gets something of its own to change, else it asks about what stands there. */
+  readonly succeeds: boolean;
+}
+
+/** What a request holds beside its method and template. */
+export interface Prepared {
+  /** Another place than the wanted one, with the same relation to the actor. */
+  readonly place?: Place;
+  /** The names in the path below the place's. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** With its question mark. */
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+type Prepare = (wanted: Wanted) => Prepared | Promise<Prepared>;
+
+const asItIs: Prepare = () => ({});
+const displayName: Prepare = () => ({ body: { displayName: 'Renamed' } });
+const newSlug: Prepare = () => ({ body: { slug: freshSlug('new') } });
+const seed: Prepare = () => ({ params: { key: seedKey } });
+
+async function ownUser({ founder, succeeds }: Wanted): Promise<string> {
+  return (succeeds ? await founder.user() : founder.bystander).id;
+}
+
+const user: Prepare = async (wanted) => ({ params: { id: await ownUser(wanted) } });
+
+/** A member of the place's organization with this role; a bystander where the request will be refused for the caller's. */
+async function member({ founder, place }: Wanted, role: 'owner' | 'developer'): Promise<{ user: string }> {
+  const { id } = await founder.user();
+  await founder.enrol(place.organizationId, id, role);
+  return { user: id };
+}
+
+const ownSecret: Prepare = async ({ founder, place, succeeds }) => ({
+  params: { key: succeeds ? await founder.secret(place) : seedKey },
+});
+
+const ownSnapshot: Prepare = async ({ founder, place, succeeds }) => ({
+  params: { id: succeeds ? await founder.snapshot(place) : place.snapshotId },
+});
+
+const ownServiceToken: Prepare = async ({ founder, place, succeeds }) => ({
+  params: { id: succeeds ? (await founder.serviceToken(place, { scope: 'organization' })).id : place.serviceTokenId },
+});
+
+const restore: Prepare = ({ place }) => ({ body: { snapshotId: place.snapshotId } });
+
+/** The request of each line of the table: valid, and about something that is there. */
+export const preparations: Readonly<Record<string, Prepare>> = {
+  'GET /me': asItIs,
+
+  'GET /organizations': asItIs,
+  'POST /organizations': newSlug,
+  'GET /organizations/{org}': asItIs,
+  'PATCH /organizations/{org}': displayName,
+  'DELETE /organizations/{org}': async ({ founder, succeeds }) =>
+    succeeds ? { place: await founder.organization({ members: true }) } : {},
+  'POST /organizations/{org}/purge': async ({ founder, succeeds }) => {
+    if (!succeeds) return {};
+    const place = await founder.organization({ members: true });
+    await founder.send('DELETE', `/organizations/${place.organization}`);
+    return { place };
+  },
+
+  'GET /projects/{org}': asItIs,
+  'POST /projects/{org}': newSlug,
+  'GET /projects/{org}/{project}': asItIs,
+  'PATCH /projects/{org}/{project}': displayName,
+  'DELETE /projects/{org}/{project}': async ({ founder, place, succeeds }) =>
+    succeeds ? { place: await founder.project(place) } : {},
+  'POST /projects/{org}/{project}/purge': async ({ founder, place: within, succeeds }) => {
+    if (!succeeds) return {};
+    const place = await founder.project(within);
+    await founder.send('DELETE', `/projects/${place.organization}/${place.project}`);
+    return { place };
+  },
+
+  'GET /environments/{org}/{project}': asItIs,
+  'POST /environments/{org}/{project}': newSlug,
+  'GET /environments/{org}/{project}/{env}': asItIs,
+  'PATCH /environments/{org}/{project}/{env}': displayName,
+  'DELETE /environments/{org}/{project}/{env}': async ({ founder, place, succeeds }) =>
+    succeeds ? { place: await founder.environment(place) } : {},
+  'POST /environments/{org}/{project}/{env}/purge': async ({ founder, place: within, succeeds }) => {
+    if (!succeeds) return {};
+    const place = await founder.environment(within);
+    await founder.send('DELETE', `/environments/${place.organization}/${place.project}/${place.environment}`);
+    return { place };
+  },
+
+  'GET /users': asItIs,
+  'POST /users': () => ({ body: { email: `${freshSlug('new')}@example.test` } }),
+  'GET /users/{id}': user,
+  'PATCH /users/{id}': async (wanted) => ({ params: { id: await ownUser(wanted) }, body: { displayName: 'Renamed' } }),
+  'POST /users/{id}/personal-tokens': async (wanted) => ({
+    params: { id: await ownUser(wanted) },
+    body: { name: 'spare' },
+  }),
+  'DELETE /users/{id}/personal-tokens': user,
+
+  'GET /members/{org}': asItIs,
+  'PUT /members/{org}/{user}': async (wanted) => ({
+    params: { user: await ownUser(wanted) },
+    body: { role: 'viewer' },
+  }),
+  'PUT /members/{org}/{user} [another_role]': async (wanted) => ({
+    params: await member(wanted, 'developer'),
+    body: { role: 'viewer' },
+  }),
+  'PUT /members/{org}/{user} [a_new_owner]': async (wanted) => ({
+    params: { user: await ownUser(wanted) },
+    body: { role: 'owner' },
+  }),
+  'PUT /members/{org}/{user} [an_owner_demoted]': async (wanted) => ({
+    params: await member(wanted, 'owner'),
+    body: { role: 'viewer' },
+  }),
+  'PUT /members/{org}/{user} [oneself_to_owner]': ({ actor }) => ({
+    params: { user: actor.id },
+    body: { role: 'owner' },
+  }),
+  'DELETE /members/{org}/{user} [oneself]': async ({ founder, actor, succeeds }) => ({
+    ...(succeeds ? { place: await founder.organization({ members: true }) } : {}),
+    params: { user: actor.id },
+  }),
+  'DELETE /members/{org}/{user} [another]': async (wanted) => ({ params: await member(wanted, 'developer') }),
+  'DELETE /members/{org}/{user} [an_owner]': async (wanted) => ({ params: await member(wanted, 'owner') }),
+  'DELETE /members/{org}/{user} [the_last_owner]': async ({ founder, actor, place: own }) => {
+    const place = actor.isUser ? await founder.organization({ members: true }) : own;
+    if (actor.isUser) await founder.leave(place.organizationId);
+    return { place, params: { user: founder.members.owner.id } };
+  },
+
+  'GET /personal-tokens': asItIs,
+  'POST /personal-tokens': () => ({ body: { name: 'laptop' } }),
+  'DELETE /personal-tokens/{id}': async ({ founder, actor }) => ({
+    params: { id: actor.isUser ? await founder.personalToken(actor.id) : randomUUID() },
+  }),
+
+  'GET /secrets/{org}/{project}/{env}': asItIs,
+  'GET /secrets/{org}/{project}/{env} [filtered]': () => ({ query: '?values=false&prefix=SE' }),
+  'PATCH /secrets/{org}/{project}/{env}': () => ({ body: { set: { [freshKey()]: 'x' } } }),
+  'PATCH /secrets/{org}/{project}/{env} [delete]': async (wanted) => ({
+    body: { delete: [(await ownSecret(wanted)).params?.['key']] },
+  }),
+  'GET /secrets/{org}/{project}/{env}/{key}': seed,
+  'PUT /secrets/{org}/{project}/{env}/{key}': () => ({ params: { key: freshKey() }, body: { value: 'x' } }),
+  'PUT /secrets/{org}/{project}/{env}/{key} [again]': () => ({ params: { key: seedKey }, body: { value: 'x' } }),
+  'DELETE /secrets/{org}/{project}/{env}/{key}': ownSecret,
+
+  'GET /versions/{org}/{project}/{env}/{key}': seed,
+  'POST /versions/{org}/{project}/{env}/{key}/rollback': () => ({
+    params: { key: seedKey },
+    body: { targetVersion: 1 },
+  }),
+  'GET /versions/{org}/{project}/{env}/{key}/{version}': () => ({ params: { key: seedKey, version: '1' } }),
+
+  'GET /snapshots/{org}/{project}/{env}': asItIs,
+  'POST /snapshots/{org}/{project}/{env}': () => ({ body: { name: 'before' } }),
+  'POST /snapshots/{org}/{project}/{env}/restore': restore,
+  'POST /snapshots/{org}/{project}/{env}/restore [dry]': ({ place }) => ({
+    body: { snapshotId: place.snapshotId, dryRun: true },
+  }),
+  'GET /snapshots/{org}/{project}/{env}/{id}': ({ place }) => ({ params: { id: place.snapshotId } }),
+  'GET /snapshots/{org}/{project}/{env}/{id}/diff': ({ place }) => ({
+    params: { id: place.snapshotId },
+    query: '?against=current',
+  }),
+  'DELETE /snapshots/{org}/{project}/{env}/{id}': ownSnapshot,
+  'GET /snapshots/{id}': ({ place }) => ({ params: { id: place.snapshotId } }),
+
+  'GET /service-tokens/{org}': asItIs,
+  'POST /service-tokens/{org}': () => ({ body: { name: 'ci', scope: 'organization', permission: 'read' } }),
+  'GET /service-tokens/{org}/{id}': ({ place }) => ({ params: { id: place.serviceTokenId } }),
+  'DELETE /service-tokens/{org}/{id}': ownServiceToken,
+  'POST /service-tokens/{org}/{id}/rotate': async (wanted) => ({ ...(await ownServiceToken(wanted)), body: {} }),
+
+  'GET /audit/{org}': asItIs,
+
+  'GET /changes/{org}/{project}/{env}': asItIs,
+  'GET /changes/{org}/{project}/{env} [stream]': () => ({ headers: { accept: 'text/event-stream' } }),
+};
+
+/** A path below /api/v1: the template with its names filled in. */
+export function pathOf(template: string, place: Place, { params = {}, query = '' }: Prepared): string {
+  const { organization: org, project, environment: env } = place;
+  const names: Readonly<Record<string, string>> = { org, project, env, ...params };
+  const path = template.replaceAll(/\{([a-z]+)\}/g, (_brace, name: string) => {
+    const text = names[name];
+    if (text === undefined) throw new Error(`nothing stands for {${name}} of ${template}`);
+    return encodeURIComponent(text);
+  });
+  return path + query;
+}
+
+/** The same request about something in the place that is not there. */
+export function withMissingItem(prepared: Prepared): Prepared {
+  const missing: Readonly<Record<string, string>> = {
+    key: 'ABSENT',
+    version: '2000000',
+    id: randomUUID(),
+    user: randomUUID(),
+  };
+  const names = Object.keys(prepared.params ?? {});
+  const last = names.at(-1) ?? '';
+  return { ...prepared, params: { ...prepared.params, [last]: missing[last] ?? '' } };
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type TestApi, startTestApi } from '../../support/http.ts';
+import { type Asked, KeepAliveClient, type Told } from '../../support/keep-alive-client.ts';
+import {
+  accepted,
+  expectNamedFault,
+  isRepeated,
+  naughtyMark,
+  naughtyStrings,
+  percentEncoded,
+} from '../../support/naughty-strings.ts';
+import { type World, createWorld } from '../../support/services.ts';
+
+let api: TestApi;
+let world: World;
+let client: KeepAliveClient;
+let authorization: string;
+let org: string;
+let place: string;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  api.services.feed.start();
+  world = await createWorld(api.services);
+  client = new KeepAliveClient(api.port);
+  authorization = `Bearer ${world.owner.token.reveal()}`;
+  org = world.slugs.organization;
+  place = `${org}/web/prod`;
+  await ask({ method: 'PUT', path: `/secrets/${place}/KEY`, body: { value: 'x' } });
+});
+
+afterAll(async () => {
+  client.close();
+  await api.close();
+});
+
+function ask(asked: Asked): Promise<Told> {
+  return client.ask({ authorization, ...asked });
+}
+
+async function expectServing(): Promise<void> {
+  expect(await ask({ method: 'GET', path: '/me' })).toMatchObject({ status: 200 });
+}
+
+/** Asks once with each string; what is answered without an error must be among the expected. */
+async function expectFaults(
+  request: (text: string) => Asked,
+  { field, accepts }: { readonly field: RegExp; readonly accepts: readonly string[] },
+): Promise<void> {
+  const found = await Promise.all(
+    [...naughtyStrings].map(async ([what, text]) => {
+      const told = await ask(request(text));
+      if (told.status < 300) return [what];
+      // A name that could be one, of which there is none.
+      if (told.status === 404 && !isRepeated(told.text, text)) return [];
+      expectNamedFault(told, text, field);
+      return [];
+    }),
+  );
+  expect(found.flat().toSorted()).toEqual([...accepts].toSorted());
+  await expectServing();
+}
+
+describe('a naughty string in a query is a fault of its parameter, as', () => {
+  const id = randomUUID();
+
+  test.each<[string, string, readonly string[]]>([
+    ['prefix', 'secrets/{place}', accepted.prefixes.only],
+    // Of revision 0 nothing is kept after the first change.
+    ['revision', 'secrets/{place}', []],
+    ['values', 'secrets/{place}', ['true']],
+    ['revision', 'secrets/{place}/KEY', []],
+    ['limit', 'versions/{place}/KEY', []],
+    ['cursor', 'versions/{place}/KEY', []],
+    ['cursor', 'snapshots/{place}', []],
+    ['limit', 'snapshots/{place}', []],
+    ['cursor', 'service-tokens/{org}', []],
+    ['since', 'changes/{place}', ['zero']],
+    ['cursor', 'changes/{place}', []],
+    ['limit', 'changes/{place}', []],
+    ['action', 'audit/{org}', ['constructor', 'prototype', 'null', 'undefined', 'true', '__proto__']],
+    ['actor', 'audit/{org}', []],
+    ['actorType', 'audit/{org}', []],
+    ['since', 'audit/{org}', []],
+    ['cursor', 'audit/{org}', []],
+    ['limit', 'audit/{org}', []],
+  ])('%s of /%s', async (name, template, accepts) => {
+    const path = `/${template.replace('{place}', place).replace('{org}', org)}`;
+    const request = (text: string): Asked => ({ method: 'GET', path: `${path}?${name}=${percentEncoded(text)}` });
+    await expectFaults(request, { field: new RegExp(`^${name}$`), accepts });
+  });
+
+  test('against of a diff', async () => {
+    const { text } = await ask({ method: 'POST', path: `/snapshots/${place}`, body: {} });
+    const path = `/snapshots/${place}/${(JSON.parse(text) as { id: string }).id}/diff`;
+    const request = (against: string): Asked => ({ method: 'GET', path: `${path}?against=${percentEncoded(against)}` });
+    await expectFaults(request, { field: /^against$/, accepts: [] });
+  });
+
+  test('its name', async () => {
+    const path = `/secrets/${place}`;
+    const request = (text: string): Asked => ({ method: 'GET', path: `${path}?${percentEncoded(text)}=${id}` });
+    await expectFaults(request, { field: /^(?:\(unprintable name\)|[A-Za-z0-9._-]+)$/, accepts: [] });
+  });
+});
+
+describe('a naughty string in a path is a fault of its part, or the name of nothing, as', () => {
+  test.each<[RegExp, string, string]>([
+    [/^organization$/, 'GET', '/organizations/{text}'],
+    [/^org$/, 'POST', '/organizations/{text}/purge'],
+    [/^project$/, 'GET', '/projects/{org}/{text}'],
+    [/^environment$/, 'GET', '/environments/{org}/web/{text}'],
+    [/^environment$/, 'GET', '/secrets/{org}/web/{text}'],
+    [/^project$/, 'GET', '/changes/{org}/{text}/prod'],
+    [/^key$/, 'GET', '/secrets/{place}/{text}'],
+    [/^key$/, 'DELETE', '/secrets/{place}/{text}'],
+    [/^key$/, 'GET', '/versions/{place}/{text}'],
+    [/^version$/, 'GET', '/versions/{place}/KEY/{text}'],
+    [/^id$/, 'GET', '/snapshots/{text}'],
+    [/^id$/, 'GET', '/snapshots/{place}/{text}'],
+    [/^id$/, 'GET', '/snapshots/{place}/{text}/diff'],
+    [/^id$/, 'GET', '/service-tokens/{org}/{text}'],
+    [/^id$/, 'GET', '/users/{text}'],
+    [/^user$/, 'DELETE', '/members/{org}/{text}'],
+    [/^id$/, 'DELETE', '/personal-tokens/{text}'],
+  ])('%s of %s %s', async (field, method, template) => {
+    const path = template.replace('{place}', place).replace('{org}', org);
+    await expectFaults((text) => ({ method, path: path.replace('{text}', percentEncoded(text)) }), {
+      field,
+      accepts: [],
+    });
+  });
+});
+
+describe('a naughty string as a name in a body is refused as no field', () => {
+  test.each<[string, string]>([
+    ['PUT', '/secrets/{place}/KEY'],
+    ['PATCH', '/secrets/{place}'],
+    ['POST', '/snapshots/{place}'],
+    ['POST', '/service-tokens/{org}'],
+    ['POST', '/users'],
+    ['PATCH', '/organizations/{org}'],
+    ['PUT', '/members/{org}/00000000-0000-4000-8000-000000000000'],
+  ])('of %s %s', async (method, template) => {
+    const path = template.replace('{place}', place).replace('{org}', org);
+    const request = (text: string): Asked => ({ method, path, body: `{${JSON.stringify(text)}:1}` });
+    await expectFaults(request, { field: /^(?:\(unprintable name\)|[A-Za-z0-9._-]+)$/, accepts: [] });
+  });
+});
+
+test('an Idempotency-Key of letters that hurt is kept as it is', async () => {
+  const path = `/snapshots/${place}`;
+  const visible = [...naughtyStrings.values()].filter((text) => /^[!-~]{1,255}$/.test(text));
+  expect(visible.length).toBeGreaterThan(10);
+  for (const key of visible) {
+    const headers = { 'idempotency-key': `again-${key}` };
+    const [first, second] = [
+      await ask({ method: 'POST', path, headers, body: {} }),
+      await ask({ method: 'POST', path, headers, body: {} }),
+    ];
+    expect([first.status, second.status, second.text]).toEqual([201, 200, first.text]);
+  }
+});
+
+test('an event stream that goes on after a naughty string begins all the same', async () => {
+  for (const text of [...naughtyStrings.values()].filter((one) => /^[ -~]*$/.test(one))) {
+    const headers = { accept: 'text/event-stream', 'last-event-id': text };
+    expect(await ask({ method: 'GET', path: `/changes/${place}`, headers })).toMatchObject({ status: 200 });
+  }
+});
+
+test('nothing of all this is in the log', () => {
+  expect(api.logs.length).toBeGreaterThan(1000);
+  expect(JSON.stringify(api.logs)).not.toContain(naughtyMark);
+});

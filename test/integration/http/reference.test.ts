@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type HttpAnswer, type TestApi, startTestApi } from '../../support/http.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.close());
+
+const get = (path: string, method = 'GET'): Promise<HttpAnswer> => api.client().request(method, path);
+
+describe('/openapi.json', () => {
+  test('is the committed document, for everyone', async () => {
+    const { status, body } = await get('/openapi.json');
+    expect(status).toBe(200);
+    const committed: unknown = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'));
+    expect(body).toEqual(committed);
+  });
+
+  test('is read only', async () => {
+    expect((await get('/openapi.json', 'POST')).status).toBe(405);
+  });
+});
+
+describe('the page at /docs', () => {
+  test('loads from this server alone, and all that it loads is there', async () => {
+    const page = await get('/docs');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const urls = [...page.text.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, url = '']) => url);
+    expect(urls).toContain('/docs/swagger-ui-bundle.js');
+    for (const url of urls) {
+      expect(url).toMatch(/^\/[a-z]/);
+      const { status, text } = await get(url);
+      expect([url, status]).toEqual([url, 200]);
+      expect(text.length).toBeGreaterThan(100);
+    }
+  });
+
+  test('has no inline script or style, and a policy that would refuse one, or another host', async () => {
+    const { text, headers } = await get('/docs');
+    expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on[a-z]+=|javascript:/);
+    const policy = new Map(
+      (headers.get('content-security-policy') ?? '').split('; ').map((rule) => {
+        const [directive = '', ...sources] = rule.split(' ');
+        return [directive, sources.join(' ')];
+      }),
+    );
+    expect(policy.get('default-src')).toBe("'none'");
+    for (const directive of ['script-src', 'style-src', 'connect-src']) expect(policy.get(directive)).toBe("'self'");
+    expect(policy.get('img-src')).toBe("'self' data:");
+    expect(policy.get('frame-ancestors')).toBe("'none'");
+    expect([...policy.values()].join(' ')).not.toMatch(/unsafe|https?:|\*/);
+  });
+
+  test('gives each file its own type, which nobody may guess', async () => {
+    for (const [path, type] of [
+      ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+      ['/docs/reference.js', 'text/javascript; charset=utf-8'],
+      ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+      ['/docs/favicon-32x32.png', 'image/png'],
+    ] as const) {
+      const { headers } = await get(path);
+      expect([path, headers.get('content-type')]).toEqual([path, type]);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  test('tells no other host where this server is', async () => {
+    const { text } = await get('/docs/reference.js');
+    expect(text).toContain('validatorUrl: null');
+    expect(text).not.toMatch(/https?:/);
+  });
+
+  test('gives away no other file of the package', async () => {
+    for (const path of ['/docs/package.json', '/docs/index.html', '/docs/..%2Fpackage.json', '/docs/']) {
+      expect((await get(path)).status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../../src/domain/principal.ts';
+import type { AuditPage, AuditRequest } from '../../../src/services/audit-entries.ts';
+import { listAuditEntries } from '../../../src/store/audit.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { secretCalls } from '../../support/secret-calls.ts';
+import { callerOf, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(services);
+});
+
+async function read(request: AuditRequest = {}, caller: Caller = world.admin.caller): Promise<AuditPage> {
+  return services.auditEntries.list(await world.onOrganization(caller, 'audit.list'), request);
+}
+
+/** The actions of a page, without the readings of the audit itself. */
+async function actions(request: AuditRequest): Promise<string[]> {
+  const { entries } = await read(request);
+  return entries.map(({ action }) => action).filter((action) => action !== 'audit.list');
+}
+
+describe('the audit of an organization', () => {
+  test('is read newest first, each entry with who, what, on what, the outcome and whence', async () => {
+    const caller = callerOf(world.developer.caller.principal);
+    const { revisionId } = await secretCalls(services, world, caller).put('KEY', 'value');
+    const { entries } = await read({ limit: 1 });
+    const { id, email: name } = world.developer;
+    expect(entries).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9]+$/),
+        at: expect.any(Date),
+        actor: { type: 'user', id, name },
+        action: 'secret.write',
+        target: expect.objectContaining({ ...world.slugs, key: 'KEY', version: 1, revisionId }),
+        outcome: 'success',
+        requestId: caller.requestId,
+        sourceAddress: '192.0.2.7',
+        label: null,
+      },
+    ]);
+    const all = (await read()).entries.map((entry) => BigInt(entry.id));
+    expect(all).toEqual([...all].sort((a, b) => Number(b - a)));
+  });
+
+  test('tells nothing of another organization, nor of what belongs to none', async () => {
+    const other = await createWorld(services);
+    await secretCalls(services, other, other.developer.caller).put('KEY', 'value');
+    const { entries } = await read();
+    expect(entries.map(({ target }) => target['organization'] ?? world.slugs.organization)).toEqual(
+      entries.map(() => world.slugs.organization),
+    );
+    expect(await actions({ actor: other.developer.id })).toEqual([]);
+  });
+
+  test('is audited itself', async () => {
+    await read({ limit: 3 });
+    const [newest] = (await read({ limit: 1 })).entries;
+    expect(newest).toMatchObject({ action: 'audit.list', actor: { id: world.admin.id }, target: { entries: 3 } });
+  });
+
+  test('pages by limit and cursor, undisturbed by newer entries', async () => {
+    const calls = secretCalls(services, world, world.developer.caller);
+    for (const value of ['1', '2', '3', '4', '5']) await calls.put('KEY', value);
+    const wanted = { action: 'secret.write', limit: 2 };
+    const first = await read(wanted);
+    await calls.put('KEY', '6');
+    const second = await read({ ...wanted, cursor: first.nextCursor ?? '' });
+    const third = await read({ ...wanted, cursor: second.nextCursor ?? '' });
+    const versions = [first, second, third].map(({ entries }) => entries.map(({ target }) => target['version']));
+    expect(versions).toEqual([[5, 4], [3, 2], [1]]);
+    expect(third.nextCursor).toBeNull();
+  });
+
+  test('is never whole: a page has 100 entries unless told', async () => {
+    await services.database.pool.query(
+      `INSERT INTO audit_entry (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id)
+       SELECT $1, 'user', $2, 'someone', 'secret.read', '{}', 'success', $2 FROM generate_series(1, 150)`,
+      [world.organization.id, randomUUID()],
+    );
+    const { entries, nextCursor } = await read();
+    expect(entries).toHaveLength(100);
+    expect(nextCursor).not.toBeNull();
+    expect((await read({ limit: 150 })).entries).toHaveLength(150);
+  });
+
+  test('is limited by action, exactly or by its beginning, by actor, actor type and time', async () => {
+    const token = await world.serviceToken({ permission: 'read_write' });
+    await secretCalls(services, world, world.developer.caller).put('KEY', '1');
+    const { rows } = await services.database.pool.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+    const since = rows[0]?.now ?? new Date(0);
+    await secretCalls(services, world, token.caller).readOne('KEY');
+    expect(await actions({ action: 'secret.write' })).toEqual(['secret.write']);
+    expect(await actions({ action: 'secret.' })).toEqual(['secret.read', 'secret.write']);
+    // Without the dot it is a whole action, which there is none of.
+    expect(await actions({ action: 'secret' })).toEqual([]);
+    expect(await actions({ actor: world.developer.id })).toEqual(['secret.write']);
+    expect(await actions({ actor: token.id })).toEqual(['secret.read']);
+    expect(await actions({ actorType: 'service_token' })).toEqual(['secret.read']);
+    expect(await actions({ since })).toEqual(['secret.read']);
+    expect(await actions({ actorType: 'service_token', action: 'secret.write' })).toEqual([]);
+  });
+
+  test.each([
+    ['action', { action: 'secret.%' }],
+    ['action', { action: '' }],
+    ['action', { action: 'a'.repeat(65) }],
+    ['actor', { actor: 'me' }],
+    ['since', { since: new Date(Number.NaN) }],
+    ['since', { since: new Date(8.64e15) }],
+    ['limit', { limit: 1001 }],
+    ['cursor', { cursor: 'abc' }],
+    ['cursor', { cursor: Buffer.from('["audit","99999999999999999999"]').toString('base64url') }],
+  ])('refuses a bad %s (%#)', async (field, request) => {
+    await expect(read(request)).rejects.toMatchObject({ code: 'invalid_input', fields: [{ field }] });
+  });
+
+  test('opens to owners and admins alone', async () => {
+    const token = await world.serviceToken({ scope: 'organization' });
+    await expect(read({}, world.owner.caller)).resolves.toBeDefined();
+    for (const { caller } of [world.developer, world.viewer, token]) {
+      await expect(read({}, caller)).rejects.toMatchObject({ code: 'forbidden' });
+    }
+    await expect(read({}, world.stranger.caller)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('is read by its index, however many entries there are', async () => {
+    const { pool } = services.database;
+    await pool.query(
+      `INSERT INTO audit_entry (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id)
+       SELECT CASE WHEN n % 2 = 0 THEN $1::uuid ELSE $2::uuid END, 'user', $2, 'someone', 'secret.read', '{}', 'success', $2
+       FROM generate_series(1, 100000) n`,
+      [world.organization.id, randomUUID()],
+    );
+    await pool.query('ANALYZE audit_entry');
+    const client = await pool.connect();
+    try {
+      // As a prepared statement that knows none of its values.
+      await client.query('SET plan_cache_mode = force_generic_plan');
+      for (const [name, before] of [
+        ['newest', undefined],
+        ['later', '50000'],
+      ] as const) {
+        await client.query(`PREPARE ${name} AS ${await pageStatement(before ?? null)}`);
+        const values = [`'${world.organization.id}'`, 101, ...(before === undefined ? [] : [before])];
+        const explained = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN EXECUTE ${name}(${values.join(', ')})`);
+        const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(plan).toContain('Index Scan using audit_entry_organization_id_id_idx');
+        expect(plan).not.toMatch(/Seq Scan|Sort/);
+      }
+    } finally {
+      client.release(true);
+    }
+  });
+});
+
+/** The text of the statement that reads a page without filters. */
+async function pageStatement(before: string | null): Promise<string> {
+  let sent = '';
+  const query = ({ text }: { text: string }) => {
+    sent = text;
+    return Promise.resolve({ rows: [] });
+  };
+  const filter = { action: null, actor: null, actorType: null, since: null, before, limit: 1 };
+  await listAuditEntries({ query } as unknown as TestServices['database']['pool'], randomUUID(), filter);
+  return sent;
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { LockSession } from '../../support/locks.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { createUser, startServices, type TestServices, type TestUser } from '../../support/services.ts';
+import { userCalls } from '../../support/user-calls.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+describe('the last instance admin', () => {
+  /** Leaves two admins who are not disabled. */
+  async function twoAdmins(): Promise<readonly [TestUser, TestUser]> {
+    const two = [
+      await createUser(services, { instanceAdmin: true }),
+      await createUser(services, { instanceAdmin: true }),
+    ] as const;
+    const { prisma } = services.database;
+    await prisma.user.updateMany({ where: { id: { notIn: two.map(({ id }) => id) } }, data: { instanceAdmin: false } });
+    return two;
+  }
+
+  const fault = { code: 'conflict', detail: expect.stringContaining('make another user one first') };
+
+  test('is neither demoted nor disabled, but goes when there is another', async () => {
+    const [one, two] = await twoAdmins();
+    await userCalls(services, one.caller).update(two.id, { instanceAdmin: false });
+    for (const changes of [{ instanceAdmin: false }, { disabled: true }]) {
+      await expect(userCalls(services, one.caller).update(one.id, changes)).rejects.toMatchObject(fault);
+    }
+    await userCalls(services, one.caller).update(two.id, { instanceAdmin: true });
+    await userCalls(services, one.caller).update(one.id, { disabled: true });
+    await expect(userCalls(services, two.caller).update(two.id, { instanceAdmin: false })).rejects.toMatchObject(fault);
+    expect(
+      await userCalls(services, two.caller).update(one.id, { disabled: false, instanceAdmin: false }),
+    ).toMatchObject({
+      disabledAt: null,
+      instanceAdmin: false,
+    });
+  });
+
+  test.each([
+    ['demote each other', { instanceAdmin: false }, 'other'],
+    ['disable each other', { disabled: true }, 'other'],
+    ['demote themselves', { instanceAdmin: false }, 'self'],
+    ['disable themselves', { disabled: true }, 'self'],
+  ] as const)('stays when two %s at the same time', async (_name, changes, whom) => {
+    const [one, two] = await twoAdmins();
+    const session = await LockSession.begin(database.url);
+    // Both are let in, and wait with what they know.
+    await session.run('SELECT FROM app_user WHERE id = ANY($1::uuid[]) FOR UPDATE', [[one.id, two.id]]);
+    const attempts = Promise.allSettled([
+      userCalls(services, one.caller).update(whom === 'other' ? two.id : one.id, changes),
+      userCalls(services, two.caller).update(whom === 'other' ? one.id : two.id, changes),
+    ]);
+    await session.waitForBlocked(2);
+    await session.commit();
+    expect((await attempts).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const left = await services.database.prisma.user.count({ where: { instanceAdmin: true, disabledAt: null } });
+    expect(left).toBe(1);
+  });
+});

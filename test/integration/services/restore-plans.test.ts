@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
+import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+let calls: SecretCalls;
+let snapshots: SnapshotCalls;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(services);
+  calls = secretCalls(services, world, world.developer.caller);
+  snapshots = snapshotCalls(services, world, world.developer.caller);
+});
+
+describe('a dry run', () => {
+  test('answers what the restore then does, and writes nothing', async () => {
+    await calls.patch({ GONE: '1', KEPT: '1', SAME: '1' });
+    const { id } = await snapshots.create();
+    await calls.patch({ KEPT: '2', LATER: '1' }, ['GONE']);
+    const options = { prune: true, skipUnchanged: true, backup: true };
+    const before = await calls.read();
+    const { planHash, revision, revisionId, ...lists } = await snapshots.plan(id, options);
+    expect(lists).toEqual({ restored: ['KEPT'], unchanged: ['SAME'], skipped: ['GONE'], pruned: ['LATER'] });
+    expect(planHash).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect({ revision, revisionId }).toEqual({ revision: before.revision, revisionId: before.revisionId });
+    expect(await calls.read()).toEqual(before);
+    expect((await snapshots.list()).snapshots).toHaveLength(1);
+    expect(await snapshots.restore(id, { ...options, planHash })).toMatchObject({ ...lists, revision: 3 });
+  });
+
+  test('waits for no lock', async () => {
+    await calls.put('KEY', '1');
+    const { id } = await snapshots.create();
+    await services.database.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw`SELECT 1 FROM environment WHERE id = ${world.environment.id}::uuid FOR UPDATE`;
+      expect(await snapshots.plan(id)).toMatchObject({ restored: ['KEY'] });
+    });
+  });
+
+  test('gives a hash that no longer holds after any change, or with other options', async () => {
+    await calls.put('KEY', '1');
+    const { id } = await snapshots.create();
+    const other = await snapshots.create();
+    const { planHash } = await snapshots.plan(id);
+    const outdated = { code: 'plan_outdated', detail: expect.stringContaining('plan again') };
+    for (const options of [{ prune: true }, { skipUnchanged: true }, { backup: true }]) {
+      await expect(snapshots.restore(id, { ...options, planHash })).rejects.toMatchObject(outdated);
+    }
+    await expect(snapshots.restore(other.id, { planHash })).rejects.toMatchObject(outdated);
+    expect((await snapshots.plan(id, { planHash })).planHash).toBe(planHash);
+    expect(await snapshots.restore(id, { planHash, comment: 'as planned' })).toMatchObject({ revision: 2 });
+    await expect(snapshots.restore(id, { planHash })).rejects.toMatchObject(outdated);
+    await expect(snapshots.plan(id, { planHash })).rejects.toMatchObject(outdated);
+    expect(await calls.read()).toMatchObject({ revision: 2 });
+  });
+});

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { limits } from '../../../src/domain/limits.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
+import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+let calls: SecretCalls;
+let snapshots: SnapshotCalls;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(services);
+  calls = secretCalls(services, world, world.developer.caller);
+  snapshots = snapshotCalls(services, world, world.developer.caller);
+});
+
+const attempts = ['restore', 'plan'] as const;
+
+/** What a restore or a plan of one did to nothing. */
+const nothing = { restored: [], unchanged: [], skipped: [], pruned: [] };
+
+async function versionRows(): Promise<unknown[]> {
+  return services.database.prisma.secretVersion.findMany({
+    where: { secret: { environmentId: world.environment.id } },
+    orderBy: { version: 'asc' },
+    select: { ciphertext: true, dataKeyId: true, valueMac: true, valueBytes: true },
+  });
+}
+
+describe('a restore', () => {
+  test('gives each key of the snapshot a new version with the value it had, in one revision', async () => {
+    await calls.patch({ A: 'a1', B: 'b1' });
+    const { id } = await snapshots.create();
+    await calls.put('A', 'a2');
+    const answer = await snapshots.restore(id);
+    expect(answer).toEqual({
+      ...nothing,
+      restored: ['A', 'B'],
+      backupSnapshotId: null,
+      revision: 3,
+      revisionId: expect.any(String),
+    });
+    expect(await calls.read()).toEqual({
+      revision: 3,
+      revisionId: answer.revisionId,
+      secrets: { A: ['a1', 3], B: ['b1', 2] },
+    });
+    const [newest] = await calls.history('B');
+    const { id: changedBy, email: changedByName } = world.developer;
+    const author = { changedBy, changedByType: 'user', changedByName };
+    expect(newest).toMatchObject({ version: 2, changeType: 'rolled_back', ...author });
+    const changes = await services.database.prisma.secretChange.count({ where: { revisionId: answer.revisionId } });
+    expect(changes).toBe(2);
+  });
+
+  test('copies the stored bytes of the version that the snapshot names: ciphertext, data key, MAC and size', async () => {
+    await calls.put('KEY', 'one');
+    const { id } = await snapshots.create();
+    await calls.put('KEY', 'a longer value');
+    await snapshots.restore(id);
+    const [first, second, third] = await versionRows();
+    expect(third).toEqual(first);
+    expect(second).not.toEqual(first);
+  });
+
+  test('changes no earlier version', async () => {
+    await calls.put('KEY', 'one');
+    const { id } = await snapshots.create();
+    await calls.put('KEY', 'two');
+    const before = await calls.history('KEY');
+    await snapshots.restore(id);
+    expect((await calls.history('KEY')).slice(1)).toEqual(before);
+  });
+
+  test('skips a key that was deleted since, and restores one that was deleted and created again', async () => {
+    await calls.patch({ AGAIN: 'first', GONE: 'x', STAYS: 'y' });
+    const { id } = await snapshots.create();
+    await calls.patch({}, ['AGAIN', 'GONE']);
+    await calls.put('AGAIN', 'second');
+    const answer = await snapshots.restore(id);
+    expect(answer).toMatchObject({ restored: ['AGAIN', 'STAYS'], skipped: ['GONE'] });
+    expect((await calls.read()).secrets).toEqual({ AGAIN: ['first', 3], STAYS: ['y', 2] });
+    expect((await calls.history('GONE')).map(({ version }) => version)).toEqual([1]);
+  });
+
+  test('leaves keys that came later alone, and with prune deletes them', async () => {
+    await calls.put('OLD', '1');
+    const { id } = await snapshots.create();
+    await calls.patch({ LATER: '2', LAST: '3' });
+    expect(await snapshots.restore(id)).toMatchObject({ restored: ['OLD'], pruned: [] });
+    expect(Object.keys((await calls.read()).secrets)).toEqual(['LAST', 'LATER', 'OLD']);
+    const { revisionId, ...lists } = await snapshots.restore(id, { prune: true });
+    expect(lists).toMatchObject({ restored: ['OLD'], pruned: ['LAST', 'LATER'] });
+    const { secretChange } = services.database.prisma;
+    expect(await secretChange.count({ where: { revisionId } })).toBe(3);
+    expect(await secretChange.count({ where: { revisionId, versionId: null } })).toBe(2);
+    expect((await calls.read()).secrets).toEqual({ OLD: ['1', 3] });
+    expect(await calls.put('LATER', 'anew')).toMatchObject({ version: 2, created: true });
+  });
+
+  test('makes a version of an equal value too, unless skipUnchanged leaves it', async () => {
+    await calls.patch({ DIFFERS: '1', SAME: '1' });
+    const { id } = await snapshots.create();
+    await calls.patch({ DIFFERS: '2' });
+    await calls.patch({ SAME: 'between' });
+    await calls.patch({ SAME: '1' });
+    expect(await snapshots.restore(id, { skipUnchanged: true })).toMatchObject({
+      restored: ['DIFFERS'],
+      unchanged: ['SAME'],
+    });
+    expect((await calls.read()).secrets).toEqual({ DIFFERS: ['1', 3], SAME: ['1', 3] });
+    expect(await snapshots.restore(id)).toMatchObject({ restored: ['DIFFERS', 'SAME'], unchanged: [] });
+  });
+
+  test('with nothing to change makes neither revision nor backup and answers the present revision', async () => {
+    const empty = await snapshots.create();
+    const initial = await calls.read();
+    const { revision, revisionId } = initial;
+    expect(await snapshots.restore(empty.id, { backup: true })).toEqual({
+      ...nothing,
+      backupSnapshotId: null,
+      revision,
+      revisionId,
+    });
+    expect(await calls.read()).toEqual(initial);
+    const written = await calls.put('KEY', '1');
+    const { id } = await snapshots.create();
+    expect(await snapshots.restore(id, { skipUnchanged: true, backup: true, prune: true })).toEqual({
+      ...nothing,
+      unchanged: ['KEY'],
+      backupSnapshotId: null,
+      revision: written.revision,
+      revisionId: written.revisionId,
+    });
+    expect((await snapshots.list()).snapshots).toHaveLength(2);
+  });
+
+  test('of an empty snapshot with prune deletes everything', async () => {
+    const { id } = await snapshots.create();
+    await calls.patch({ A: '1', B: '2' });
+    expect(await snapshots.restore(id, { prune: true })).toMatchObject({ pruned: ['A', 'B'], revision: 2 });
+    expect((await calls.read()).secrets).toEqual({});
+  });
+
+  test('notes its comment, or the snapshot, on versions and revision', async () => {
+    await calls.put('KEY', '1');
+    const { id } = await snapshots.create();
+    await snapshots.restore(id);
+    const { revisionId } = await snapshots.restore(id, { comment: 'the night was long' });
+    const [last, before] = await calls.history('KEY');
+    expect(last?.comment).toBe('the night was long');
+    expect(before?.comment).toBe(`restored from snapshot ${id}`);
+    const revision = await services.database.prisma.environmentRevision.findUnique({ where: { id: revisionId } });
+    expect(revision).toMatchObject({ comment: 'the night was long', actorId: world.developer.id });
+  });
+
+  test('with backup keeps what was before, and a restore of that brings it back', async () => {
+    await calls.put('KEY', 'one');
+    const first = await snapshots.create({ name: 'release 1' });
+    await calls.put('KEY', 'two');
+    const { backupSnapshotId } = await snapshots.restore(first.id, { backup: true });
+    const backup = await snapshots.get(backupSnapshotId ?? '');
+    expect(backup).toMatchObject({ name: 'before restore of release 1', secretCount: 1, revision: 2 });
+    expect(await calls.readOne('KEY')).toBe('one');
+    await snapshots.restore(backup.id);
+    expect(await calls.readOne('KEY')).toBe('two');
+  });
+
+  test('names a backup by the id of a snapshot without a name, or with one that leaves no room', async () => {
+    await calls.put('KEY', 'one');
+    for (const snapshot of [
+      await snapshots.create(),
+      await snapshots.create({ name: 'n'.repeat(limits.nameLength) }),
+    ]) {
+      const { backupSnapshotId } = await snapshots.restore(snapshot.id, { backup: true });
+      expect((await snapshots.get(backupSnapshotId ?? '')).name).toBe(`before restore of ${snapshot.id}`);
+    }
+  });
+
+  test('holds only at the expected revision', async () => {
+    await calls.put('KEY', 'one');
+    const { id, revisionId } = await snapshots.create();
+    const { revisionId: present } = await calls.put('KEY', 'two');
+    for (const method of attempts) {
+      const mismatch = snapshots[method](id, { expectedRevision: revisionId ?? '' });
+      await expect(mismatch).rejects.toMatchObject({ code: 'version_mismatch' });
+    }
+    expect(await calls.readOne('KEY')).toBe('two');
+    expect(await snapshots.restore(id, { expectedRevision: present })).toMatchObject({ revision: 3 });
+  });
+
+  test('keeps the values within the bytes an environment may hold, and lets what is full shrink', async () => {
+    const value = 'v'.repeat(limits.valueBytes);
+    const keys = Array.from({ length: limits.environmentBytes / limits.valueBytes }, (_, index) => `KEY_${index}`);
+    await calls.patch(Object.fromEntries(keys.map((key) => [key, value])));
+    const full = await snapshots.create();
+    await calls.put('KEY_0', 'v');
+    await calls.put('MORE', 'vv');
+    for (const method of attempts) {
+      await expect(snapshots[method](full.id)).rejects.toMatchObject({ code: 'quota_exceeded' });
+    }
+    expect(await calls.readOne('KEY_0')).toBe('v');
+    expect(await snapshots.restore(full.id, { prune: true })).toMatchObject({ pruned: ['MORE'] });
+    expect(await snapshots.restore(full.id)).toMatchObject({ pruned: [] });
+    await calls.patch({ KEY_1: 'v', MORE: 'vv' }, ['KEY_0']);
+    expect(await snapshots.restore(full.id)).toMatchObject({ skipped: ['KEY_0'] });
+  });
+
+  test('is told to whoever listens', async () => {
+    await calls.put('KEY', 'one');
+    const { id } = await snapshots.create();
+    const client = await services.database.pool.connect();
+    const heard: (string | undefined)[] = [];
+    client.on('notification', ({ payload }) => heard.push(payload));
+    await client.query('LISTEN keyframe');
+    const { revisionId } = await snapshots.restore(id);
+    await client.query('SELECT');
+    client.release(true);
+    expect(heard).toEqual([JSON.stringify({ e: world.environment.id, r: revisionId })]);
+  });
+});
+
+describe('a restore is refused, and changes nothing,', () => {
+  test('for a snapshot that does not exist, or is of another environment', async () => {
+    const other = await createWorld(services);
+    const foreign = await snapshotCalls(services, other, other.developer.caller).create();
+    await calls.put('KEY', '1');
+    for (const id of [randomUUID(), foreign.id]) {
+      for (const method of attempts) {
+        await expect(snapshots[method](id, { prune: true })).rejects.toMatchObject({
+          code: 'not_found',
+          detail: `snapshot ${id} does not exist in this environment`,
+        });
+      }
+    }
+    expect((await calls.read()).secrets).toEqual({ KEY: ['1', 1] });
+  });
+
+  test.each([
+    ['snapshotId', { snapshotId: 'x' }],
+    ['snapshotId', { snapshotId: randomUUID().toUpperCase() }],
+    ['expectedRevision', { expectedRevision: '3' }],
+    ['planHash', { planHash: 'short' }],
+    ['comment', { comment: '\n' }],
+    ['comment', { comment: 'c'.repeat(limits.commentLength + 1) }],
+  ])('for a faulty %s (%#)', async (field, faulty) => {
+    await calls.put('KEY', '1');
+    const { id } = await snapshots.create();
+    for (const method of attempts) {
+      const { snapshotId = id, ...rest } = faulty as { snapshotId?: string };
+      await expect(snapshots[method](snapshotId, rest)).rejects.toMatchObject({
+        code: 'invalid_input',
+        fields: [{ field }],
+      });
+    }
+    expect(await calls.read()).toMatchObject({ revision: 1 });
+  });
+});

@@ -1,0 +1,32 @@
+"""Runs a program at a terminal of its own: what comes on standard input is typed there, what it shows goes to standard output."""
+
+import os
+import pty
+import select
+import sys
+
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+
+sources = [terminal, 0]
+while True:
+    ready, _, _ = select.select(sources, [], [])
+    if 0 in ready:
+        typed = os.read(0, 65536)
+        if typed:
+            os.write(terminal, typed)
+        else:
+            sources.remove(0)
+    if terminal in ready:
+        try:
+            shown = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not shown:
+            break
+        os.write(1, shown)
+
+_, status = os.waitpid(child, 0)
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code if code >= 0 else 128 - code)

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { cliDocs } from '../../../scripts/generate-cli-docs.ts';
+
+const page = readFileSync(join(checkoutDirectory, 'docs', 'cli.md'), 'utf8');
+
+test('docs/cli.md is the help that the command shows', async () => {
+  expect(await cliDocs()).toBe(page);
+});
+
+test('every command has an example, and each shown line begins a command that there is', () => {
+  const sections = page.split('\n## ').slice(1);
+  const titles = sections.map((section) => section.slice(0, section.indexOf('\n')));
+  for (const section of sections.filter((one) => !one.includes('\nCommands:'))) {
+    expect(section).toContain('\nExamples:\n');
+  }
+  const lines = page.split('\n').filter((line) => line.startsWith('  keyframe '));
+  for (const line of lines.filter((one) => !one.includes('keyframe --'))) {
+    expect(titles.some((title) => title.includes(' ') && line.trim().startsWith(title))).toBe(true);
+  }
+});
+
+test('the scope flags of docs/interface.md 4.9 have their letters, and -p of create-service is the permission', () => {
+  const of = (title: string): string => page.slice(page.indexOf(`\n## keyframe ${title}\n`)).split('\n## ')[1] ?? '';
+  for (const title of ['snapshot create', 'snapshot list', 'versions', 'rollback', 'pull']) {
+    for (const flags of ['-o, --org', '-p, --project', '-e, --env']) expect(of(title)).toContain(flags);
+  }
+  expect(of('snapshot create')).toMatch(/-n, --name <name>[\s\S]*-d, --desc <description>/);
+  expect(of('versions')).toMatch(/--limit <n> .*\(default: 20\)/);
+  expect(of('token create-service')).toMatch(
+    /-n, --name[\s\S]*-s, --scope[\s\S]*--project-id <uuid>[\s\S]*-p, --permission/,
+  );
+  expect(of('token create-service')).toContain('--expires-in <days>');
+  expect(of('token revoke-service')).toContain('--id <uuid>');
+});

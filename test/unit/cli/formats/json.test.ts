@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { FormatError } from '../../../../src/cli/formats/format-error.ts';
+import { parseJson, writeJson } from '../../../../src/cli/formats/json.ts';
+import { secretTables } from './arbitraries.ts';
+
+describe('JSON', () => {
+  test('any secrets are read back exactly, here and by JSON.parse', () => {
+    fc.assert(
+      fc.property(secretTables, (secrets) => {
+        const text = writeJson(secrets);
+        expect([...parseJson(text)]).toEqual([...secrets]);
+        expect(JSON.parse(text)).toEqual(Object.fromEntries(secrets));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('however an object of strings is laid out, we read what JSON.parse reads', () => {
+    const layouts = fc.constantFrom(0, 1, '\t', '\r\n');
+    fc.assert(
+      fc.property(secretTables, layouts, (secrets, layout) => {
+        const text = JSON.stringify(Object.fromEntries(secrets), undefined, layout === '\r\n' ? 2 : layout);
+        const laidOut = layout === '\r\n' ? text.replaceAll('\n', '\r\n') : text;
+        expect(Object.fromEntries(parseJson(`\uFEFF ${laidOut}\n`))).toEqual(Object.fromEntries(secrets));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('a value of 256 KiB is read back, whatever it is made of', () => {
+    for (const character of ['a', '\\', '\0', '"', '\n', '\u2028']) {
+      const secrets = new Map([['K', character.repeat(Math.floor((256 * 1024) / Buffer.byteLength(character)))]]);
+      expect(parseJson(writeJson(secrets))).toEqual(secrets);
+    }
+  });
+
+  test('an empty object holds nothing, both ways', () => {
+    expect(parseJson(' { } ').size).toBe(0);
+    expect(writeJson(new Map())).toBe('{}\n');
+  });
+
+  test.each([
+    ['no JSON', '{\n"A": hunter2}', 'line 2: is not valid JSON'],
+    ['a text that ends early', '{"A": "hunter2"\n,\n', 'line 3: is not valid JSON'],
+    ['a line end within a string', '{\n"A": "hunter2\n"}', 'line 2: is not valid JSON'],
+    ['nothing at all', '', 'line 1: is not valid JSON'],
+    ['a comma too many', '{"A": "hunter2",}', 'line 1: is not valid JSON'],
+    ['a list', '["hunter2"]', 'line 1: must be a JSON object'],
+    ['a string', '"hunter2"', 'line 1: must be a JSON object'],
+    ['null', 'null', 'line 1: must be a JSON object'],
+    ['a number', '{"A": "hunter2",\n "B": 12345}', 'line 2: the value of B is not a string; put it in quotes'],
+    ['a boolean', '{"B": true}', 'line 1: the value of B is not a string'],
+    ['null as a value', '{"B": null}', 'line 1: the value of B is not a string'],
+    ['a list within', '{"B": ["hunter2"]}', 'line 1: the value of B is a list; only strings can be secrets'],
+    ['an object within', '{"B": {"C": "hunter2"}}', 'line 1: the value of B is an object; only strings'],
+    ['a name twice', '{"A": "hunter2",\n\n"A": "hunter3"}', 'A stands on line 1 and again on line 3'],
+    ['a name twice, written in two ways', '{"A": "1", "\\u0041": "2"}', 'A stands on line 1 and again on line 1'],
+    ['a key that is not allowed', '{"__proto__": "hunter2"}', 'line 1: the key __proto__ must not be'],
+    ['a key that may be a value', '{"hunter 2": "x"}', 'line 1: the key (unprintable name) must be 1 to 253'],
+    ['a lone surrogate', '{"A": "\\ud800hunter2"}', 'line 1: the value of A must be valid Unicode'],
+    ['a value that is too long', `{"A": "${'hunter2'.repeat(40_000)}"}`, 'the value of A must be at most 262144 bytes'],
+  ])('%s is an error that says where and never what', (_, text, message) => {
+    const read = (): unknown => parseJson(text);
+    expect(read).toThrow(FormatError);
+    expect(read).toThrow(message);
+    expect(read).not.toThrow(/hunter|12345/);
+  });
+});

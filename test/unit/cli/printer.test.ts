@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import { Io } from '../../../src/cli/io.ts';
+import { type OutputFormat, Printer } from '../../../src/cli/printer.ts';
+import { shownText } from '../../../src/cli/shown-text.ts';
+
+interface Row {
+  readonly key: string;
+  readonly size: number | null;
+}
+
+async function listed(format: OutputFormat, rows: readonly Row[]): Promise<{ stdout: string; stderr: string }> {
+  const written = { stdout: '', stderr: '' };
+  const streams = {
+    stdin: (async function* () {})(),
+    stdout: { write: (text: string) => (written.stdout += text) },
+    stderr: { write: (text: string) => (written.stderr += text) },
+  };
+  const printer = new Printer({ io: new Io({ streams, hasColor: true }), format });
+  await printer.list({
+    value: { rows },
+    rows,
+    columns: [
+      { title: 'KEY', cell: ({ key }) => key },
+      { title: 'SIZE', cell: ({ size }) => size },
+    ],
+    name: ({ key }) => key,
+    whenEmpty: 'Nothing.',
+  });
+  return written;
+}
+
+const rows = [
+  { key: 'LONG_NAME', size: 0 },
+  { key: 'a\nb', size: null },
+];
+
+describe('a list', () => {
+  test('is a table with its columns in line, without spaces at the ends', async () => {
+    const { stdout } = await listed('table', rows);
+    expect(stdout).toBe('KEY        SIZE\nLONG_NAME  0\na\\nb       -\n');
+  });
+
+  test('is its value as JSON and YAML, unaltered', async () => {
+    expect(JSON.parse((await listed('json', rows)).stdout)).toEqual({ rows });
+    expect((await listed('yaml', rows)).stdout).toBe(
+      'rows:\n  - key: LONG_NAME\n    size: 0\n  - key: |-\n      a\n      b\n    size: null\n',
+    );
+  });
+
+  test('is names, a line each', async () => {
+    expect((await listed('name', rows)).stdout).toBe('LONG_NAME\na\\nb\n');
+  });
+
+  test('that is empty says so on standard error, as a table alone', async () => {
+    expect(await listed('table', [])).toEqual({ stdout: '', stderr: 'Nothing.\n' });
+    expect(await listed('name', [])).toEqual({ stdout: '', stderr: '' });
+    expect(JSON.parse((await listed('json', [])).stdout)).toEqual({ rows: [] });
+  });
+});
+
+test.each([
+  ['\u001B[31m', String.raw`\u{1b}[31m`],
+  ['\u009B2J', String.raw`\u{9b}2J`],
+  ['a\r\n\tb', String.raw`a\r\n\tb`],
+  ['\u202Eabc\u2066', String.raw`\u{202e}abc\u{2066}`],
+  ['\u2028\uFEFF\u0000\u007F', String.raw`\u{2028}\u{feff}\u{0}\u{7f}`],
+  ['\uD800', String.raw`\u{d800}`],
+  ['grüße 🔑', 'grüße 🔑'],
+])('a terminal is shown %j as %s', (text, shown) => {
+  expect(shownText(text)).toBe(shown);
+});

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { commentFault, nameFault, secretKeyFault, slugFault } from '../../../src/domain/names.ts';
+import { openApiDocument } from '../../../src/http/openapi.ts';
+import { routeTable } from '../../../src/http/routes/table.ts';
+import { comment, name, secretKey, slug } from '../../../src/wire/fields.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly content: Record<string, unknown> };
+  readonly responses: Record<string, { readonly $ref?: string; readonly content?: Record<string, unknown> }>;
+}
+
+const document = openApiDocument() as unknown as {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: Record<string, Record<string, unknown>>;
+};
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+);
+const guarded = operations.filter(({ path }) => path.startsWith('/api/v1/'));
+
+/** What an answer holds: a reference to the problems of its status, JSON, or nothing. */
+function kindOf({ $ref, content }: Operation['responses'][string]): string {
+  return $ref ?? (content === undefined ? 'nothing' : (Object.keys(content).sort()[0] ?? 'no media type'));
+}
+
+function kindWanted(status: number): string {
+  if (status >= 400) return `#/components/responses/Problem${status}`;
+  return status === 200 || status === 201 ? 'application/json' : 'nothing';
+}
+
+describe('the OpenAPI document', () => {
+  test('has exactly the routes of the table, the probes aside', () => {
+    const told = guarded.map(({ path, method }) => `${method} ${path}`).sort();
+    expect(told).toEqual(routeTable.map(({ path, method }) => `${method} /api/v1${path}`).sort());
+    expect(new Set(told).size).toBe(told.length);
+  });
+
+  test('names each operation differently, with a summary and a tag', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]*$/.test(id))).toEqual([]);
+    for (const { operation } of operations) {
+      expect(operation.summary).toMatch(/^[A-Z][^\n]*[^.]$/);
+      expect(operation.tags).toHaveLength(1);
+    }
+  });
+
+  test.each(guarded)('tells every answer of $method $path', ({ path, method, operation }) => {
+    const route = routeTable.find((candidate) => candidate.method === method && `/api/v1${candidate.path}` === path);
+    const statuses = Object.keys(operation.responses).map(Number);
+    const own = Object.keys(route?.answers ?? {}).filter((status) => status !== 'events');
+    expect(own.length).toBeGreaterThan(0);
+    expect(statuses.filter((status) => status < 400)).toEqual(own.map(Number));
+    expect(statuses).toEqual(expect.arrayContaining([400, 401, 422, 429, 500, 503]));
+    expect(statuses.includes(404)).toBe(path.includes('{'));
+    expect(statuses.includes(415)).toBe(operation.requestBody !== undefined);
+    const kinds = Object.entries(operation.responses).map(([status, answer]) => [status, kindOf(answer)]);
+    expect(kinds).toEqual(statuses.map((status) => [String(status), kindWanted(status)]));
+    const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+    expect(inPath.map((parameter) => `{${parameter.name}}`)).toEqual(path.match(/\{[a-z]+\}/gi) ?? []);
+  });
+
+  test('asks for a bearer token everywhere but at the probes', () => {
+    expect(document).toMatchObject({ security: [{ bearer: [] }] });
+    expect(guarded.filter(({ operation }) => operation.security !== undefined)).toEqual([]);
+    const probes = operations.filter(({ path }) => !path.startsWith('/api/v1/'));
+    expect(probes.map(({ operation }) => operation.security)).toEqual(probes.map(() => []));
+  });
+
+  test('refers to nothing that it does not have', () => {
+    const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g);
+    for (const [, kind = '', component = ''] of references) expect(document.components[kind]).toHaveProperty(component);
+    expect(JSON.stringify(document).match(/"\$ref":"(?!#\/components\/)/)).toBeNull();
+  });
+
+  test('is the committed docs/openapi.json', () => {
+    const committed: unknown = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'));
+    // A difference: run `npm run generate` and commit what it writes.
+    expect(JSON.parse(JSON.stringify(document))).toEqual(committed);
+  });
+});
+
+describe('the schema of a text says what its rule says:', () => {
+  const names = fc.oneof(
+    fc.string({ maxLength: 260 }),
+    fc.string({ unit: 'binary', maxLength: 210 }),
+    fc.stringMatching(/^[a-z0-9.-]{0,70}$/),
+    fc.constantFrom(
+      '',
+      '.',
+      '..',
+      '..a',
+      '...',
+      '.a',
+      '__proto__',
+      '__proto__x',
+      ' ',
+      ' a ',
+      '-a',
+      'a-',
+      '\u0085',
+      '\n',
+      'ü',
+    ),
+    fc.integer({ min: 0, max: 1100 }).map((length) => 'x'.repeat(length)),
+    fc.integer({ min: 90, max: 1010 }).map((length) => '\u{1f511}'.repeat(length)),
+  );
+  test.each([
+    ['slug', slug, slugFault],
+    ['name', name, nameFault],
+    ['comment', comment, commentFault],
+    ['secret key', secretKey, secretKeyFault],
+  ])('%s', (_name, field, fault) => {
+    const { pattern = '', maxLength = Infinity } = z.toJSONSchema(field, { io: 'input' });
+    const allowed = new RegExp(pattern, 'u');
+    fc.assert(
+      fc.property(names, (text) => {
+        fc.pre(text.isWellFormed());
+        expect(allowed.test(text) && Array.from(text).length <= maxLength).toBe(fault(text) === undefined);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Plaintext } from '../../../src/domain/plaintext.ts';
+import type { SecretList } from '../../../src/services/secrets.ts';
+import { StateCache } from '../../../src/services/state-cache.ts';
+
+function listOf(values: readonly string[], environmentId: string = randomUUID()): SecretList {
+  const secrets = values.map((value, index) => ({
+    key: `KEY_${index}`,
+    value: new Plaintext(value),
+    version: index + 1,
+    updatedAt: new Date(1_700_000_000_000 + index),
+  }));
+  return { environmentId, revision: 7, revisionId: randomUUID(), secrets };
+}
+
+const shown = (list: SecretList | undefined) =>
+  list && { ...list, secrets: list.secrets.map((secret) => ({ ...secret, value: secret.value.reveal() })) };
+const cacheOf = (maxBytes = 1_000_000, minSecrets = 1): StateCache => new StateCache({ maxBytes, minSecrets });
+
+describe('a state that is kept', () => {
+  test('comes back byte for byte, whatever Unicode its values are', () => {
+    const list = listOf(['', 'plain', '\u0000\n"\\', 'schlüssel 🔑', '\ufeffmark', '__proto__']);
+    const cache = cacheOf();
+    cache.keep(list);
+    expect(shown(cache.find(list.environmentId, list.revisionId))).toEqual(shown(list));
+  });
+
+  test('is of one revision of one environment and of no other', () => {
+    const [one, two] = [listOf(['1']), listOf(['2'])];
+    const cache = cacheOf();
+    for (const list of [one, two]) cache.keep(list);
+    expect(cache.find(one.environmentId, two.revisionId)).toBeUndefined();
+    expect(cache.find(one.environmentId, randomUUID())).toBeUndefined();
+    expect(cache.find(randomUUID(), one.revisionId)).toBeUndefined();
+    expect(shown(cache.find(two.environmentId, two.revisionId))?.secrets[0]?.value).toBe('2');
+  });
+
+  test('gives way to another revision of its environment', () => {
+    const old = listOf(['old']);
+    const next = listOf(['new'], old.environmentId);
+    const cache = cacheOf();
+    cache.keep(old);
+    const { bytes } = cache;
+    cache.keep(next);
+    expect(cache.find(old.environmentId, old.revisionId)).toBeUndefined();
+    expect(shown(cache.find(next.environmentId, next.revisionId))).toEqual(shown(next));
+    expect(cache.bytes).toBe(bytes);
+  });
+
+  test('goes when others need the room, the longest unread first', () => {
+    const lists = ['a', 'b', 'c'].map((letter) => listOf([letter.repeat(1000)]));
+    const cache = cacheOf(2_500);
+    const [a, b, c] = lists as [SecretList, SecretList, SecretList];
+    cache.keep(a);
+    cache.keep(b);
+    expect(cache.find(a.environmentId, a.revisionId)).toBeDefined();
+    cache.keep(c);
+    const isKept = ({ environmentId, revisionId }: SecretList): boolean =>
+      cache.find(environmentId, revisionId) !== undefined;
+    expect([a, b, c].map(isKept)).toEqual([true, false, true]);
+    expect(cache.bytes).toBeLessThanOrEqual(2_500);
+  });
+
+  test('is not one that is too small to gain from it, or too large', () => {
+    const [small, large] = [listOf(['x']), listOf(['x'.repeat(3000), 'y'])];
+    const cache = cacheOf(2_000, 2);
+    for (const list of [small, large]) cache.keep(list);
+    expect(cache.bytes).toBe(0);
+  });
+
+  test('that has become too small is kept no longer', () => {
+    const before = listOf(['1', '2']);
+    const cache = cacheOf(2_000, 2);
+    cache.keep(before);
+    cache.keep(listOf(['1'], before.environmentId));
+    expect(cache.bytes).toBe(0);
+  });
+});
