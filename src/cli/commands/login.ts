@@ -25,7 +25,7 @@ export const loginCommand = defineCommand({
   async run(context, { options }) {
     const { configuration, environment, io } = context;
     const { url } = configuration;
-    if (false as boolean) {
+    if (configuration.isUrlFromFolder) {
       await context.confirm(
         `${configuration.folder?.path ?? ''} says that the server is ${url}. Send the token there?`,
       );

@@ -1,10 +1,4 @@
-import type {
-  EnvironmentListView,
-  EnvironmentView,
-  OrganizationListView,
-  OrganizationView,
-  ProjectListView,
-} from '../../wire/tenancy.ts';
+import type { EnvironmentView, OrganizationView } from '../../wire/tenancy.ts';
 import { apiPath } from '../api-client.ts';
 import { type CommandContext, type CommandDefinition, defineCommand } from '../command.ts';
 import { argument, organizationOption, projectOptions, requiredText, text } from '../options.ts';
@@ -17,9 +11,6 @@ export type TenantKind = 'org' | 'project' | 'env';
 
 /** One of the three; only an environment has a revision. */
 type Tenant = OrganizationView & Partial<Pick<EnvironmentView, 'revision' | 'revisionId'>>;
-
-/** The answer of a list has the one of them that was asked for. */
-type TenantLists = OrganizationListView & ProjectListView & EnvironmentListView;
 
 interface Kind {
   readonly word: string;
@@ -76,7 +67,7 @@ export function tenantListCommand(name: TenantKind): CommandDefinition {
     options: own,
     examples: [{ line: `${name} list${flags}`, note: `The ${plural} that you may see` }],
     async run(context, { options }) {
-      const list = await context.api().get<TenantLists>(path(context, options));
+      const list = await context.api().get<Record<Kind['plural'], Tenant[]>>(path(context, options));
       const columns: Column<Tenant>[] = [
         { title: 'SLUG', cell: ({ slug }) => slug },
         { title: 'NAME', cell: ({ displayName }) => displayName },

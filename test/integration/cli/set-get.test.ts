@@ -20,7 +20,7 @@ const nasty = [
   '"it\'s" `$HOME` $(id) \\n \\',
   'line 1\nline 2\r\n\n',
   '\0\u0001\u001B[31m\u007F\u0085\u2028\uFEFF',
-  '🔑 é \u202E',
+  '\uFEFF🔑 é \u202E',
   'x'.repeat(256 * 1024),
 ];
 

@@ -1,8 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeAuthority } from '../../support/certificate.ts';
 import { CliRunner } from '../../support/cli.ts';
 import { type TestApi, startTestApi } from '../../support/http.ts';
 import { createWorld, type World } from '../../support/services.ts';
@@ -18,7 +20,7 @@ let scope: string[];
 let foreign: Server;
 let foreignUrl: string;
 const leaked: (string | undefined)[] = [];
-let foreignAnswer: { status: number; headers?: Record<string, string>; body: string };
+let foreignAnswer: { status: number; headers?: Record<string, string>; body: string } = { status: 200, body: 'hello' };
 
 beforeAll(async () => {
   api = await startTestApi();
@@ -259,6 +261,27 @@ describe('what the server or the network does', () => {
     const env = { KEYFRAME_URL: foreignUrl, KEYFRAME_TOKEN: token };
     expect((await cli.run(['snapshot', 'create', ...scope], { env })).exitCode).toBe(1);
     expect(leaked).toHaveLength(4);
+  });
+
+  test('https needs a certificate that is trusted, of a known authority or of a named one', async () => {
+    const authority = makeAuthority();
+    const { certificate: cert, key } = authority.issue({ names: [], addresses: ['127.0.0.1'] });
+    const server = createTlsServer(
+      { cert, key },
+      (request, response) => void foreign.emit('request', request, response),
+    );
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const file = join(cli.folder, 'authority.pem');
+    writeFileSync(file, authority.certificate);
+    const me = { type: 'user', name: 'Ann', id: 'x', instanceAdmin: false, organizations: [], expiresAt: null };
+    foreignAnswer = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(me) };
+    expect(await run(address)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
+    expect(leaked).toEqual([]);
+    const env = { KEYFRAME_URL: address, KEYFRAME_TOKEN: token, NODE_EXTRA_CA_CERTS: file };
+    expect(await cli.output(['whoami'], { env })).toContain('Ann');
+    server.closeAllConnections();
+    server.close();
   });
 
   test.each(['ftp://example.com', 'example.com', 'https://user:password@example.com', 'https://example.com/?x=1'])(
