@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeAuthority } from '../../support/certificate.ts';
+import { CliRunner } from '../../support/cli.ts';
+
+const token = 'kf_pat_of_a_test';
+const scope = ['-o', 'acme', '-p', 'shop', '-e', 'production'];
+let cli: CliRunner;
+
+/** A server that answers as a test wants, and keeps the Authorization headers that it is sent. */
+let foreign: Server;
+let foreignUrl: string;
+const leaked: (string | undefined)[] = [];
+let foreignAnswer: { status: number; headers?: Record<string, string>; body: string } = { status: 200, body: '' };
+
+beforeAll(async () => {
+  cli = await CliRunner.create();
+  foreign = createServer((request, response) => {
+    leaked.push(request.headers.authorization);
+    response.writeHead(foreignAnswer.status, foreignAnswer.headers).end(foreignAnswer.body);
+  });
+  await new Promise<void>((resolve) => void foreign.listen(0, '127.0.0.1', resolve));
+  foreignUrl = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
+});
+
+afterAll(() => {
+  foreign.close();
+  cli.remove();
+});
+
+afterEach(() => {
+  leaked.length = 0;
+});
+
+describe('what the server or the network does', () => {
+  const run = async (address: string): Promise<{ exitCode: number | null; stderr: string }> =>
+    await cli.run(['whoami'], { env: { KEYFRAME_URL: address, KEYFRAME_TOKEN: token } });
+
+  test('where nothing listens it ends with 1 and says so', async () => {
+    const { exitCode, stderr } = await run('http://127.0.0.1:9');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('http://127.0.0.1:9 cannot be reached: nothing listens there');
+  });
+
+  test('what is no Keyframe server ends with 1, and a redirection is not followed with the token', async () => {
+    foreignAnswer = { status: 200, body: '<html>hello</html>' };
+    expect(await run(foreignUrl)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('not as Keyframe does'),
+    });
+    foreignAnswer = { status: 302, headers: { location: '/elsewhere' }, body: '' };
+    expect(await run(foreignUrl)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('sends its callers') });
+    expect(leaked).toHaveLength(2);
+  });
+
+  test('a read is tried again where the server is just being replaced, a write is not', async () => {
+    foreignAnswer = { status: 503, body: '' };
+    expect((await run(foreignUrl)).exitCode).toBe(1);
+    expect(leaked).toHaveLength(3);
+    const env = { KEYFRAME_URL: foreignUrl, KEYFRAME_TOKEN: token };
+    expect((await cli.run(['snapshot', 'create', ...scope], { env })).exitCode).toBe(1);
+    expect(leaked).toHaveLength(4);
+  });
+
+  test('https needs a certificate that is trusted, of a known authority or of a named one', async () => {
+    const authority = makeAuthority();
+    const { certificate: cert, key } = authority.issue({ names: [], addresses: ['127.0.0.1'] });
+    const server = createTlsServer(
+      { cert, key },
+      (request, response) => void foreign.emit('request', request, response),
+    );
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const file = join(cli.folder, 'authority.pem');
+    writeFileSync(file, authority.certificate);
+    const me = { type: 'user', name: 'Ann', id: 'x', instanceAdmin: false, organizations: [], expiresAt: null };
+    foreignAnswer = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(me) };
+    expect(await run(address)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
+    expect(leaked).toEqual([]);
+    const env = { KEYFRAME_URL: address, KEYFRAME_TOKEN: token, NODE_EXTRA_CA_CERTS: file };
+    expect(await cli.output(['whoami'], { env })).toContain('Ann');
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test.each(['ftp://example.com', 'example.com', 'https://user:password@example.com', 'https://example.com/?x=1'])(
+    'the address %s is refused before anything is sent',
+    async (address) => {
+      const { exitCode, stderr } = await run(address);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(/KEYFRAME_URL must be an address such as/);
+      expect(stderr).not.toContain('password');
+    },
+  );
+
+  test('control characters in what the server tells do not reach a terminal', async () => {
+    const me = {
+      type: 'user',
+      name: 'a\u001B[2Jb\nc\u202Ed',
+      id: 'x',
+      instanceAdmin: false,
+      organizations: [],
+      expiresAt: null,
+    };
+    foreignAnswer = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(me) };
+    const env = { KEYFRAME_URL: foreignUrl, KEYFRAME_TOKEN: token };
+    expect(await cli.output(['whoami'], { env })).toContain(String.raw`User:          a\u{1b}[2Jb\nc\u{202e}d`);
+  });
+});
