@@ -4,7 +4,7 @@ import { changeListView, streamChangeView, streamPlaceView } from '../../../src/
 import { EventReader } from '../../support/event-reader.ts';
 import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
-import { PostgresProxy } from '../../support/postgres-proxy.ts';
+import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
 import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
 import { type World, createWorld } from '../../support/services.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -170,13 +170,14 @@ describe('the changes of an environment as events', () => {
     await reader.take(1);
     await calls.put('A', '2');
     expect(await revisions(reader, 1)).toEqual([2]);
+    const listening = proxy.hold(runs(/LISTEN/));
     proxy.refuse();
     proxy.kill();
-    await waitFor('the loss to be noticed', () => !api.services.feed.ready);
-    await expect(follow()).rejects.toThrow('503');
-    // By another way than the one that is lost.
     await proxy.accept();
-    for (const value of ['3', '4', '5']) await retried(() => calls.put('A', value));
+    await listening.arrived();
+    await expect(follow()).rejects.toThrow('503');
+    for (const value of ['3', '4', '5']) await waitFor('the database to take a change', () => calls.put('A', value));
+    listening.release();
     expect(await revisions(reader, 3)).toEqual([3, 4, 5]);
     await waitFor('the feed to hear again', () => api.services.feed.ready);
     await calls.put('A', '6');
@@ -257,8 +258,3 @@ describe('a stream ends', () => {
     expect(performance.now() - startedAt).toBeLessThan(1000);
   });
 });
-
-/** Until the pool has connections again. */
-async function retried<T>(work: () => Promise<T>): Promise<T> {
-  return waitFor('the database to take a change', work);
-}
