@@ -92,7 +92,7 @@ function nextSteps(url: string, { code, status, instance }: Problem, headers: In
 const steps: Readonly<Record<string, (url: string) => string[]>> = {
   unauthenticated: (url) => [
     `Sign in: keyframe login --url ${url}`,
-    'In automation: has the service token expired, or was it revoked?',
+    'In automation: set KEYFRAME_TOKEN to another service token',
   ],
   forbidden: () => ['See who you are and what you may do: keyframe whoami'],
   not_found: () => ['See what is there: keyframe org list, keyframe project list, keyframe env list, keyframe list'],

@@ -29,23 +29,24 @@ type ScopeName = (typeof names)[number];
  *
  * @throws CliError usage, naming the flags that are missing.
  */
-export function resolveScope(
-  flags: Partial<Readonly<Record<ScopeName, string | undefined>>>,
-  folder: FolderFile | undefined,
-  deepest: ScopeName,
-): Scope {
-  const wanted = names.slice(0, names.indexOf(deepest) + 1);
+export function resolveScope(flags: Partial<ScopeFlags>, folder: FolderFile | undefined, deepest: ScopeName): Scope {
+  const found = findScope(flags, folder);
+  const missing = names.slice(0, names.indexOf(deepest) + 1).filter((name) => found[name] === undefined);
+  if (missing.length > 0) throw missingScope(missing, folder);
+  return { organization: '', project: '', environment: '', ...found };
+}
+
+/** As `resolveScope`, as far down as flags and file tell. */
+export function findScope(flags: Partial<ScopeFlags>, folder: FolderFile | undefined): Partial<Scope> {
   const found: Partial<Record<ScopeName, string>> = {};
   let isFoldersOwn = true;
-  for (const name of wanted) {
+  for (const name of names) {
     const own: string | undefined = isFoldersOwn ? folder?.[name] : undefined;
     const slug: string | undefined = flags[name] ?? own;
     if (slug !== undefined) found[name] = slug;
     isFoldersOwn &&= slug !== undefined && slug === folder?.[name];
   }
-  const missing = wanted.filter((name) => found[name] === undefined);
-  if (missing.length > 0) throw missingScope(missing, folder);
-  return { organization: '', project: '', environment: '', ...found };
+  return found;
 }
 
 function missingScope(missing: readonly ScopeName[], folder: FolderFile | undefined): Error {

@@ -122,7 +122,7 @@ export const secretWriteView = z.strictObject({
   ...revisionViews,
 });
 
-/** What a PATCH answers: keys and versions, in the order of the keys. */
+/** What a PATCH answers: keys and versions, in the order of the request. */
 export const secretPatchView = z.strictObject({
   set: z.array(z.strictObject({ key: z.string(), version: z.int() })),
   deleted: z.array(z.string()),

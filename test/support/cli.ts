@@ -3,27 +3,23 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { buildCli } from '../../scripts/build-cli.ts';
+import { type CommandEnd, RunningCommand } from './running-command.ts';
 
-/** How a run of the command ended. */
-export interface CliRun {
-  readonly exitCode: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface CliRunOptions {
+export interface CommandOptions {
+  /** Standard input; none unless told. */
   readonly input?: string | Uint8Array;
-  /** Besides those of the runner. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Besides those of the runner; one that is undefined is not set. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Below the runner's folder. */
   readonly folder?: string;
+  /** When it is killed. */
+  readonly limitMs?: number;
 }
 
 export interface TerminalRun {
   /** What stood on the terminal, with `\r\n` at the end of its lines. */
   readonly shown: string;
-  readonly exitCode: number | null;
+  readonly code: number | null;
 }
 
 export interface CliRunnerOptions {
@@ -32,7 +28,7 @@ export interface CliRunnerOptions {
   readonly token?: { reveal(): string };
 }
 
-const terminalScript = new URL('terminal.py', import.meta.url).pathname;
+const terminal = new URL('terminal.py', import.meta.url).pathname;
 
 /** Runs the built `keyframe` command as processes, in a folder and with settings of their own. */
 export class CliRunner {
@@ -44,7 +40,8 @@ export class CliRunner {
   readonly #env: Readonly<Record<string, string>>;
   readonly #home: string;
 
-  private constructor(program: string, { url, token }: CliRunnerOptions) {
+  /** @param program the built command, as `buildCli` answers it */
+  constructor(program: string, { url, token }: CliRunnerOptions) {
     this.#program = program;
     this.#home = mkdtempSync(join(tmpdir(), 'keyframe-cli-'));
     this.folder = join(this.#home, 'work');
@@ -68,63 +65,73 @@ export class CliRunner {
     return new CliRunner(await buildCli(), options);
   }
 
-  /** Runs it with pipes for its three streams. */
-  async run(args: readonly string[], options: CliRunOptions = {}): Promise<CliRun> {
-    return await this.#spawn(process.execPath, [this.#program, ...args], options);
-  }
-
-  /** Runs a script of bash, which finds the command as `keyframe`. */
-  async bash(script: string, options: CliRunOptions = {}): Promise<CliRun> {
-    return await this.#spawn('bash', ['-c', script], options);
+  /** Runs it with pipes for its three streams and waits until it has ended. */
+  async run(args: readonly string[], options: CommandOptions = {}): Promise<CommandEnd> {
+    return await finish(this.start(args, options), options);
   }
 
   /** Runs it, expects exit code 0, and answers what it wrote on standard output. */
-  async output(args: readonly string[], options: CliRunOptions = {}): Promise<string> {
-    const run = await this.run(args, options);
-    if (run.exitCode !== 0) throw new Error(`keyframe ${args.join(' ')} ended with ${run.exitCode}: ${run.stderr}`);
-    return run.stdout;
+  async output(args: readonly string[], options: CommandOptions = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, options);
+    if (code !== 0) throw new Error(`keyframe ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return stdout;
   }
 
   /** As `output` with --output json, parsed. */
-  async json<Answer = unknown>(args: readonly string[], options: CliRunOptions = {}): Promise<Answer> {
+  async json<Answer = unknown>(args: readonly string[], options: CommandOptions = {}): Promise<Answer> {
     const [first = '', ...rest] = args;
     return JSON.parse(await this.output([first, ...rest, '--output', 'json'], options)) as Answer;
   }
 
-  /** Runs it on a terminal where each text of `script`, once it is shown, is answered by typing the other. */
+  /** Runs a script of bash, which finds the command as `keyframe`. */
+  async bash(script: string, options: CommandOptions = {}): Promise<CommandEnd> {
+    return await finish(this.#spawn(['bash', '-c', script], options), options);
+  }
+
+  /** Runs it at a terminal where each text of `script`, once it is shown, is answered by typing the other. */
   async onTerminal(
     args: readonly string[],
     script: readonly (readonly [shown: string, typed: string])[] = [],
-    options: CliRunOptions = {},
+    options: CommandOptions = {},
   ): Promise<TerminalRun> {
-    const command = [process.execPath, this.#program, ...args];
-    const run = await this.#spawn('python3', [terminalScript, JSON.stringify(script), ...command], options);
-    if (run.stderr !== '') throw new Error(`the terminal failed: ${run.stderr}`);
-    return { shown: run.stdout, exitCode: run.exitCode };
+    const running = this.startOnTerminal(args, options);
+    for (const [shown, typed] of script) {
+      await running.shows(shown);
+      running.type(typed);
+    }
+    const { code, stdout, stderr } = await running.ended;
+    if (stderr !== '') throw new Error(`the terminal failed: ${stderr}`);
+    return { shown: stdout, code };
   }
 
+  /** Starts it with pipes for its three streams. */
+  start(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+    return this.#spawn([process.execPath, this.#program, ...args], options);
+  }
+
+  /** Starts it at a terminal; all that it shows is on its standard output. */
+  startOnTerminal(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+    return this.#spawn(['python3', terminal, process.execPath, this.#program, ...args], options);
+  }
+
+  /** Starts a script of bash at a terminal. */
+  startBashOnTerminal(script: string, options: CommandOptions = {}): RunningCommand {
+    return this.#spawn(['python3', terminal, 'bash', '-c', script], options);
+  }
+
+  /** Removes its folder, and what the command has stored for its user. */
   remove(): void {
     rmSync(this.#home, { recursive: true, force: true });
   }
 
-  #spawn(program: string, args: readonly string[], { input = '', env, folder = '' }: CliRunOptions): Promise<CliRun> {
-    const child = spawn(program, args, { cwd: join(this.folder, folder), env: { ...this.#env, ...env } });
-    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
-    child.stdout.on('data', (chunk: Buffer) => void stdout.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => void stderr.push(chunk));
-    // A command that reads no input may be gone before it is written.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
-    return new Promise((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', (exitCode, signal) => {
-        resolve({
-          exitCode,
-          signal,
-          stdout: Buffer.concat(stdout).toString('utf8'),
-          stderr: Buffer.concat(stderr).toString('utf8'),
-        });
-      });
-    });
+  #spawn([program = '', ...args]: readonly string[], options: CommandOptions): RunningCommand {
+    const { env, folder = '', limitMs } = options;
+    const cwd = join(this.folder, folder);
+    return new RunningCommand(spawn(program, args, { cwd, env: { ...this.#env, ...env }, stdio: 'pipe' }), limitMs);
   }
+}
+
+async function finish(running: RunningCommand, { input = '' }: CommandOptions): Promise<CommandEnd> {
+  running.process.stdin.end(input);
+  return await running.ended;
 }

@@ -1,31 +1,35 @@
-"""Runs a command on a terminal of its own: terminal.py SCRIPT COMMAND [ARGUMENT ...]
+"""Runs a program at a terminal of its own: terminal.py PROGRAM [ARGUMENT ...]
 
-SCRIPT is JSON: [[text to wait for, text to type], ...]. What the terminal shows goes to standard output; the exit code is the
-command's. With nothing shown for 20 seconds the command is killed.
+What comes on standard input is typed there, and what it shows goes to standard output. Ends as the program did, the way a shell tells it.
 """
-import json, os, pty, select, signal, sys
 
-steps = json.loads(sys.argv[1])
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[2], sys.argv[2:])
-shown = b""
-seen = 0
+import os
+import pty
+import select
+import sys
+
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+
+sources = [terminal, 0]
 while True:
-    ready, _, _ = select.select([terminal], [], [], 20)
-    if not ready:
-        os.kill(pid, signal.SIGKILL)
-    try:
-        chunk = os.read(terminal, 65536)
-    except OSError:
-        break
-    if not chunk:
-        break
-    shown += chunk
-    while steps and steps[0][0].encode() in shown[seen:]:
-        seen = shown.index(steps[0][0].encode(), seen) + len(steps[0][0].encode())
-        os.write(terminal, steps.pop(0)[1].encode())
-_, status = os.waitpid(pid, 0)
-sys.stdout.buffer.write(shown)
-sys.stdout.flush()
-sys.exit(os.waitstatus_to_exitcode(status) & 0xFF)
+    ready, _, _ = select.select(sources, [], [])
+    if 0 in ready:
+        typed = os.read(0, 65536)
+        if typed:
+            os.write(terminal, typed)
+        else:
+            sources.remove(0)
+    if terminal in ready:
+        try:
+            shown = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not shown:
+            break
+        os.write(1, shown)
+
+_, status = os.waitpid(child, 0)
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code if code >= 0 else 128 - code)

@@ -33,11 +33,13 @@ export const auditCommand = defineCommand({
       rows: list.entries,
       columns: [
         { title: 'AT', cell: ({ at }) => at },
-        { title: 'ACTOR', cell: ({ actor: { name }, label }) => (label === null ? name : `${name} ${label}`) },
+        { title: 'ACTOR', cell: ({ actor: { name } }) => name },
         { title: 'ACTION', cell: ({ action: done }) => done },
         { title: 'OUTCOME', cell: ({ outcome }) => outcome },
         { title: 'TARGET', cell: ({ target }) => targetText(target) },
         { title: 'FROM', cell: ({ sourceAddress }) => sourceAddress },
+        // Of its own: beside the actor it would say of a person who makes a service token that they are one.
+        { title: 'LABEL', cell: ({ label }) => label },
       ],
       name: ({ id }) => id,
       whenEmpty: 'There are no such entries.',

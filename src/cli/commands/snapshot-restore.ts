@@ -2,6 +2,7 @@ import type { RestoreView } from '../../wire/snapshots.ts';
 import { apiPath } from '../api-client.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { argument, commentOption, flag, text } from '../options.ts';
+import { counted } from '../secrets-commands/secrets-api.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotTitle } from './snapshot-view.ts';
 
 /** `snapshot restore <id>`: docs/interface.md 4.3 and 4.9. The server finds the environment by the snapshot's id. */
@@ -38,8 +39,18 @@ export const snapshotRestoreCommand = defineCommand({
     const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, snapshot, body));
     const done = await restore(context, snapshot, { ...body, ...(planHash === undefined ? {} : { planHash }) });
     await print(context, done);
+    if (done.skipped.length > 0) tellSkipped(context, snapshot);
   },
 });
+
+/** How to have back what a restore leaves alone, by docs/interface.md 4.3: the past state, written anew. */
+function tellSkipped({ io, printer }: CommandContext, snapshot: PlacedSnapshot): void {
+  if (printer.format !== 'table') return;
+  const { organization, project, environment, revision } = snapshot;
+  const place = `-o ${organization} -p ${project} -e ${environment}`;
+  io.note('What was skipped has been deleted since. To have that back as well:');
+  io.note(`  keyframe pull ${place} --revision ${revision} | keyframe push - ${place} --yes`);
+}
 
 /** Shows the plan and asks; answers the hash of what was agreed to. */
 async function agreedPlan(
@@ -52,7 +63,9 @@ async function agreedPlan(
   const place = `${organization}/${project}/${environment}`;
   context.io.note(`Plan for ${place} from snapshot ${snapshotTitle(snapshot)}:`);
   for (const line of planLines(plan)) context.io.note(`  ${line}`);
-  await context.confirm(`Restore ${plan.restored.length} and delete ${plan.pruned.length} secrets of ${place}?`);
+  await context.confirm(
+    `Restore ${counted(plan.restored.length, 'secret')} and delete ${plan.pruned.length} in ${place}?`,
+  );
   return plan.planHash;
 }
 

@@ -4,11 +4,14 @@ import { apiPath } from '../api-client.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { choice, integer, organizationOption, requiredText, text } from '../options.ts';
+import { findScope } from '../scope.ts';
 import { printNewServiceToken } from './service-token-view.ts';
 
 /** `token create-service`: docs/interface.md 4.4 and 4.9. */
 export const tokenCreateServiceCommand = defineCommand({
-  description: 'For a machine. The token belongs to the organization and is shown this once.',
+  description:
+    'For a machine. The token belongs to the organization and is shown this once. Where no flag says which project or ' +
+    'environment, those of .keyframe.json are meant.',
   options: {
     ...organizationOption,
     name: requiredText('-n, --name <name>', 'What the token is for'),
@@ -35,11 +38,19 @@ export const tokenCreateServiceCommand = defineCommand({
       line: 'token create-service -o acme -n web -s environment --project shop --env production -p read --output json',
       note: 'For one environment, to be read by a program',
     },
+    {
+      line: "token create-service -n web -s environment -p read --output yaml | sed -n 's/^token: //p' > token.txt",
+      note: "For this folder's environment; the token alone, into a file",
+    },
   ],
   async run(context, { options }) {
     const { scope, name, permission, expiresInDays } = options;
     const organization = context.organization(options);
-    const ids = await scopeIds(context, { ...options, organization });
+    const ids = await scopeIds(context, {
+      ...options,
+      ...findScope(options, context.configuration.folder),
+      organization,
+    });
     const body = { name, scope, permission, ...ids, ...(expiresInDays === undefined ? {} : { expiresInDays }) };
     const path = apiPath`/service-tokens/${organization}`;
     await printNewServiceToken(context, await context.api().post<CreatedServiceTokenView>(path, body));

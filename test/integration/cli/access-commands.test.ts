@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CliRunner } from '../../support/cli.ts';
 import { type TestApi, startTestApi } from '../../support/http.ts';
@@ -47,10 +49,30 @@ describe('service tokens', () => {
     const bySlug = [...line, '--scope', 'environment', '--project', project, '--env', environment];
     expect(await cli.json(bySlug)).toMatchObject(inEnvironment);
     for (const missing of [['project'], ['environment'], ['environment', '--project', project]]) {
-      const { exitCode, stderr } = await cli.run([...line, '-s', ...missing]);
-      expect(exitCode).toBe(2);
+      const { code, stderr } = await cli.run([...line, '-s', ...missing]);
+      expect(code).toBe(2);
       expect(stderr).toMatch(/needs --(?:project|environment)-id/);
     }
+  });
+
+  test("create-service means the folder's project and environment where no flag says another", async () => {
+    const { organization, project, environment } = world.slugs;
+    await cli.output(['init', ...scope], { folder: '.' });
+    const line = ['token', 'create-service', '-n', 'here', '-p', 'read', '-s'];
+    expect(await cli.json([...line, 'environment'])).toMatchObject({ environmentId: world.environment.id });
+    expect(await cli.json([...line, 'environment', '--env', environment])).toMatchObject({ scope: 'environment' });
+    expect(await cli.json([...line, 'project'])).toMatchObject({ projectId: world.project.id, environmentId: null });
+    expect(await cli.json([...line, 'organization'])).toMatchObject({ projectId: null, environmentId: null });
+    expect((await cli.run([...line, 'environment', '--env', 'other'])).code).toBe(5);
+    await cli.output(['project', 'create', 'second', '-o', organization]);
+    // The file's environment is one of its own project.
+    for (const elsewhere of [
+      ['--project', 'second'],
+      ['-o', 'another', '--project', project],
+    ]) {
+      expect((await cli.run([...line, 'environment', ...elsewhere])).stderr).toContain('needs --environment-id');
+    }
+    rmSync(join(cli.folder, '.keyframe.json'));
   });
 
   test('list-service, rotate-service and revoke-service go by the id, and a revoked token ends with 3', async () => {
@@ -64,21 +86,21 @@ describe('service tokens', () => {
     for (const token of [made.token, turned.token]) {
       expect((await cli.run(['whoami'], as(token))).stdout).toContain(`organization ${organization}`);
     }
-    expect((await cli.run([...rotate, 'soon'])).exitCode).toBe(2);
+    expect((await cli.run([...rotate, 'soon'])).code).toBe(2);
     await cli.output(['token', 'revoke-service', '-o', organization, '--id', made.id]);
-    expect((await cli.run(['whoami'], as(turned.token))).exitCode).toBe(3);
+    expect((await cli.run(['whoami'], as(turned.token))).code).toBe(3);
     expect(await cli.output(['token', 'list-service', '-o', organization])).toMatch(
       new RegExp(`${made.id} +turning.*revoked`),
     );
-    expect((await cli.run(['token', 'revoke-service', '-o', organization, '--id', unknownId])).exitCode).toBe(5);
+    expect((await cli.run(['token', 'revoke-service', '-o', organization, '--id', unknownId])).code).toBe(5);
   });
 
   test('a read token that writes ends with 4, and says how to look', async () => {
     const { token } = await world.serviceToken({ permission: 'read' });
-    const { exitCode, stderr } = await cli.run(['snapshot', 'create', ...scope], {
+    const { code, stderr } = await cli.run(['snapshot', 'create', ...scope], {
       env: { KEYFRAME_TOKEN: token.reveal() },
     });
-    expect(exitCode).toBe(4);
+    expect(code).toBe(4);
     expect(stderr).toContain('keyframe whoami');
   });
 });
@@ -96,7 +118,7 @@ describe('people', () => {
     expect(made.token).toMatch(/^kf_pat_/);
     expect(await cli.output(['token', 'list'])).toMatch(new RegExp(`${made.id} +laptop +active`));
     await cli.output(['token', 'revoke', made.id]);
-    expect((await cli.run(['whoami'], { env: { KEYFRAME_TOKEN: made.token } })).exitCode).toBe(3);
+    expect((await cli.run(['whoami'], { env: { KEYFRAME_TOKEN: made.token } })).code).toBe(3);
   });
 
   test('members are listed, set and removed', async () => {
@@ -105,29 +127,29 @@ describe('people', () => {
     const set = ['member', 'set', person.email, '-o', organization, '--role'];
     expect(await cli.output([...set, 'viewer'])).toMatch(/Role: +viewer/);
     expect(await cli.json([...set, 'developer'])).toMatchObject({ role: 'developer', userId: person.id });
-    expect((await cli.run([...set, 'king'])).exitCode).toBe(2);
+    expect((await cli.run([...set, 'king'])).code).toBe(2);
     expect(await cli.output(['member', 'list', '-o', organization, '--output', 'name'])).toContain(person.email);
     const remove = ['member', 'remove', person.email, '-o', organization];
-    expect((await cli.run(remove)).exitCode).toBe(7);
+    expect((await cli.run(remove)).code).toBe(7);
     await cli.output([...remove, '--yes']);
-    expect((await cli.run([...remove, '--yes'])).exitCode).toBe(5);
+    expect((await cli.run([...remove, '--yes'])).code).toBe(5);
     const alone = await cli.run(['member', 'remove', world.owner.email, '-o', organization, '--yes']);
-    expect(alone.exitCode).toBe(6);
+    expect(alone.code).toBe(6);
   });
 
   test('users are made, disabled and enabled by an administrator of the server alone', async () => {
     const made = await cli.json<{ id: string; token: string }>(['user', 'create', 'ann@example.test', '-n', 'Ann']);
     const asAnn = { env: { KEYFRAME_TOKEN: made.token } };
-    expect((await cli.run(['whoami'], asAnn)).exitCode).toBe(0);
-    expect((await cli.run(['user', 'list'], asAnn)).exitCode).toBe(4);
-    expect((await cli.run(['user', 'disable', 'ann@example.test'])).exitCode).toBe(7);
+    expect((await cli.run(['whoami'], asAnn)).code).toBe(0);
+    expect((await cli.run(['user', 'list'], asAnn)).code).toBe(4);
+    expect((await cli.run(['user', 'disable', 'ann@example.test'])).code).toBe(7);
     await cli.output(['user', 'disable', 'Ann@example.test', '--yes']);
-    expect((await cli.run(['whoami'], asAnn)).exitCode).toBe(3);
+    expect((await cli.run(['whoami'], asAnn)).code).toBe(3);
     expect(await cli.output(['user', 'list'])).toMatch(/ann@example\.test +Ann/);
     await cli.output(['user', 'enable', made.id]);
-    expect((await cli.run(['whoami'], asAnn)).exitCode).toBe(0);
-    expect((await cli.run(['user', 'disable', 'nobody@example.test', '--yes'])).exitCode).toBe(5);
-    expect((await cli.run(['user', 'create', 'not an address'])).exitCode).toBe(2);
+    expect((await cli.run(['whoami'], asAnn)).code).toBe(0);
+    expect((await cli.run(['user', 'disable', 'nobody@example.test', '--yes'])).code).toBe(5);
+    expect((await cli.run(['user', 'create', 'not an address'])).code).toBe(2);
   });
 
   test('audit is read with its filters', async () => {
@@ -145,6 +167,10 @@ describe('people', () => {
     expect(only.entries.every(({ action }) => action.startsWith('service_token.'))).toBe(true);
     expect(await cli.output(['audit', '-o', organization, '--actor-type', 'service_token'])).toContain(
       '[Service Token]',
+    );
+    const made = ['audit', '-o', organization, '--action', 'service_token.create', '--limit', '1'];
+    expect(await cli.output(made)).toMatch(
+      new RegExp(`${world.owner.email} +service_token\\.create .* \\[Service Token\\]\n`),
     );
     const none = await cli.run(['audit', '-o', organization, '--since', '2999-01-01T00:00:00Z', '--actor', unknownId]);
     expect(none.stderr).toBe('There are no such entries.\n');
@@ -168,18 +194,18 @@ describe('organizations, projects and environments', () => {
       expect(await cli.json([...line, '-n', 'Renamed'])).toMatchObject({ displayName: 'Renamed' });
     }
     expect(await cli.output(['env', 'show', 'staging', '-o', 'cli-org', '-p', 'web'])).toMatch(/Revision: +0\n/);
-    expect((await cli.run(['project', 'create', 'web', '-o', 'cli-org'])).exitCode).toBe(6);
-    expect((await cli.run(['project', 'create', 'Web', '-o', 'cli-org'])).exitCode).toBe(2);
+    expect((await cli.run(['project', 'create', 'web', '-o', 'cli-org'])).code).toBe(6);
+    expect((await cli.run(['project', 'create', 'Web', '-o', 'cli-org'])).code).toBe(2);
   });
 
   test('deletion wants the slug typed, or --yes', async () => {
     await cli.output(['org', 'create', 'cli-gone']);
-    expect((await cli.run(['org', 'delete', 'cli-gone'])).exitCode).toBe(7);
+    expect((await cli.run(['org', 'delete', 'cli-gone'])).code).toBe(7);
     const wrong = await cli.onTerminal(['org', 'delete', 'cli-gone'], [['to go on:', 'yes\r']]);
-    expect(wrong.exitCode).toBe(7);
+    expect(wrong.code).toBe(7);
     const right = await cli.onTerminal(['org', 'delete', 'cli-gone'], [['to go on:', 'cli-gone\r']]);
-    expect(right.exitCode).toBe(0);
-    expect((await cli.run(['org', 'delete', 'cli-gone', '--yes'])).exitCode).toBe(5);
-    expect((await cli.run(['org', 'show', 'cli-gone'])).exitCode).toBe(5);
+    expect(right.code).toBe(0);
+    expect((await cli.run(['org', 'delete', 'cli-gone', '--yes'])).code).toBe(5);
+    expect((await cli.run(['org', 'show', 'cli-gone'])).code).toBe(5);
   });
 });

@@ -42,17 +42,17 @@ describe('output', () => {
     expect(JSON.parse(await list('json'))).toMatchObject({ organizations: [{ slug: organization }] });
     expect(await list('yaml')).toMatch(new RegExp(`^organizations:\n  - .*\n    slug: ${organization}`, 'm'));
     expect(await list('name')).toBe(`${organization}\n`);
-    expect((await cli.run(['org', 'list', '--output', 'xml'], { env: env() })).exitCode).toBe(2);
+    expect((await cli.run(['org', 'list', '--output', 'xml'], { env: env() })).code).toBe(2);
   });
 });
 
 describe('the command line', () => {
   test('says nothing but its help without arguments, and ends with 2', async () => {
-    const { exitCode, stdout, stderr } = await cli.run([]);
-    expect(exitCode).toBe(2);
+    const { code, stdout, stderr } = await cli.run([]);
+    expect(code).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toContain('Usage: keyframe');
-    expect((await cli.run(['snapshot'])).exitCode).toBe(2);
+    expect((await cli.run(['snapshot'])).code).toBe(2);
   });
 
   test('shows its help and version and ends with 0', async () => {
@@ -68,18 +68,18 @@ describe('the command line', () => {
     { args: ['versions', 'A', '--limit', 'swordfish-17'], says: '--limit must be a whole number' },
     { args: ['audit', '--actor-type', 'swordfish-17'], says: '--actor-type must be one of user' },
   ])('repeats no word that may be a secret: $says', async ({ args, says }) => {
-    const { exitCode, stderr } = await cli.run(args);
-    expect(exitCode).toBe(2);
+    const { code, stderr } = await cli.run(args);
+    expect(code).toBe(2);
     expect(stderr).toContain(says);
     expect(stderr).not.toContain('swordfish');
   });
 
   test('an output that is closed early is no failure', async () => {
-    const { exitCode, stderr } = await cli.bash(
+    const { code, stderr } = await cli.bash(
       'set -o pipefail; for i in 1 2 3; do keyframe completion bash; done | true',
     );
     expect(stderr).toBe('');
-    expect(exitCode).toBe(0);
+    expect(code).toBe(0);
   });
 });
 
@@ -104,9 +104,9 @@ COMP_WORDS=(${line}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _keyframe; print
   test('scripts are right in the eyes of every shell that is here', async () => {
     for (const shell of ['bash', 'zsh', 'fish']) {
       const script = `keyframe completion ${shell} > script; ! command -v ${shell} > nothing || ${shell} -n script`;
-      const { exitCode, stderr } = await cli.bash(script);
-      expect({ shell, exitCode, stderr }).toEqual({ shell, exitCode: 0, stderr: '' });
+      const { code, stderr } = await cli.bash(script);
+      expect({ shell, code, stderr }).toEqual({ shell, code: 0, stderr: '' });
     }
-    expect((await cli.run(['completion', 'tcsh'])).exitCode).toBe(2);
+    expect((await cli.run(['completion', 'tcsh'])).code).toBe(2);
   });
 });

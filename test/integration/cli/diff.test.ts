@@ -59,21 +59,21 @@ describe('keys that differ, without values', () => {
   });
 
   test('--output json and name', async () => {
-    expect(JSON.parse(await folder.ok(['diff', '.env', '--output', 'json']))).toEqual({
+    expect(JSON.parse(await folder.output(['diff', '.env', '--output', 'json']))).toEqual({
       added: ['NEW'],
       changed: ['OTHER'],
       removed: ['GONE'],
       unchanged: 1,
     });
-    expect(await folder.ok(['diff', '.env', '--output', 'name'])).toBe('GONE\nNEW\nOTHER\n');
+    expect(await folder.output(['diff', '.env', '--output', 'name'])).toBe('GONE\nNEW\nOTHER\n');
   });
 });
 
 test('--reveal shows the values of both sides, each on one line', async () => {
-  expect(await folder.ok(['diff', '.env', '--reveal'])).toBe(
+  expect(await folder.output(['diff', '.env', '--reveal'])).toBe(
     '- GONE: "hunter3"\n+ NEW: "hunter5"\n- OTHER: "hunter2\\n\\""\n+ OTHER: "hunter4"\n',
   );
-  expect(JSON.parse(await folder.ok(['diff', '.env', '--reveal', '--output', 'json']))).toMatchObject({
+  expect(JSON.parse(await folder.output(['diff', '.env', '--reveal', '--output', 'json']))).toMatchObject({
     values: [
       { key: 'GONE', from: 'hunter3', to: null },
       { key: 'NEW', from: null, to: 'hunter5' },

@@ -59,8 +59,8 @@ describe('versions and rollback', () => {
     const line = ['versions', 'ONE', ...scope, '--version', '1'];
     expect(await cli.json(line)).toMatchObject({ version: 1, changeType: 'created', value: 'first-value' });
     for (const args of [line, [...line, '--output', 'json'], [...line, '--output', 'yaml']]) {
-      const { shown, exitCode } = await cli.onTerminal(args);
-      expect(exitCode).toBe(0);
+      const { shown, code } = await cli.onTerminal(args);
+      expect(code).toBe(0);
       expect(shown).toContain('created');
       expect(shown).not.toContain('first-value');
     }
@@ -77,17 +77,17 @@ describe('versions and rollback', () => {
   });
 
   test('rollback without --version is a usage error that names it', async () => {
-    const { exitCode, stderr } = await cli.run(['rollback', 'BACK', ...scope]);
-    expect(exitCode).toBe(2);
+    const { code, stderr } = await cli.run(['rollback', 'BACK', ...scope]);
+    expect(code).toBe(2);
     expect(stderr).toContain("required option '--version <n>'");
   });
 
   test('rollback to a version that is not there ends with 5, of a deleted secret with 6', async () => {
-    expect((await cli.run(['rollback', 'BACK', '--version', '99', ...scope])).exitCode).toBe(5);
+    expect((await cli.run(['rollback', 'BACK', '--version', '99', ...scope])).code).toBe(5);
     await write({ GONE: 'x' });
     await write({}, ['GONE']);
-    const { exitCode, stderr } = await cli.run(['rollback', 'GONE', '--version', '1', ...scope]);
-    expect(exitCode).toBe(6);
+    const { code, stderr } = await cli.run(['rollback', 'GONE', '--version', '1', ...scope]);
+    expect(code).toBe(6);
     expect(stderr).toContain('keyframe set');
   });
 });
@@ -142,6 +142,18 @@ describe('snapshots', () => {
     expect(await valueOf('RESTORE_LATER')).toBeUndefined();
   });
 
+  test('snapshot restore says how to have back what it skipped, and that works as it stands', async () => {
+    await write({ BACK: 'good' });
+    const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    await write({}, ['BACK']);
+    const { stderr } = await cli.run(['snapshot', 'restore', id, '--yes']);
+    const told = /deleted since.*\n +(?<line>keyframe pull .*)\n/.exec(stderr)?.groups?.['line'] ?? 'false';
+    expect((await cli.bash(told)).code).toBe(0);
+    expect(await valueOf('BACK')).toBe('good');
+    const { stderr: silent } = await cli.run(['snapshot', 'restore', id, '--yes']);
+    expect(silent).toBe('');
+  });
+
   test('snapshot restore --dry-run changes nothing, and its plan hash is held to', async () => {
     await write({ PLAN: 'good' });
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
@@ -150,7 +162,7 @@ describe('snapshots', () => {
     expect(await valueOf('PLAN')).toBe('broken');
     await write({ PLAN: 'broken again' });
     const outdated = await cli.run(['snapshot', 'restore', id, '--plan-hash', planHash]);
-    expect(outdated.exitCode).toBe(6);
+    expect(outdated.code).toBe(6);
     expect(outdated.stderr).toContain('run the same command again');
     const { planHash: fresh } = await cli.json<{ planHash: string }>(['snapshot', 'restore', id, '--dry-run']);
     await cli.output(['snapshot', 'restore', id, '--plan-hash', fresh]);
@@ -162,27 +174,27 @@ describe('snapshots', () => {
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     await write({ ASK: 'broken' });
     const piped = await cli.run(['snapshot', 'restore', id]);
-    expect(piped.exitCode).toBe(7);
+    expect(piped.code).toBe(7);
     expect(piped.stderr).toContain('add --yes');
     const no = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', 'n\r']]);
-    expect(no.exitCode).toBe(7);
+    expect(no.code).toBe(7);
     expect(no.shown).toMatch(/Plan for [\s\S]*restore {2}ASK/);
     const interrupted = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', '\u0003']]);
-    expect(interrupted.exitCode).toBe(130);
+    expect(interrupted.code).toBe(130);
     const closed = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', '\u0004']]);
-    expect(closed.exitCode).toBe(7);
+    expect(closed.code).toBe(7);
     expect(await valueOf('ASK')).toBe('broken');
     const yes = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', 'y\r']]);
-    expect(yes.exitCode).toBe(0);
+    expect(yes.code).toBe(0);
     expect(await valueOf('ASK')).toBe('good');
   });
 
   test('snapshot delete asks, and what is unknown ends with 5', async () => {
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
-    expect((await cli.run(['snapshot', 'delete', id])).exitCode).toBe(7);
+    expect((await cli.run(['snapshot', 'delete', id])).code).toBe(7);
     await cli.output(['snapshot', 'delete', id, '--yes']);
     for (const command of ['show', 'diff', 'restore', 'delete']) {
-      expect((await cli.run(['snapshot', command, id, '--yes'])).exitCode).toBe(5);
+      expect((await cli.run(['snapshot', command, id, '--yes'])).code).toBe(5);
     }
   });
 

@@ -37,32 +37,32 @@ afterEach(() => {
 });
 
 describe('what the server or the network does', () => {
-  const run = async (address: string): Promise<{ exitCode: number | null; stderr: string }> =>
+  const run = async (address: string): Promise<{ code: number | null; stderr: string }> =>
     await cli.run(['whoami'], { env: { KEYFRAME_URL: address, KEYFRAME_TOKEN: token } });
 
   test('where nothing listens it ends with 1 and says so', async () => {
-    const { exitCode, stderr } = await run('http://127.0.0.1:9');
-    expect(exitCode).toBe(1);
+    const { code, stderr } = await run('http://127.0.0.1:9');
+    expect(code).toBe(1);
     expect(stderr).toContain('http://127.0.0.1:9 cannot be reached: nothing listens there');
   });
 
   test('what is no Keyframe server ends with 1, and a redirection is not followed with the token', async () => {
     foreignAnswer = { status: 200, body: '<html>hello</html>' };
     expect(await run(foreignUrl)).toMatchObject({
-      exitCode: 1,
+      code: 1,
       stderr: expect.stringContaining('not as Keyframe does'),
     });
     foreignAnswer = { status: 302, headers: { location: '/elsewhere' }, body: '' };
-    expect(await run(foreignUrl)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('sends its callers') });
+    expect(await run(foreignUrl)).toMatchObject({ code: 1, stderr: expect.stringContaining('sends its callers') });
     expect(leaked).toHaveLength(2);
   });
 
   test('a read is tried again where the server is just being replaced, a write is not', async () => {
     foreignAnswer = { status: 503, body: '' };
-    expect((await run(foreignUrl)).exitCode).toBe(1);
+    expect((await run(foreignUrl)).code).toBe(1);
     expect(leaked).toHaveLength(3);
     const env = { KEYFRAME_URL: foreignUrl, KEYFRAME_TOKEN: token };
-    expect((await cli.run(['snapshot', 'create', ...scope], { env })).exitCode).toBe(1);
+    expect((await cli.run(['snapshot', 'create', ...scope], { env })).code).toBe(1);
     expect(leaked).toHaveLength(4);
   });
 
@@ -79,7 +79,7 @@ describe('what the server or the network does', () => {
     writeFileSync(file, authority.certificate);
     const me = { type: 'user', name: 'Ann', id: 'x', instanceAdmin: false, organizations: [], expiresAt: null };
     foreignAnswer = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(me) };
-    expect(await run(address)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
+    expect(await run(address)).toMatchObject({ code: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
     expect(leaked).toEqual([]);
     const env = { KEYFRAME_URL: address, KEYFRAME_TOKEN: token, NODE_EXTRA_CA_CERTS: file };
     expect(await cli.output(['whoami'], { env })).toContain('Ann');
@@ -90,8 +90,8 @@ describe('what the server or the network does', () => {
   test.each(['ftp://example.com', 'example.com', 'https://user:password@example.com', 'https://example.com/?x=1'])(
     'the address %s is refused before anything is sent',
     async (address) => {
-      const { exitCode, stderr } = await run(address);
-      expect(exitCode).toBe(2);
+      const { code, stderr } = await run(address);
+      expect(code).toBe(2);
       expect(stderr).toMatch(/KEYFRAME_URL must be an address such as/);
       expect(stderr).not.toContain('password');
     },

@@ -26,19 +26,19 @@ afterAll(() => site.close());
 
 describe('formats', () => {
   test('env is the default, and the dotenv package reads it', async () => {
-    const text = await folder.ok(['pull']);
+    const text = await folder.output(['pull']);
     expect(dotenv.parse(text)).toEqual({ ...secrets, LINES: expect.any(String) });
     expect(text).toContain('LINES="');
     expect(text).toContain('# keyframe:json\n');
   });
 
   test('json and yaml are read by the readers of their own', async () => {
-    expect(JSON.parse(await folder.ok(['pull', '--format', 'json']))).toEqual(secrets);
-    expect(parse(await folder.ok(['pull', '--format', 'yaml']))).toEqual(secrets);
+    expect(JSON.parse(await folder.output(['pull', '--format', 'json']))).toEqual(secrets);
+    expect(parse(await folder.output(['pull', '--format', 'yaml']))).toEqual(secrets);
   });
 
   test.each(['sh', 'bash'])('shell is for eval, and %s expands nothing of it', async (shell) => {
-    const text = await folder.ok(['pull', '--format', 'shell']);
+    const text = await folder.output(['pull', '--format', 'shell']);
     const output = execFileSync(shell, ['-c', 'eval "$(cat)"; exec env -0'], {
       input: text,
       env: { PATH: process.env['PATH'], HOME: '/nowhere' },
@@ -63,7 +63,7 @@ describe('formats', () => {
 
   test('k8s-secret is a manifest with the name that is given, else that of the environment', async () => {
     const manifest: unknown = parse(
-      await folder.ok(['pull', '--format', 'k8s-secret', '--name', 'app', '--namespace', 'web']),
+      await folder.output(['pull', '--format', 'k8s-secret', '--name', 'app', '--namespace', 'web']),
     );
     const data = Object.fromEntries(
       Object.entries(secrets).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
@@ -75,7 +75,7 @@ describe('formats', () => {
       type: 'Opaque',
       data,
     });
-    expect(parse(await folder.ok(['pull', '--format', 'k8s-secret']))).toMatchObject({
+    expect(parse(await folder.output(['pull', '--format', 'k8s-secret']))).toMatchObject({
       metadata: { name: folder.scope.environment },
     });
     const { code, stderr } = await folder.run(['pull', '--format', 'k8s-secret', '--name', 'App']);
@@ -84,8 +84,8 @@ describe('formats', () => {
   });
 
   test('--output json is the answer of the server, and name are the keys', async () => {
-    expect(JSON.parse(await folder.ok(['pull', '--output', 'json']))).toEqual(await folder.list());
-    expect(await folder.ok(['pull', '--output', 'name'])).toBe('A\nEMPTY\nLINES\nOTHERS\n');
+    expect(JSON.parse(await folder.output(['pull', '--output', 'json']))).toEqual(await folder.list());
+    expect(await folder.output(['pull', '--output', 'name'])).toBe('A\nEMPTY\nLINES\nOTHERS\n');
   });
 
   test('-o, -p and -e name the environment, and --revision its past', async () => {
@@ -93,10 +93,10 @@ describe('formats', () => {
     const { organization, project, environment } = folder.scope;
     const flags = ['-o', organization, '-p', project, '-e', environment, '--format', 'json'];
     await folder.patch({ set: { A: 'changed' }, delete: ['EMPTY'] });
-    expect(JSON.parse(await other.ok(['pull', ...flags]))).toMatchObject({ A: 'changed' });
-    expect(JSON.parse(await other.ok(['pull', ...flags, '--revision', '1']))).toEqual(secrets);
-    expect(await other.ok(['pull', '--format', 'json'])).toBe('{}\n');
-    expect(await other.ok(['pull'])).toBe('');
+    expect(JSON.parse(await other.output(['pull', ...flags]))).toMatchObject({ A: 'changed' });
+    expect(JSON.parse(await other.output(['pull', ...flags, '--revision', '1']))).toEqual(secrets);
+    expect(await other.output(['pull', '--format', 'json'])).toBe('{}\n');
+    expect(await other.output(['pull'])).toBe('');
   });
 });
 
@@ -108,16 +108,16 @@ describe('on a terminal', () => {
     [['--output', 'yaml']],
     [['--format', 'k8s-secret']],
   ])('values are hidden (%j)', async (args) => {
-    const { code, stdout } = await folder.runAtTerminal(['pull', ...args]);
+    const { code, shown } = await folder.onTerminal(['pull', ...args]);
     expect(code).toBe(0);
-    expect(stdout).toContain('LINES');
-    expect(stdout).not.toMatch(/hunter|aHVudGVy/);
+    expect(shown).toContain('LINES');
+    expect(shown).not.toMatch(/hunter|aHVudGVy/);
   });
 
   test('--reveal shows them, but nothing that would move the cursor', async () => {
-    const { stdout } = await folder.runAtTerminal(['pull', '--reveal']);
-    expect(stdout).toContain('A=hunter2\r\n');
-    expect(stdout).not.toContain('\u001B[2J');
+    const { shown } = await folder.onTerminal(['pull', '--reveal']);
+    expect(shown).toContain('A=hunter2\r\n');
+    expect(shown).not.toContain('\u001B[2J');
   });
 });
 
@@ -130,16 +130,16 @@ describe('--file', () => {
     expect(stderr).toBe(`Wrote 4 secrets of ${folder.place} to all.yaml (mode 600)\n`);
     expect(parse(folder.read('all.yaml'))).toEqual(secrets);
     expect(mode('all.yaml')).toBe(0o600);
-    await folder.ok(['pull', '--file', '.env']);
-    expect(folder.read('.env')).toBe(await folder.ok(['pull']));
-    await folder.ok(['pull', '--file', 'all.txt', '--format', 'json']);
+    await folder.output(['pull', '--file', '.env']);
+    expect(folder.read('.env')).toBe(await folder.output(['pull']));
+    await folder.output(['pull', '--file', 'all.txt', '--format', 'json']);
     expect(JSON.parse(folder.read('all.txt'))).toEqual(secrets);
     expect(readdirSync(folder.pathOf('.')).sort()).toEqual(['.env', '.keyframe.json', 'all.txt', 'all.yaml']);
   });
 
   test('is written at a terminal as well, where nothing of it is shown', async () => {
-    const { stdout } = await folder.runAtTerminal(['pull', '--file', '.env']);
-    expect(stdout).not.toContain('hunter');
+    const { shown } = await folder.onTerminal(['pull', '--file', '.env']);
+    expect(shown).not.toContain('hunter');
     expect(folder.read('.env')).toContain('hunter2');
   });
 
@@ -150,11 +150,11 @@ describe('--file', () => {
     expect(code).toBe(7);
     expect(stderr).toContain('.env is there and holds something else. Replace it?');
     expect(folder.read('.env')).toBe('MINE=1\n');
-    await folder.ok(['pull', '--file', '.env', '--yes']);
+    await folder.output(['pull', '--file', '.env', '--yes']);
     expect(folder.read('.env')).toContain('hunter2');
     expect(mode('.env')).toBe(0o600);
     chmodSync(folder.pathOf('.env'), 0o644);
-    await folder.ok(['pull', '--file', '.env']);
+    await folder.output(['pull', '--file', '.env']);
     expect(mode('.env')).toBe(0o600);
   });
 
@@ -162,7 +162,7 @@ describe('--file', () => {
     folder.write('target', 'mine');
     symlinkSync(folder.pathOf('target'), folder.pathOf('.env'));
     expect((await folder.run(['pull', '--file', '.env'])).code).toBe(7);
-    await folder.ok(['pull', '--file', '.env', '--yes']);
+    await folder.output(['pull', '--file', '.env', '--yes']);
     expect(lstatSync(folder.pathOf('.env')).isSymbolicLink()).toBe(true);
     expect(folder.read('target')).toContain('hunter2');
     expect(mode('target')).toBe(0o600);

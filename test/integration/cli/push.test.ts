@@ -31,10 +31,10 @@ describe('what was pushed is pulled to the byte', () => {
 
   test.each(['env', 'json', 'yaml'] as const)('as %s, in whatever format it is pulled', async (format) => {
     folder.write(files[format], writers[format](nasty));
-    await folder.ok(['push', files[format], '--yes']);
+    await folder.output(['push', files[format], '--yes']);
     expect(await folder.secrets()).toEqual(Object.fromEntries(nasty));
     for (const other of ['env', 'json', 'yaml'] as const) {
-      const pulled = await folder.ok(['pull', '--format', other]);
+      const pulled = await folder.output(['pull', '--format', other]);
       expect(pulled === writers[other](new Map(sorted(nasty)))).toBe(true);
       const again = await folder.run(['push', '-', '--format', other, '--prune'], { input: pulled });
       expect({ code: again.code, stderr: again.stderr }).toEqual({
@@ -84,7 +84,7 @@ describe('the plan', () => {
       ['OTHER', 'hunter4', 2],
       ['SAME', 'hunter1', 1],
     ]);
-    expect(await folder.ok(['versions', 'NEW'])).toContain('import');
+    expect(await folder.output(['versions', 'NEW'])).toContain('import');
   });
 
   test('deletes with --prune what is not in the file', async () => {
@@ -102,7 +102,7 @@ describe('the plan', () => {
       ['n', 7],
       ['y', 0],
     ] as const) {
-      const command = folder.startAtTerminal(['push', '.env']);
+      const command = folder.startOnTerminal(['push', '.env']);
       await command.shows(`Change ${folder.place} so? [y/N]`);
       command.type(`${answer}\r`);
       const end = await command.ended;
@@ -113,7 +113,7 @@ describe('the plan', () => {
   });
 
   test('is not done when the environment has changed since it was shown', async () => {
-    const command = folder.startAtTerminal(['push', '.env']);
+    const command = folder.startOnTerminal(['push', '.env']);
     await command.shows('so? [y/N]');
     await folder.patch({ set: { LATER: 'x' } });
     command.type('y\r');
@@ -176,8 +176,8 @@ describe('a file that is not as it must be is refused with exit code 2', () => {
   });
 
   test('standard input is a dotenv file unless --format says otherwise', async () => {
-    await folder.ok(['push', '-', '--yes'], { input: "A='1'" });
-    await folder.ok(['push', '-', '--yes', '--format', 'json'], { input: '{"B": "2"}' });
+    await folder.output(['push', '-', '--yes'], { input: "A='1'" });
+    await folder.output(['push', '-', '--yes', '--format', 'json'], { input: '{"B": "2"}' });
     expect(await folder.secrets()).toEqual({ A: '1', B: '2' });
     const { code, stderr } = await folder.run(['push', '-', '--yes'], { input: '{"A": "hunter2"}' });
     expect(code).toBe(2);

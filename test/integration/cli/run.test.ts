@@ -33,7 +33,9 @@ function listener(signals: readonly string[], isTalkative = true): string[] {
 }
 
 async function variablesOf(args: readonly string[], env: Record<string, string> = {}): Promise<Record<string, string>> {
-  const text = await folder.ok(['run', ...args, '--', process.execPath, '-p', 'JSON.stringify(process.env)'], { env });
+  const text = await folder.output(['run', ...args, '--', process.execPath, '-p', 'JSON.stringify(process.env)'], {
+    env,
+  });
   return JSON.parse(text) as Record<string, string>;
 }
 
@@ -65,14 +67,14 @@ describe('variables', () => {
   test('a secret that is called so is a secret like others', async () => {
     const other = await site.newFolder();
     await other.patch({ set: { KEYFRAME_TOKEN: 'inner' } });
-    expect(await other.ok(['run', '--', process.execPath, '-p', 'process.env.KEYFRAME_TOKEN'])).toBe('inner\n');
+    expect(await other.output(['run', '--', process.execPath, '-p', 'process.env.KEYFRAME_TOKEN'])).toBe('inner\n');
   });
 
   test('--revision gives those of the past', async () => {
     const other = await site.newFolder();
     await other.patch({ set: { A: 'old' } });
     await other.patch({ set: { A: 'new' } });
-    expect(await other.ok(['run', '--revision', '1', '--', process.execPath, '-p', 'process.env.A'])).toBe('old\n');
+    expect(await other.output(['run', '--revision', '1', '--', process.execPath, '-p', 'process.env.A'])).toBe('old\n');
   });
 
   test('a NUL, and more than a variable can hold, are refused by name, and nothing is run', async () => {
@@ -92,7 +94,7 @@ describe('variables', () => {
 
 describe('the program', () => {
   test('gets its arguments as they are, also those that look like ours', async () => {
-    const text = await folder.ok([
+    const text = await folder.output([
       ...script('console.log(JSON.stringify(process.argv.slice(1)))'),
       '--',
       '-e',
@@ -101,7 +103,7 @@ describe('the program', () => {
       '',
     ]);
     expect(JSON.parse(text)).toEqual(['-e', 'x y', '--yes', '']);
-    const bare = await folder.ok(['run', 'printf', '%s|', '--reveal', '-o']);
+    const bare = await folder.output(['run', 'printf', '%s|', '--reveal', '-o']);
     expect(bare).toBe('--reveal|-o|');
   });
 
@@ -176,14 +178,14 @@ describe('signals', () => {
       process.on('SIGINT', () => { got += 1; if (got === 1) setTimeout(() => { console.log('got ' + got); process.exit(3); }, 300); });
       console.log('tty ' + [0, 1, 2].map((fd) => require('node:tty').isatty(fd)).join());
       setInterval(() => {}, 1000);`;
-    const command = folder.startAtTerminal(script(source));
+    const command = folder.startOnTerminal(script(source));
     await command.shows('tty true,true,true');
     command.type('\u0003');
     expect(await command.ended).toMatchObject({ code: 3, stdout: expect.stringContaining('got 1') });
   });
 
   test('at a terminal a program is still ended by a SIGTERM that we get', async () => {
-    const command = folder.startAtTerminal(
+    const command = folder.startOnTerminal(
       script('console.log("parent " + process.ppid + "."); setInterval(() => {}, 1000);'),
     );
     await command.shows('.');

@@ -31,7 +31,7 @@ describe('set', () => {
     expect(stdout).toBe('KEY  VERSION\nA    1\nB    1\nC    1\n');
     expect(stderr).toBe('Wrote 3 secrets; the environment is at revision 1\n');
     expect(await folder.secrets()).toEqual({ A: 'hunter2', B: '', C: 'a=b' });
-    expect(await folder.ok(['versions', 'A'])).toContain('why');
+    expect(await folder.output(['versions', 'A'])).toContain('why');
   });
 
   test('what the server refuses is told in its words, and nothing is written', async () => {
@@ -43,31 +43,31 @@ describe('set', () => {
   });
 
   test('--output json prints what the server answers', async () => {
-    const answer: unknown = JSON.parse(await folder.ok(['set', 'A=1', '--output', 'json']));
+    const answer: unknown = JSON.parse(await folder.output(['set', 'A=1', '--output', 'json']));
     expect(answer).toMatchObject({ set: [{ key: 'A', version: 1 }], deleted: [], unchanged: [], revision: 1 });
   });
 
   test('a value from standard input or from a file is written to the byte, and got back so', async () => {
     nasty.forEach((value, index) => folder.write(`value-${index}`, value));
-    await folder.ok(['set', ...nasty.map((_, index) => `FILE_${index}=@value-${index}`)]);
+    await folder.output(['set', ...nasty.map((_, index) => `FILE_${index}=@value-${index}`)]);
     const all = nasty.slice(0, -1).join('');
-    await folder.ok(['set', 'BY_SIGN=-', 'OTHER=x'], { input: all });
-    await folder.ok(['set', 'ALONE', '--stdin'], { input: all });
+    await folder.output(['set', 'BY_SIGN=-', 'OTHER=x'], { input: all });
+    await folder.output(['set', 'ALONE', '--stdin'], { input: all });
     expect(await folder.secrets()).toEqual({
       ...Object.fromEntries(nasty.map((value, index) => [`FILE_${index}`, value])),
       BY_SIGN: all,
       ALONE: all,
       OTHER: 'x',
     });
-    expect(await folder.ok(['get', 'ALONE'])).toBe(all);
-    expect(await folder.ok(['get', `FILE_${nasty.length - 1}`])).toBe(nasty.at(-1));
-    expect(await folder.ok(['get', 'FILE_0'])).toBe('');
+    expect(await folder.output(['get', 'ALONE'])).toBe(all);
+    expect(await folder.output(['get', `FILE_${nasty.length - 1}`])).toBe(nasty.at(-1));
+    expect(await folder.output(['get', 'FILE_0'])).toBe('');
   });
 
   test('values on the command line are taken as they stand, with --literal also those with a sign', async () => {
     const plain = nasty.filter((value) => !value.includes('\0') && value.length < 1000);
-    await folder.ok(['set', ...plain.map((value, index) => `K${index}=${value}`)]);
-    await folder.ok(['set', '--literal', 'AT=@value', 'DASH=-']);
+    await folder.output(['set', ...plain.map((value, index) => `K${index}=${value}`)]);
+    await folder.output(['set', '--literal', 'AT=@value', 'DASH=-']);
     const expected = Object.fromEntries(plain.map((value, index) => [`K${index}`, value]));
     expect(await folder.secrets()).toEqual({ ...expected, AT: '@value', DASH: '-' });
   });
@@ -77,14 +77,14 @@ describe('set', () => {
     expect(stderr).toContain(
       'warning: the value of A ends with a line end, which is kept; --trim-newline leaves it out',
     );
-    await folder.ok(['set', 'B=-', '--trim-newline'], { input: 'hunter2\r\n' });
+    await folder.output(['set', 'B=-', '--trim-newline'], { input: 'hunter2\r\n' });
     folder.write('value', 'hunter2\n\n');
-    await folder.ok(['set', 'C=@value', '--trim-newline']);
+    await folder.output(['set', 'C=@value', '--trim-newline']);
     expect(await folder.secrets()).toEqual({ A: 'hunter2\n', B: 'hunter2', C: 'hunter2\n' });
   });
 
   test('at a terminal a key alone is asked for, and what is typed is not shown', async () => {
-    const command = folder.startAtTerminal(['set', 'A']);
+    const command = folder.startOnTerminal(['set', 'A']);
     await command.shows('Value of A:');
     command.type('hunter2 $x\r');
     const { code, stdout } = await command.ended;
@@ -138,7 +138,7 @@ describe('set', () => {
 
   test('who may not write gets 4, who may not see 5, and who is nobody 3', async () => {
     const { viewer, stranger } = site.world;
-    const as = async (token: string): Promise<number> =>
+    const as = async (token: string): Promise<number | null> =>
       (await folder.run(['set', 'A=1'], { env: { KEYFRAME_TOKEN: token } })).code;
     expect(await as(viewer.token.reveal())).toBe(4);
     expect(await as(stranger.token.reveal())).toBe(5);
@@ -154,12 +154,12 @@ describe('get', () => {
   });
 
   test('an earlier version and an earlier revision are printed exactly', async () => {
-    expect(await folder.ok(['get', 'A'])).toBe('hunter2\nx\u001B[2J');
-    expect(await folder.ok(['get', 'A', '--version', '1'])).toBe('hunter1');
-    expect(await folder.ok(['get', 'A', '--revision', '1'])).toBe('hunter1');
-    const version: unknown = JSON.parse(await folder.ok(['get', 'A', '--version', '1', '--output', 'json']));
+    expect(await folder.output(['get', 'A'])).toBe('hunter2\nx\u001B[2J');
+    expect(await folder.output(['get', 'A', '--version', '1'])).toBe('hunter1');
+    expect(await folder.output(['get', 'A', '--revision', '1'])).toBe('hunter1');
+    const version: unknown = JSON.parse(await folder.output(['get', 'A', '--version', '1', '--output', 'json']));
     expect(version).toMatchObject({ version: 1, changeType: 'created', value: 'hunter1' });
-    const secret: unknown = JSON.parse(await folder.ok(['get', 'A', '--output', 'json']));
+    const secret: unknown = JSON.parse(await folder.output(['get', 'A', '--output', 'json']));
     expect(secret).toMatchObject({ key: 'A', version: 2, value: 'hunter2\nx\u001B[2J' });
   });
 
@@ -168,22 +168,22 @@ describe('get', () => {
     const { code, stdout, stderr } = await folder.run(['get', 'A']);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toContain('error: ');
-    expect(await folder.ok(['get', 'A', '--version', '1'])).toBe('hunter1');
+    expect(await folder.output(['get', 'A', '--version', '1'])).toBe('hunter1');
   });
 
   test.each([[[]], [['--output', 'json']], [['--output', 'yaml']], [['--version', '1']]])(
     'on a terminal the value is hidden (%j)',
     async (args) => {
-      const { code, stdout } = await folder.runAtTerminal(['get', 'A', ...args]);
+      const { code, shown } = await folder.onTerminal(['get', 'A', ...args]);
       expect(code).toBe(0);
-      expect(stdout).toContain('The value is hidden on a terminal. To see it, add --reveal');
-      expect(stdout).not.toContain('hunter');
+      expect(shown).toContain('The value is hidden on a terminal. To see it, add --reveal');
+      expect(shown).not.toContain('hunter');
     },
   );
 
   test('with --reveal a terminal shows it, but nothing that would move its cursor', async () => {
-    const { code, stdout } = await folder.runAtTerminal(['get', 'A', '--reveal']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'hunter2\r\nx\\u{1b}[2J\r\n' });
+    const { code, shown } = await folder.onTerminal(['get', 'A', '--reveal']);
+    expect({ code, shown }).toEqual({ code: 0, shown: 'hunter2\r\nx\\u{1b}[2J\r\n' });
   });
 
   test('--version and --revision together, and a version that is none, are refused', async () => {
@@ -198,17 +198,17 @@ describe('get', () => {
 describe('list', () => {
   test('keys and versions without values, and with them when asked', async () => {
     await folder.patch({ set: { A: 'hunter2', B_1: 'hunter3', B_2: 'x' } });
-    const listed = await folder.ok(['list']);
+    const listed = await folder.output(['list']);
     expect(listed).toMatch(/^KEY {2}VERSION {2}UPDATED\nA {4}1/);
     expect(listed).not.toContain('hunter');
-    expect(await folder.ok(['list', '--reveal'])).toContain('hunter2');
-    expect(await folder.ok(['list', '--output', 'name', '--prefix', 'B_'])).toBe('B_1\nB_2\n');
-    const { secrets } = JSON.parse(await folder.ok(['list', '--output', 'json'])) as SecretListView;
+    expect(await folder.output(['list', '--reveal'])).toContain('hunter2');
+    expect(await folder.output(['list', '--output', 'name', '--prefix', 'B_'])).toBe('B_1\nB_2\n');
+    const { secrets } = JSON.parse(await folder.output(['list', '--output', 'json'])) as SecretListView;
     expect(secrets.map((secret) => Object.keys(secret))).toEqual(
       Array.from({ length: 3 }, () => ['key', 'version', 'updatedAt']),
     );
     await folder.patch({ delete: ['A'] });
-    expect(await folder.ok(['list', '--revision', '1', '--output', 'name'])).toBe('A\nB_1\nB_2\n');
+    expect(await folder.output(['list', '--revision', '1', '--output', 'name'])).toBe('A\nB_1\nB_2\n');
   });
 
   test('an empty environment says how to begin', async () => {
@@ -226,7 +226,7 @@ describe('unset', () => {
     expect(stdout).toBe('A\nB\n');
     expect(stderr).toBe('Deleted 2 secrets; the environment is at revision 2\n');
     expect(await folder.secrets()).toEqual({ C: 'x' });
-    expect(await folder.ok(['versions', 'A'])).toContain('created');
+    expect(await folder.output(['versions', 'A'])).toContain('created');
   });
 
   test('without a terminal and without --yes nothing is deleted', async () => {
@@ -243,7 +243,7 @@ describe('unset', () => {
       ['', 7],
       ['y', 0],
     ] as const) {
-      const command = folder.startAtTerminal(['unset', 'A']);
+      const command = folder.startOnTerminal(['unset', 'A']);
       await command.shows(`Delete A from ${folder.place}? [y/N]`);
       command.type(`${answer}\r`);
       expect((await command.ended).code).toBe(code);

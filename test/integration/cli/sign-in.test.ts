@@ -63,8 +63,8 @@ function writeFolder(content: unknown): void {
 
 describe('login', () => {
   test('tries the token, stores it for its owner alone, and later commands use it', async () => {
-    const { exitCode, stdout, stderr } = await cli.run(['login', '--url', `${url}/`, '--token', token]);
-    expect(exitCode).toBe(0);
+    const { code, stdout, stderr } = await cli.run(['login', '--url', `${url}/`, '--token', token]);
+    expect(code).toBe(0);
     expect(stdout).toContain(world.owner.email);
     expect(stdout + stderr).not.toContain(token);
     expect(stored()).toEqual({ url, token });
@@ -83,22 +83,22 @@ describe('login', () => {
   });
 
   test('asks for the token on a terminal and does not show it', async () => {
-    const { shown, exitCode } = await cli.onTerminal(['login', '--url', url], [[`Token for ${url}:`, `${token}\r`]]);
-    expect(exitCode).toBe(0);
+    const { shown, code } = await cli.onTerminal(['login', '--url', url], [[`Token for ${url}:`, `${token}\r`]]);
+    expect(code).toBe(0);
     expect(shown).not.toContain(token);
     expect(stored()).toEqual({ url, token });
   });
 
   test('stores nothing where the server refuses the token, and ends with 3', async () => {
-    const { exitCode, stderr } = await cli.run(['login', '--url', url, '--token', 'kf_pat_wrong']);
-    expect(exitCode).toBe(3);
+    const { code, stderr } = await cli.run(['login', '--url', url, '--token', 'kf_pat_wrong']);
+    expect(code).toBe(3);
     expect(stderr).not.toContain('kf_pat_wrong');
     expect(() => stored()).toThrow('ENOENT');
   });
 
   test('without a token and a terminal it says how to give one', async () => {
-    const { exitCode, stderr } = await cli.run(['login', '--url', url]);
-    expect(exitCode).toBe(2);
+    const { code, stderr } = await cli.run(['login', '--url', url]);
+    expect(code).toBe(2);
     expect(stderr).toContain('--token - <');
   });
 
@@ -109,7 +109,7 @@ describe('login', () => {
 
   test("does not send a token to the address of a folder's file unasked", async () => {
     writeFolder({ url: foreignUrl });
-    expect((await cli.run(['login', '--token', token])).exitCode).toBe(7);
+    expect((await cli.run(['login', '--token', token])).code).toBe(7);
     expect(leaked).toEqual([]);
   });
 
@@ -117,8 +117,8 @@ describe('login', () => {
     await cli.output(['login', '--url', url, '--token', token]);
     await cli.output(['logout']);
     expect(stored()).toEqual({ url });
-    const { exitCode, stderr } = await cli.run(['whoami']);
-    expect(exitCode).toBe(3);
+    const { code, stderr } = await cli.run(['whoami']);
+    expect(code).toBe(3);
     expect(stderr).toContain(`keyframe login --url ${url}`);
     expect((await cli.run(['logout'])).stderr).toBe('No token is stored.\n');
   });
@@ -133,13 +133,13 @@ describe('token set', () => {
     await cli.output(['token', 'set', '-'], { input: `${token}\n` });
     expect(stored()).toEqual({ token });
     expect(statSync(cli.userFile).mode & 0o777).toBe(0o600);
-    expect((await cli.run(['whoami'], { env })).exitCode).toBe(0);
+    expect((await cli.run(['whoami'], { env })).code).toBe(0);
   });
 
   test('refuses what is no token without repeating it', async () => {
     for (const wrong of ['swordfish-17', 'kf_svc_two words', '']) {
-      const { exitCode, stderr } = await cli.run(['token', 'set', wrong]);
-      expect(exitCode).toBe(2);
+      const { code, stderr } = await cli.run(['token', 'set', wrong]);
+      expect(code).toBe(2);
       expect(stderr).not.toContain('swordfish');
       expect(stderr).not.toContain('two words');
     }
@@ -150,7 +150,7 @@ describe('where settings come from', () => {
   test('a file that others may read is repaired with a warning', async () => {
     storeUserFile({ url, token }, 0o644);
     const first = await cli.run(['whoami']);
-    expect(first.exitCode).toBe(0);
+    expect(first.code).toBe(0);
     expect(first.stderr).toMatch(/^warning: others could read .* \(mode 644\)/);
     expect(statSync(cli.userFile).mode & 0o777).toBe(0o600);
     expect((await cli.run(['whoami'])).stderr).toBe('');
@@ -159,8 +159,8 @@ describe('where settings come from', () => {
   test('a file that is not as it must be ends with 2 and shows nothing of what it holds', async () => {
     for (const content of [`{"token": "${token}`, JSON.stringify({ token: 7 }), '[]x', 'null']) {
       storeUserFile(content);
-      const { exitCode, stderr } = await cli.run(['whoami']);
-      expect(exitCode).toBe(2);
+      const { code, stderr } = await cli.run(['whoami']);
+      expect(code).toBe(2);
       expect(stderr).toContain('keyframe login');
       expect(stderr).not.toContain(token);
     }
@@ -169,18 +169,18 @@ describe('where settings come from', () => {
   test('a flag wins over a variable, and that over the stored address', async () => {
     storeUserFile({ url: 'http://127.0.0.1:9', token });
     const env = { KEYFRAME_URL: 'http://127.0.0.1:9', KEYFRAME_TOKEN: token };
-    expect((await cli.run(['--url', url, 'whoami'], { env })).exitCode).toBe(0);
-    expect((await cli.run(['whoami', '--url', url], { env })).exitCode).toBe(0);
-    expect((await cli.run(['whoami'], { env: { KEYFRAME_URL: url, KEYFRAME_TOKEN: token } })).exitCode).toBe(0);
-    expect((await cli.run(['whoami'], { env })).exitCode).toBe(1);
+    expect((await cli.run(['--url', url, 'whoami'], { env })).code).toBe(0);
+    expect((await cli.run(['whoami', '--url', url], { env })).code).toBe(0);
+    expect((await cli.run(['whoami'], { env: { KEYFRAME_URL: url, KEYFRAME_TOKEN: token } })).code).toBe(0);
+    expect((await cli.run(['whoami'], { env })).code).toBe(1);
   });
 
   test('a token comes from a file as well, and not from two places', async () => {
     writeFileSync(join(cli.folder, 'token.txt'), token);
     const env = { KEYFRAME_URL: url, KEYFRAME_TOKEN_FILE: join(cli.folder, 'token.txt') };
-    expect((await cli.run(['whoami'], { env })).exitCode).toBe(0);
+    expect((await cli.run(['whoami'], { env })).code).toBe(0);
     const both = await cli.run(['whoami'], { env: { ...env, KEYFRAME_TOKEN: token } });
-    expect(both.exitCode).toBe(2);
+    expect(both.code).toBe(2);
     expect(both.stderr).toContain('keep one of them');
     const missing = await cli.run(['whoami'], { env: { ...env, KEYFRAME_TOKEN_FILE: '/nowhere' } });
     expect(missing.stderr).toContain('KEYFRAME_TOKEN_FILE names a file that cannot be read (ENOENT)');
@@ -190,11 +190,11 @@ describe('where settings come from', () => {
     storeUserFile({ url, token });
     writeFolder({ url: foreignUrl });
     const led = await cli.run(['whoami']);
-    expect(led.exitCode).toBe(3);
+    expect(led.code).toBe(3);
     expect(led.stderr).toContain(`not for ${foreignUrl}`);
-    expect((await cli.run(['whoami', '--url', foreignUrl])).exitCode).toBe(3);
+    expect((await cli.run(['whoami', '--url', foreignUrl])).code).toBe(3);
     storeUserFile({ token });
-    expect((await cli.run(['whoami'])).exitCode).toBe(3);
+    expect((await cli.run(['whoami'])).code).toBe(3);
     expect(leaked).toEqual([]);
   });
 
@@ -203,14 +203,14 @@ describe('where settings come from', () => {
     const { organization, project, environment } = world.slugs;
     writeFolder({ organization, project, environment });
     mkdirSync(join(cli.folder, 'a', 'b'), { recursive: true });
-    expect((await cli.run(['snapshot', 'list'], { env, folder: 'a/b' })).exitCode).toBe(0);
+    expect((await cli.run(['snapshot', 'list'], { env, folder: 'a/b' })).code).toBe(0);
     const other = await cli.run(['snapshot', 'list', '-p', 'other'], { env });
-    expect(other.exitCode).toBe(2);
+    expect(other.code).toBe(2);
     expect(other.stderr).toContain('-e <environment>');
     for (const wrong of [{ organisation: 'x' }, { organization: 1 }, []]) {
       writeFolder(wrong);
-      const { exitCode, stderr } = await cli.run(['snapshot', 'list'], { env });
-      expect(exitCode).toBe(2);
+      const { code, stderr } = await cli.run(['snapshot', 'list'], { env });
+      expect(code).toBe(2);
       expect(stderr).toContain('.keyframe.json');
     }
   });
@@ -219,11 +219,11 @@ describe('where settings come from', () => {
     const env = { KEYFRAME_URL: url, KEYFRAME_TOKEN: token };
     const { organization, project, environment } = world.slugs;
     const missing = await cli.run(['init', '-o', organization, '-p', project, '-e', 'nowhere'], { env });
-    expect(missing.exitCode).toBe(5);
+    expect(missing.code).toBe(5);
     await cli.output(['init', ...scope], { env });
     const file = join(cli.folder, '.keyframe.json');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ organization, project, environment });
-    expect((await cli.run(['versions', 'NONE'], { env })).exitCode).toBe(5);
+    expect((await cli.run(['versions', 'NONE'], { env })).code).toBe(5);
     await cli.output(['init', '-e', environment, '--url', url], { env });
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ url, organization, project, environment });
   });
