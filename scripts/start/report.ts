@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
 import { sample } from './sample.ts';
 
-const environmentPath = `${sample.organization}/${sample.project}/${sample.environment}`;
+const { organization, project, environment } = sample;
 
 /** What is known as soon as the API answers. */
 export function apiReport(url: string, adminTokenFile: string): string {
@@ -18,13 +18,13 @@ export function secretReport(keys: readonly string[]): string {
 /** How to go on with the API alone. */
 export function apiCommands(url: string, adminTokenFile: string): string {
   return `
-Change a value and read the environment:
-${changeCommand(url, adminTokenFile)}
+${signIn(url, adminTokenFile)}
 
-  curl -s -w '\\n' ${url}/api/v1/secrets/${environmentPath} \\
-    -H "Authorization: Bearer $(cat ${shown(adminTokenFile)})"
+Change a value, and read the environment:
+  keyframe set LOG_LEVEL=debug
+  keyframe list --reveal
 
-Ctrl-C stops everything; the data stay in .dev/.`;
+${end}`;
 }
 
 export interface Commands {
@@ -38,10 +38,12 @@ export interface Commands {
 export function clusterCommands({ url, adminTokenFile, cluster, serviceTokenId }: Commands): string {
   return `kubeconfig  ${shown(cluster.published ?? cluster.kubeconfig)}
 
-Three things to try in another terminal:
+${signIn(url, adminTokenFile)}
+
+Three things to try there:
 
 1. Change a value, and see the Secret follow:
-${changeCommand(url, adminTokenFile)}
+  keyframe set LOG_LEVEL=debug
   npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
 
 2. Edit the Secret, and see it repaired:
@@ -49,17 +51,20 @@ ${changeCommand(url, adminTokenFile)}
   npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
 
 3. Revoke the service token, and see the condition say so:
-  curl -s -X DELETE ${url}/api/v1/service-tokens/${sample.organization}/${serviceTokenId} \\
-    -H "Authorization: Bearer $(cat ${shown(adminTokenFile)})"
+  keyframe token revoke-service --id ${serviceTokenId}
   npm run -s kubectl -- get secretsync quickstart -o wide
 
-Ctrl-C stops everything; the data stay in .dev/.`;
+${end}`;
 }
 
-function changeCommand(url: string, adminTokenFile: string): string {
-  return `  curl -s -w '\\n' -X PUT ${url}/api/v1/secrets/${environmentPath}/LOG_LEVEL \\
-    -H "Authorization: Bearer $(cat ${shown(adminTokenFile)})" \\
-    -H 'Content-Type: application/json' -d '{"value": "debug"}'`;
+const end = 'Ctrl-C stops everything; the data stay in .dev/. More to do: docs/tutorial.md.';
+
+/** As README.md has it. */
+function signIn(url: string, adminTokenFile: string): string {
+  return `In another terminal, here as well (bash or zsh), sign in and say which environment is meant:
+  keyframe() { npm run -s keyframe -- "$@"; }
+  keyframe login --url ${url} --token-file ${shown(adminTokenFile)}
+  keyframe init -o ${organization} -p ${project} -e ${environment}`;
 }
 
 function shown(path: string): string {

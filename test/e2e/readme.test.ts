@@ -1,0 +1,76 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { ensureBinaries } from '../../scripts/cluster/build.ts';
+import { Api } from '../../scripts/start/api.ts';
+import { applyQuickstart, awaitSecret } from '../../scripts/start/quickstart.ts';
+import { makeSample, mintServiceToken } from '../../scripts/start/sample.ts';
+import { CliRunner } from '../support/cli.ts';
+import { documentedCommands } from '../support/documented-commands.ts';
+import { Stack } from '../support/stack.ts';
+import { type SecretObject, secretValues } from '../support/secret-watch.ts';
+import { buildPatienceMs } from '../support/cluster-cache.ts';
+import { sharedCluster } from '../support/cluster.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+jest.setTimeout(90_000);
+
+const page = readFileSync(join(checkoutDirectory, 'README.md'), 'utf8');
+const resources = new AsyncDisposableStack();
+let stack: Stack;
+let namespace: string;
+let cli: CliRunner;
+
+/** In place of `npm run -s keyframe -- …` and `npm run -s kubectl -- …`: the same programs, for this cluster and namespace. */
+const npm = `npm() {
+  local script="$3"
+  shift 4
+  if [ "$script" = keyframe ]; then command keyframe "$@"
+  else "$KUBECTL" --kubeconfig="$ADMIN_KUBECONFIG" --namespace="$NAMESPACE" "$@"
+  fi
+}
+set -o pipefail
+`;
+
+// What `npm start` has done before a reader comes to the commands.
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 1 });
+  namespace = stack.takeNamespace();
+  await stack.startController();
+  const api = new Api(stack.api.url, stack.adminToken);
+  await makeSample(api);
+  await applyQuickstart(stack.kube, (await mintServiceToken(api)).token, namespace);
+  await awaitSecret(stack.kube, namespace);
+  cli = await CliRunner.create();
+  resources.defer(() => cli.remove());
+  mkdirSync(join(cli.folder, '.dev'));
+  writeFileSync(join(cli.folder, '.dev', 'admin-token'), stack.adminToken, { mode: 0o600 });
+}, 60_000 + buildPatienceMs);
+
+afterAll(() => resources.disposeAsync());
+
+async function secretOf(name: string): Promise<Record<string, string>> {
+  const secret = await stack.kube.find<SecretObject>({ path: `/api/v1/namespaces/${namespace}/secrets/${name}` });
+  return secret === undefined ? {} : Object.fromEntries(secretValues(secret));
+}
+
+describe('README.md', () => {
+  test('its first ten minutes go as it says', async () => {
+    const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
+    const blocks = documentedCommands(page).map(({ command }) => command);
+    expect(blocks).toHaveLength(2);
+    const script = [npm, ...blocks].join('').replaceAll('http://127.0.0.1:8700', stack.api.url);
+    const env = { KUBECTL: kubectl, ADMIN_KUBECONFIG: sharedCluster().kubeconfig, NAMESPACE: namespace };
+    const { code, stdout, stderr } = await cli.bash(script, { env, limitMs: 80_000 });
+    expect({ code, errors: stderr.match(/^error: .*$/gm) }).toEqual({ code: 0, errors: null });
+    expect(stdout).toMatch(/v3 +updated .*quieter\nv2 +updated/);
+    expect(stdout).toMatch(/\nhello\n$/);
+    expect(stdout).not.toContain('kf_svc_');
+    await waitFor('the Secret to follow', async () => {
+      const { LOG_LEVEL, FEATURE } = await secretOf('quickstart');
+      return LOG_LEVEL === 'info' && FEATURE === 'on';
+    });
+    expect(await secretOf('staging')).toEqual({ GREETING: 'hello' });
+  });
+});
