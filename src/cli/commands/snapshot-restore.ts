@@ -10,7 +10,8 @@ export const snapshotRestoreCommand = defineCommand({
   description:
     'Every secret that is in the snapshot and still exists gets the value it had then, as a new version; deleted ones are ' +
     'skipped. All or nothing. The plan is shown first, and if the environment changes between the plan and the answer ' +
-    'to it, nothing is done. The present state is kept as a snapshot of its own.',
+    'to it, nothing is done. The present state is kept as a snapshot of its own. Where there is no terminal to ask at, it ' +
+    'goes on unasked, but for --prune and --no-backup, which then need --yes.',
   arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
   options: {
     isDryRun: flag('--dry-run', 'Show the plan and change nothing'),
@@ -36,7 +37,9 @@ export const snapshotRestoreCommand = defineCommand({
       ...(comment === undefined ? {} : { comment }),
     };
     if (isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
-    const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, snapshot, body));
+    // In a script the command alone does what it says (docs/interface.md 4.9): the backup and the history keep all there was.
+    const isAsked = !context.isConfirmed && (context.io.canAsk || prune || !backup);
+    const planHash = givenHash ?? (isAsked ? await agreedPlan(context, snapshot, body) : undefined);
     const done = await restore(context, snapshot, { ...body, ...(planHash === undefined ? {} : { planHash }) });
     await print(context, done);
     if (done.skipped.length > 0) tellSkipped(context, snapshot);

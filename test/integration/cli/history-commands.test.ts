@@ -169,13 +169,10 @@ describe('snapshots', () => {
     expect(await valueOf('PLAN')).toBe('good');
   });
 
-  test('snapshot restore asks on a terminal after showing the plan, and without one ends with 7', async () => {
+  test('snapshot restore asks on a terminal after showing the plan', async () => {
     await write({ ASK: 'good' });
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     await write({ ASK: 'broken' });
-    const piped = await cli.run(['snapshot', 'restore', id]);
-    expect(piped.code).toBe(7);
-    expect(piped.stderr).toContain('add --yes');
     const no = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', 'n\r']]);
     expect(no.code).toBe(7);
     expect(no.shown).toMatch(/Plan for [\s\S]*restore {2}ASK/);
@@ -187,6 +184,21 @@ describe('snapshots', () => {
     const yes = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', 'y\r']]);
     expect(yes.code).toBe(0);
     expect(await valueOf('ASK')).toBe('good');
+  });
+
+  test('without a terminal, snapshot restore goes on where nothing can be lost, and else wants --yes', async () => {
+    await write({ UNASKED: 'good' });
+    const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    await write({ UNASKED: 'broken' });
+    for (const flag of ['--prune', '--no-backup']) {
+      const refused = await cli.run(['snapshot', 'restore', id, flag]);
+      expect(refused.code).toBe(7);
+      expect(refused.stderr).toContain('add --yes');
+    }
+    expect(await valueOf('UNASKED')).toBe('broken');
+    const { backupSnapshotId } = await cli.json<{ backupSnapshotId: string | null }>(['snapshot', 'restore', id]);
+    expect(backupSnapshotId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await valueOf('UNASKED')).toBe('good');
   });
 
   test('snapshot delete asks, and what is unknown ends with 5', async () => {

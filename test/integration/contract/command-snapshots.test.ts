@@ -83,16 +83,16 @@ describe('4.1 and 4.9 snapshot', () => {
     await place.server.set({ A: '2' });
     await place.server.remove('GONE');
     const plain = ['snapshot', 'restore', snapshotId];
-    // It shows what it is about to do and asks: a person answers at the terminal, a script gives --yes.
+    // At a terminal it shows what it is about to do and asks; a script is not asked.
     const asked = await site.cli.onTerminal(plain, [['[y/N]', 'y\r']]);
     expect(asked.code).toBe(0);
     expect(asked.shown).toContain('restore  A');
     expect(await place.secrets()).toEqual({ A: ['1', 3] });
-    const answer = await site.cli.json<RestoreView>([...plain, '--yes']);
+    const answer = await site.cli.json<RestoreView>(plain);
     expect([answer.restored, answer.skipped, answer.pruned]).toEqual([['A'], ['GONE'], []]);
     expect(await place.secrets()).toEqual({ A: ['1', 4] });
-    expect((await place.run([...plain, '--yes'])).code).toBe(2);
-    expect((await site.cli.run(['snapshot', 'restore', '--yes'])).code).toBe(2);
+    expect((await place.run(plain)).code).toBe(2);
+    expect((await site.cli.run(['snapshot', 'restore'])).code).toBe(2);
   });
 });
 
