@@ -24,6 +24,8 @@ export interface ApiClientOptions {
   /** The server's address without a slash at its end. */
   readonly url: string;
   readonly token: string;
+  /** Called when a request is on its way: what will be needed after its answer can be made ready while the server works. */
+  readonly whileWaiting?: () => void;
 }
 
 const silenceMs = 60_000;
@@ -42,10 +44,12 @@ const passingStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 export class ApiClient {
   readonly url: string;
   readonly #token: string;
+  readonly #whileWaiting: () => void;
 
-  constructor({ url, token }: ApiClientOptions) {
+  constructor({ url, token, whileWaiting = () => undefined }: ApiClientOptions) {
     this.url = url;
     this.#token = token;
+    this.#whileWaiting = whileWaiting;
   }
 
   async get<Body>(path: string, request: ApiRequest = {}): Promise<Body> {
@@ -117,6 +121,8 @@ export class ApiClient {
       const request = url.startsWith('https:')
         ? process.getBuiltinModule('node:https').request(url, options)
         : process.getBuiltinModule('node:http').request(url, options);
+      // Handed to the system in the same turn, which the next one comes after.
+      request.once('finish', () => void setImmediate(this.#whileWaiting));
       request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
       request.once('timeout', () => void request.destroy(silence()));
       request.once('error', reject);
@@ -136,18 +142,24 @@ export function apiPath(steps: TemplateStringsArray, ...names: readonly (string 
   return String.raw({ raw: steps }, ...names.map((name) => encodeURIComponent(name)));
 }
 
-async function readAnswer(request: ClientRequest, response: IncomingMessage): Promise<RawAnswer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxAnswerBytes) {
+/** Listens instead of iterating, which takes longer to begin than an answer takes to come. */
+function readAnswer(request: ClientRequest, response: IncomingMessage): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    response.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= maxAnswerBytes) return;
+      reject(new CliError(exitCodes.failure, `the server's answer is longer than ${maxAnswerBytes} bytes`));
       request.destroy();
-      throw new CliError(exitCodes.failure, `the server's answer is longer than ${maxAnswerBytes} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') };
+    });
+    response.once('error', reject);
+    response.once('end', () => {
+      const { statusCode: status = 0, headers } = response;
+      resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') });
+    });
+  });
 }
 
 function silence(): CliError {

@@ -28,7 +28,13 @@ export function createContext({ streams, environment, flags, endWith, commands }
     configuration,
     printer: new Printer({ io, format: flags.output ?? 'table' }),
     isConfirmed,
-    api: () => new ApiClient({ url: configuration.url, token: configuration.token }),
+    api: () =>
+      new ApiClient({
+        url: configuration.url,
+        token: configuration.token,
+        // Takes a while where it is a pipe.
+        whileWaiting: () => void streams.stdout,
+      }),
     scope: (scopeFlags) => resolveScope(scopeFlags, configuration.folder, 'environment'),
     project: (projectFlags) => resolveScope(projectFlags, configuration.folder, 'project'),
     organization: (organizationFlags) =>

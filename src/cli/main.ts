@@ -9,12 +9,26 @@ const streams: Streams = {
     return process.stdin;
   },
   get stdout() {
-    return process.stdout;
+    return openOutput();
   },
   get stderr() {
     return process.stderr;
   },
 };
+
+let isOutputOpen = false;
+
+function openOutput(): NodeJS.WriteStream {
+  if (!isOutputOpen) process.stdout.on('error', endWithReader);
+  isOutputOpen = true;
+  return process.stdout;
+}
+
+/** Whoever reads the output has read enough, as `head` does: that is no failure. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+}
 
 /** The `keyframe` command: runs what the command line says and ends with its exit code (exit-codes.ts). */
 async function main(args: readonly string[]): Promise<void> {
@@ -23,16 +37,11 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = exitCode;
   };
   try {
-    await createProgram({ environment, streams, endWith }).parseAsync(args, { from: 'user' });
+    const program = createProgram({ environment, streams, endWith, firstWord: args[0] });
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     endWith(tellFailure(error, new Io({ streams, hasColor: environment.hasColor && !args.includes('--no-color') })));
   }
 }
-
-// Whoever reads the output has read enough, as `head` does: that is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit();
-  throw error;
-});
 
 void main(process.argv.slice(2));

@@ -16,6 +16,8 @@ export interface ProgramOptions {
   readonly endWith: (exitCode: number) => void;
   /** Other commands than ours, for tests. */
   readonly table?: readonly CommandSection[];
+  /** The first word of the command line. Where it names a command no other is made, which a start would wait for. */
+  readonly firstWord?: string | undefined;
 }
 
 /**
@@ -29,7 +31,13 @@ export function createProgram(options: ProgramOptions): Command {
     .addHelpText('after', programHelp);
   addGlobalOptions(program);
   output(program, options.streams);
-  for (const { title, entries } of options.table ?? commandTable) {
+  const sections = options.table ?? commandTable;
+  const named = sections.flatMap(({ entries }) => entries).find(({ name }) => name === options.firstWord);
+  if (named !== undefined) {
+    add(program, named, options);
+    return program;
+  }
+  for (const { title, entries } of sections) {
     for (const entry of entries) add(program, entry, options).helpGroup(`${title}:`);
   }
   return program;
@@ -106,17 +114,14 @@ function fill(command: Command, definition: CommandDefinition, options: ProgramO
   });
 }
 
-function contextOf(command: Command, { environment, streams, endWith }: ProgramOptions): CommandContext {
+function contextOf(command: Command, options: ProgramOptions): CommandContext {
+  const { environment, streams, endWith } = options;
   const commands = async (): Promise<readonly CommandNode[]> => {
-    const program = rootOf(command);
+    const program = createProgram({ ...options, firstWord: undefined });
     await loadAll(program);
     return program.commands.map(commandNode);
   };
   return createContext({ streams, environment, flags: globalValues(command), endWith, commands });
-}
-
-function rootOf(command: Command): Command {
-  return command.parent === null ? command : rootOf(command.parent);
 }
 
 function commandNode(command: Command): CommandNode {

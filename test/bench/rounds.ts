@@ -40,7 +40,7 @@ export async function compare({ title, rounds, unit, floor, keyframe, aim }: Com
 }
 
 /** Milliseconds that some work takes. */
-async function timed(work: () => Promise<unknown>): Promise<number> {
+export async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;

@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals';
+import { CliRunner } from '../../support/cli.ts';
+
+test('ends without a word when whoever reads its output has read enough', async () => {
+  const cli = await CliRunner.create();
+  try {
+    const running = cli.start(['completion', 'zsh']);
+    running.process.stdout.destroy();
+    expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  } finally {
+    cli.remove();
+  }
+});
