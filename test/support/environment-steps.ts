@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+
+const key = fc.constantFrom('A', 'B', 'C', 'D', 'E');
+const value = fc.constantFrom('', '1', '2', 'é');
+const options = { prune: fc.boolean(), skipUnchanged: fc.boolean(), backup: fc.boolean() };
+
+/** One call of one client. Whatever it refers to (a version, a snapshot) is picked from what there is by a number. */
+const anyStep = fc
+  .oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ kind: fc.constant('put' as const), key, value, isExpecting: fc.boolean() }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('patch' as const),
+        set: fc.dictionary(key, value, { maxKeys: 4 }),
+        deleted: fc.uniqueArray(key, { maxLength: 2 }),
+        skipUnchanged: fc.boolean(),
+        isExpecting: fc.boolean(),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('delete' as const), key }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('rollback' as const), key, target: fc.nat(20) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('snapshot' as const) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('restore' as const),
+        which: fc.nat(20),
+        isPlanned: fc.boolean(),
+        ...options,
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), which: fc.nat(20) }) },
+  )
+  .chain((step) => fc.record({ step: fc.constant(step), client: fc.nat(20) }));
+
+export type Call = typeof anyStep extends fc.Arbitrary<infer C> ? C : never;
+export type Step = Call['step'];
+export type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+/** Calls that are made one after the other (rounds of one) and at once (rounds of several). */
+export const anyRounds = fc.array(fc.array(anyStep, { minLength: 1, maxLength: 5 }), { minLength: 4, maxLength: 14 });
