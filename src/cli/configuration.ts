@@ -60,9 +60,10 @@ export class Configuration {
     return this.givenUrl ?? this.#folderUrl ?? this.#userUrl ?? defaultUrl;
   }
 
-  /** Only the folder's file says that this is the server: it is another than the one a token was stored for, if any. */
+  /** Only the folder's file says that this is the server: without that file it would be another. */
   get isUrlFromFolder(): boolean {
-    return this.givenUrl === undefined && this.#folderUrl !== undefined && this.#folderUrl !== this.#userUrl;
+    const folderUrl = this.givenUrl === undefined ? this.#folderUrl : undefined;
+    return folderUrl !== undefined && folderUrl !== (this.#userUrl ?? defaultUrl);
   }
 
   /** The token in the file that --token-file names. */
@@ -85,16 +86,20 @@ export class Configuration {
   }
 
   /**
-   * The token for `url`. A stored one goes to the server it was stored for and to no other: else a folder's file, which came
-   * with somebody's repository, could have it sent anywhere.
+   * The token for `url`. A stored one goes to the server it was stored for and to no other, and one of a flag or variable to no
+   * server that a folder's file alone names: else that file, which came with somebody's repository, could have it sent
+   * anywhere.
    *
    * @throws CliError 3 where there is none.
    */
   get token(): string {
     const given = this.givenToken;
-    if (given !== undefined) return given;
-    const { token } = this.user;
     const { url } = this;
+    if (given !== undefined) {
+      if (this.isUrlFromFolder) throw this.#untrustedFolder(url);
+      return given;
+    }
+    const { token } = this.user;
     const signIn = `keyframe login --url ${url}`;
     if (token === undefined) {
       throw new CliError(exitCodes.unauthenticated, `there is no token for ${url}`, {
@@ -115,6 +120,13 @@ export class Configuration {
   get #userUrl(): string | undefined {
     const { url } = this.user;
     return url === undefined ? undefined : serverUrl(url, `url in ${this.#environment.userFile}`);
+  }
+
+  #untrustedFolder(url: string): CliError {
+    const message = `only ${this.folder?.path ?? 'a file'} says that the server is ${url}, and a token is not sent there`;
+    return new CliError(exitCodes.unauthenticated, message, {
+      next: [`If you trust that server, name it: --url ${url}, or KEYFRAME_URL=${url}`],
+    });
   }
 
   #isStoredTokenFor(url: string): boolean {

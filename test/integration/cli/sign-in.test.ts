@@ -198,6 +198,27 @@ describe('where settings come from', () => {
     expect(leaked).toEqual([]);
   });
 
+  test.each([
+    ['a variable', (): Record<string, string> => ({ KEYFRAME_TOKEN: token }), []],
+    ['a file of a variable', (): Record<string, string> => ({ KEYFRAME_TOKEN_FILE: 'token.txt' }), []],
+    ['a file of a flag', (): Record<string, string> => ({}), ['--token-file', 'token.txt']],
+  ] as const)("the token of %s is not sent to a server that a folder's file alone names", async (_of, env, flags) => {
+    writeFileSync(join(cli.folder, 'token.txt'), token);
+    writeFolder({ url: foreignUrl });
+    for (const user of [{}, { url, token }]) {
+      storeUserFile(user);
+      const { code, stderr } = await cli.run(['whoami', ...flags], { env: env() });
+      expect(code).toBe(3);
+      expect(stderr).toContain(`KEYFRAME_URL=${foreignUrl}`);
+    }
+    expect(leaked).toEqual([]);
+    writeFolder({ url });
+    expect((await cli.run(['whoami', ...flags], { env: env() })).code).toBe(0);
+    writeFolder({ url: foreignUrl });
+    await cli.run(['whoami', ...flags, '--url', foreignUrl], { env: env() });
+    expect(leaked).toEqual([`Bearer ${token}`]);
+  });
+
   test("the folder's file is found from below it, and what is wrong with it is told", async () => {
     const env = { KEYFRAME_URL: url, KEYFRAME_TOKEN: token };
     const { organization, project, environment } = world.slugs;
