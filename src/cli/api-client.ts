@@ -16,7 +16,7 @@ export interface ApiRequest {
 export interface ApiAnswer<Body> {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Undefined where the answer has none (204, 304). */
+  /** Undefined where the answer has none (204). */
   readonly body: Body;
 }
 
@@ -36,7 +36,7 @@ const retryPausesMs = [200, 600];
 const passingStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
- * Speaks /api/v1 as the holder of one token. Every answer but 2xx and 304 is thrown as a CliError with its exit code and what
+ * Speaks /api/v1 as the holder of one token. Every answer but 2xx is thrown as a CliError with its exit code and what
  * to do next. Only GET is tried again, and only where the server was there and went away. The token is shown nowhere.
  *
  * node:http and not fetch: fetch takes longer to load than everything else of a command together.
@@ -75,29 +75,30 @@ export class ApiClient {
   /** One request below /api/v1; `path` comes from `apiPath`. For status and headers; else the shorter methods serve. */
   async send<Body>(method: HttpMethod, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Body>> {
     for (const pauseMs of method === 'GET' ? retryPausesMs : []) {
-      const answer = await this.#attempt(method, path, request).catch((error) => this.#droppedOr(error));
+      const answer = await this.#attempt(method, path, request).catch((error) => this.#droppedOr(method, error));
       if (answer !== undefined && !passingStatuses.has(answer.status)) return this.#judged<Body>(answer);
       await new Promise((resolve) => void setTimeout(resolve, pauseMs));
     }
-    return this.#judged<Body>(await this.#attempt(method, path, request).catch((error) => this.#fail(error)));
+    return this.#judged<Body>(await this.#attempt(method, path, request).catch((error) => this.#fail(method, error)));
   }
 
   #judged<Body>({ status, headers, text }: RawAnswer): ApiAnswer<Body> {
-    if (status === 204 || status === 304) return { status, headers, body: undefined as Body };
-    const body = parsedJson(headers['content-type'], text);
+    // No request of ours is conditional, so that 304 is no answer to it.
+    if (status === 204) return { status, headers, body: undefined as Body };
+    const body = parsedObject(headers['content-type'], text);
     if (status >= 200 && status < 300 && body !== undefined) return { status, headers, body: body as Body };
     throw answerError({ url: this.url, status, headers, body });
   }
 
   /** Nothing for a connection that was there and broke; any other fault is thrown. */
-  #droppedOr(error: unknown): undefined {
+  #droppedOr(method: HttpMethod, error: unknown): undefined {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
-    if (code !== 'ECONNRESET' && code !== 'EPIPE') this.#fail(error);
+    if (code !== 'ECONNRESET' && code !== 'EPIPE') this.#fail(method, error);
   }
 
-  #fail(error: unknown): never {
+  #fail(method: HttpMethod, error: unknown): never {
     if (error instanceof CliError) throw error;
-    throw networkError(this.url, error);
+    throw networkError(this.url, error, { isWrite: method !== 'GET' });
   }
 
   #attempt(method: HttpMethod, path: string, { query = {}, body, headers }: ApiRequest): Promise<RawAnswer> {
@@ -167,10 +168,12 @@ function silence(): CliError {
   return new CliError(exitCodes.failure, message);
 }
 
-function parsedJson(contentType: string | undefined, text: string): unknown {
+/** What Keyframe answers is always an object; nothing for anything else. */
+function parsedObject(contentType: string | undefined, text: string): object | undefined {
   if (!/[/+]json\b/.test(contentType ?? '')) return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    const body = JSON.parse(text) as unknown;
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
   } catch {
     return undefined;
   }

@@ -13,25 +13,34 @@ export interface RefusedAnswer {
 
 /** What an answer other than a success means for the person at the terminal. */
 export function answerError({ url, status, headers, body }: RefusedAnswer): CliError {
-  if (status >= 300 && status < 400) {
+  if (status >= 300 && status < 400 && status !== 304) {
     return new CliError(exitCodes.failure, `${url} sends its callers elsewhere, and a token is not sent after them`, {
       next: ['Give the address that it leads to with --url'],
     });
   }
   const told = problemOf(body);
-  if (told === undefined) {
-    return new CliError(exitCodes.failure, `${url} answered ${status}, but not as Keyframe does`, {
-      next: ['Is this the address of a Keyframe server, without /api/v1? Set it with --url or KEYFRAME_URL'],
-    });
-  }
+  if (told === undefined) return foreignAnswer(url, status);
   return new CliError(exitCodeOf(status), problemText(told), { next: nextSteps(url, told, headers) });
 }
 
-/** What it means that no answer came at all. */
-export function networkError(url: string, error: unknown): CliError {
+/** What it means that the answer is not one of Keyframe's. */
+export function foreignAnswer(url: string, status: number): CliError {
+  return new CliError(exitCodes.failure, `${url} answered ${status}, but not as Keyframe does`, {
+    next: ['Is this the address of a Keyframe server, without /api/v1? Set it with --url or KEYFRAME_URL'],
+  });
+}
+
+/** What it means that no answer came at all; to a request that writes, the answer alone may have been lost. */
+export function networkError(url: string, error: unknown, { isWrite = false } = {}): CliError {
   const { code, message } = networkFault(error);
   const known = networkFaults[code];
   const reason = known ?? (code === '' ? message : code);
+  if (isWrite && lostAnswers.has(code)) {
+    return new CliError(exitCodes.failure, `${url} has not answered: ${reason}`, {
+      cause: error,
+      next: ['What was asked may have been done all the same: look before you run the command again'],
+    });
+  }
   return new CliError(exitCodes.failure, `${url} cannot be reached: ${reason}`, {
     cause: error,
     next: /CERT|SIGNATURE|ISSUER/.test(code)
@@ -39,6 +48,9 @@ export function networkError(url: string, error: unknown): CliError {
       : ['Is the server running? Another address is given by --url or KEYFRAME_URL'],
   });
 }
+
+/** Faults that come once the request may be there. */
+const lostAnswers: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 const networkFaults: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -81,7 +93,7 @@ function problemText({ detail, errors = [] }: Problem): string {
 }
 
 function nextSteps(url: string, { code, status, instance }: Problem, headers: IncomingHttpHeaders): string[] {
-  if (code in steps) return steps[code]?.(url) ?? [];
+  if (Object.hasOwn(steps, code)) return steps[code]?.(url) ?? [];
   if (status === 429) return [`Wait ${headers['retry-after'] ?? 'some'} seconds and try again`];
   if (status < 500) return [];
   const retry = headers['retry-after'];
@@ -103,9 +115,12 @@ const steps: Readonly<Record<string, (url: string) => string[]>> = {
 
 function problemOf(body: unknown): Problem | undefined {
   const candidate = body as Partial<Problem> | undefined;
-  return typeof candidate?.code === 'string' &&
-    typeof candidate.detail === 'string' &&
-    typeof candidate.status === 'number'
-    ? ({ instance: '', ...candidate } as Problem)
-    : undefined;
+  const { code, detail, status, instance = '', errors = [] } = candidate ?? {};
+  const isProblem =
+    typeof code === 'string' &&
+    typeof detail === 'string' &&
+    typeof status === 'number' &&
+    typeof instance === 'string' &&
+    Array.isArray(errors);
+  return isProblem ? ({ ...candidate, instance } as Problem) : undefined;
 }

@@ -1,5 +1,6 @@
 import type { MeView } from '../../wire/me.ts';
 import { ApiClient } from '../api-client.ts';
+import { foreignAnswer } from '../api-error.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { tokenOf } from '../configuration.ts';
@@ -32,6 +33,8 @@ export const loginCommand = defineCommand({
     }
     const token = await givenToken(context, url, options.token);
     const me = await new ApiClient({ url, token }).get<MeView>('/me');
+    // Another server may answer anything with 200.
+    if (!['user', 'service_token'].includes(me.type)) throw foreignAnswer(url, 200);
     writeUserFile(environment.userFile, { url, token });
     await context.printer.object({ value: me, fields: [['Server', url], ...meFields(me)], name: me.name });
     io.note(`Signed in; the token is stored in ${environment.userFile}.`);

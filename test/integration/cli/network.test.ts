@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -55,6 +55,27 @@ describe('what the server or the network does', () => {
     foreignAnswer = { status: 302, headers: { location: '/elsewhere' }, body: '' };
     expect(await run(foreignUrl)).toMatchObject({ code: 1, stderr: expect.stringContaining('sends its callers') });
     expect(leaked).toHaveLength(2);
+  });
+
+  test('JSON of another kind is told as what it is, and login stores no token for it', async () => {
+    const headers = { 'content-type': 'application/json' };
+    for (const answer of [
+      { body: 'null' },
+      { body: '[]' },
+      { body: '"x"' },
+      { body: '{' },
+      { status: 304, body: '' },
+    ]) {
+      foreignAnswer = { status: 200, headers, ...answer };
+      expect(await run(foreignUrl)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^error: .* answered (200|304), but not as Keyframe does/),
+      });
+    }
+    foreignAnswer = { status: 200, headers, body: '{}' };
+    const login = await cli.run(['login', '--url', foreignUrl, '--token', token]);
+    expect(login).toMatchObject({ code: 1, stderr: expect.stringContaining('not as Keyframe does') });
+    expect(existsSync(cli.userFile)).toBe(false);
   });
 
   test('a read is tried again where the server is just being replaced, a write is not', async () => {

@@ -37,7 +37,13 @@ describe('the exit code for an error of the server', () => {
   });
 
   test('is 1 for what is not an answer of Keyframe', () => {
-    for (const body of [undefined, 'text', { error: 'x' }, null, { code: 1, detail: 'x', status: 400 }]) {
+    const problem = { code: 'x', detail: 'x', status: 400 };
+    const likeProblems = [
+      { ...problem, code: 1 },
+      { ...problem, errors: 'x' },
+      { ...problem, instance: 5 },
+    ];
+    for (const body of [undefined, 'text', { error: 'x' }, null, ...likeProblems]) {
       expect(answerError({ url, status: 404, headers: {}, body })).toMatchObject({ exitCode: 1 });
     }
   });
@@ -79,4 +85,17 @@ test('a fault of the network says in words what it is, and a foreign certificate
   expect(networkError(url, new AggregateError([refused])).message).toContain('nothing listens there');
   const untrusted = Object.assign(new Error('x'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
   expect(networkError(url, untrusted).next).toEqual([expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
+});
+
+test('a code that is the name of something else of an object leads to no steps', () => {
+  const body = { type: '', title: '', status: 403, detail: 'no', instance, code: 'constructor' };
+  expect(answerError({ url, status: 403, headers: {}, body }).next).toEqual([]);
+});
+
+test('where the answer to a write was lost it says that it may be done', () => {
+  const dropped = Object.assign(new Error('x'), { code: 'ECONNRESET' });
+  expect(networkError(url, dropped, { isWrite: true }).next.join()).toContain('may have been done');
+  expect(networkError(url, dropped).next.join()).not.toContain('may have been done');
+  const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
+  expect(networkError(url, refused, { isWrite: true }).next.join()).not.toContain('may have been done');
 });
