@@ -19,6 +19,12 @@ export function tellFailure(error: unknown, io: Io): number {
   return exitCodes.failure;
 }
 
+/** What it means that standard output took no more, as a full disk does. */
+export function outputFailure(error: NodeJS.ErrnoException): CliError {
+  const message = `the output cannot be written (${String(error.code)}); what was asked of the server may be done`;
+  return new CliError(exitCodes.failure, message, { cause: error });
+}
+
 /** Help and version: all is written already. */
 function isShown({ code }: CommanderError): boolean {
   return ['commander.help', 'commander.helpDisplayed', 'commander.version'].includes(code);

@@ -24,12 +24,21 @@ export function findFolderFile(directory: string): FolderFile | undefined {
   }
 }
 
-/** Writes the file of a folder whole: a reader never sees half of it. */
+/**
+ * Writes the file of a folder whole: a reader never sees half of it.
+ *
+ * @throws CliError usage where the folder does not let it.
+ */
 export function writeFolderFile(directory: string, content: Omit<FolderFile, 'path'>): string {
   const path = join(directory, folderFileName);
   const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify(content, undefined, 2)}\n`);
-  renameSync(fresh, path);
+  try {
+    // Written over is nothing (wx), least of all what a link of somebody else in a common folder leads to.
+    writeFileSync(fresh, `${JSON.stringify(content, undefined, 2)}\n`, { flag: 'wx' });
+    renameSync(fresh, path);
+  } catch (error) {
+    throw usageError(`${path} cannot be written (${String((error as NodeJS.ErrnoException).code)})`);
+  }
   return path;
 }
 

@@ -1,6 +1,6 @@
 import { createProgram } from './program.ts';
 import { readEnvironment } from './environment.ts';
-import { tellFailure } from './failure.ts';
+import { outputFailure, tellFailure } from './failure.ts';
 import { Io, type Streams } from './io.ts';
 
 // Each is made when it is first used, which takes a while.
@@ -12,22 +12,30 @@ const streams: Streams = {
     return openOutput();
   },
   get stderr() {
-    return process.stderr;
+    return openErrorOutput();
   },
 };
 
 let isOutputOpen = false;
+let isErrorOutputOpen = false;
 
 function openOutput(): NodeJS.WriteStream {
-  if (!isOutputOpen) process.stdout.on('error', endWithReader);
+  if (!isOutputOpen) process.stdout.on('error', endWithoutOutput);
   isOutputOpen = true;
   return process.stdout;
 }
 
-/** Whoever reads the output has read enough, as `head` does: that is no failure. */
-function endWithReader(error: NodeJS.ErrnoException): void {
+/** Whoever reads the output may have read enough, as `head` does: that is no failure. */
+function endWithoutOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit();
-  throw error;
+  process.exit(tellFailure(outputFailure(error), new Io({ streams, hasColor: false })));
+}
+
+/** What is said to people may find nobody there: the work goes on, and its exit code tells how it went. */
+function openErrorOutput(): NodeJS.WriteStream {
+  if (!isErrorOutputOpen) process.stderr.on('error', () => undefined);
+  isErrorOutputOpen = true;
+  return process.stderr;
 }
 
 /** The `keyframe` command: runs what the command line says and ends with its exit code (exit-codes.ts). */

@@ -53,7 +53,9 @@ function readGuarded(path: string, warn: (line: string) => void): string | undef
   }
   try {
     // Of the open file, so that it is the file that is read.
-    const mode = fstatSync(file).mode & 0o777;
+    const status = fstatSync(file);
+    if (!status.isFile()) throw usageError(`${path} is not a file`, renewal);
+    const mode = status.mode & 0o777;
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) repair(path, mode, warn);
     return readFileSync(file, 'utf8');
   } finally {

@@ -12,9 +12,7 @@ const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export function writeShell(secrets: SecretTable): string {
   const unnamed = [...secrets.keys()].filter((key) => !identifier.test(key));
   if (unnamed.length > 0) {
-    throw new FormatError(
-      `a shell has no variable called ${unnamed.join(', ')}; use another format, or leave them out with --prefix`,
-    );
+    throw new FormatError(`a shell has no variable called ${unnamed.join(', ')}; use another format`);
   }
   const withNul = [...secrets].filter(([, value]) => value.includes('\0')).map(([key]) => key);
   if (withNul.length > 0) {

@@ -74,6 +74,14 @@ describe('the command line', () => {
     expect(stderr).not.toContain('swordfish');
   });
 
+  test('an output that takes no more is a failure that is told, and nobody to tell it to is none', async () => {
+    const env = { KEYFRAME_URL: url, KEYFRAME_TOKEN: token };
+    const full = await cli.bash('keyframe org list > /dev/full', { env });
+    expect(full).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: the output .*\(ENOSPC\).*\n$/) });
+    expect((await cli.bash('keyframe bogus 2> /dev/full', { env })).code).toBe(2);
+    expect((await cli.bash('keyframe bogus 2>&1 | true; exit ${PIPESTATUS[0]}', { env })).code).toBe(2);
+  });
+
   test('an output that is closed early is no failure', async () => {
     const { code, stderr } = await cli.bash(
       'set -o pipefail; for i in 1 2 3; do keyframe completion bash; done | true',

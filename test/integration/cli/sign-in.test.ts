@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { writeFolderFile } from '../../../src/cli/folder-file.ts';
 import { CliRunner } from '../../support/cli.ts';
 import { type TestApi, startTestApi } from '../../support/http.ts';
 import { createWorld, type World } from '../../support/services.ts';
@@ -164,6 +165,15 @@ describe('where settings come from', () => {
       expect(stderr).toContain('keyframe login');
       expect(stderr).not.toContain(token);
     }
+  });
+
+  test('a folder in place of the file ends with 2, and so does a folder that init may not write into', async () => {
+    mkdirSync(cli.userFile, { recursive: true });
+    const read = await cli.run(['whoami']);
+    expect(read).toMatchObject({ code: 2, stderr: expect.stringContaining('config.json is not a file') });
+    rmSync(cli.userFile, { recursive: true });
+    const fault = 'cannot be written (ENOENT)';
+    expect(() => writeFolderFile(join(cli.folder, 'nowhere'), { organization: 'acme' })).toThrow(fault);
   });
 
   test('a flag wins over a variable, and that over the stored address', async () => {
