@@ -14,11 +14,11 @@ export interface ContextOptions {
   readonly environment: Environment;
   readonly flags: GlobalValues;
   readonly endWith: (exitCode: number) => void;
-  readonly commands: CommandContext['commands'];
+  readonly program: CommandContext['program'];
 }
 
 /** What a command works with, from the global flags and the environment. */
-export function createContext({ streams, environment, flags, endWith, commands }: ContextOptions): CommandContext {
+export function createContext({ streams, environment, flags, endWith, program }: ContextOptions): CommandContext {
   const io = new Io({ streams, hasColor: flags.isColored && environment.hasColor });
   const configuration = new Configuration({ environment, flags, warn: (line) => io.warn(line) });
   const { isConfirmed } = flags;
@@ -50,7 +50,7 @@ export function createContext({ streams, environment, flags, endWith, commands }
       if (answer !== word) throw refused();
     },
     showsValues: ({ reveal }) => reveal || !io.isOutputTerminal,
-    commands,
+    program,
     endWith,
   };
 }

@@ -25,6 +25,7 @@ export interface Argument<T> {
   /** `<key>`, `[file]`, `<pair...>` or `[key...]`. */
   readonly form: string;
   readonly description: string;
+  readonly choices?: readonly string[];
   /** Carries the type alone. */
   readonly value?: T;
 }

@@ -99,7 +99,12 @@ function output(program: Command, streams: Streams): void {
 function fill(command: Command, definition: CommandDefinition, options: ProgramOptions): void {
   const { description, arguments: args = {}, options: own = {} } = definition;
   if (description !== undefined) command.description(`${command.summary()}.\n\n${description}`);
-  for (const { form, description: words } of Object.values(args)) command.addArgument(new Argument(form, words));
+  for (const { form, description: words, choices } of Object.values(args)) {
+    const made = new Argument(form, words);
+    // As with options: for the help alone.
+    if (choices !== undefined) made.argChoices = [...choices];
+    command.addArgument(made);
+  }
   for (const option of Object.values(own)) command.addOption(commanderOption(option));
   addGlobalOptions(command);
   if (definition.passThrough === true) command.passThroughOptions();
@@ -116,12 +121,12 @@ function fill(command: Command, definition: CommandDefinition, options: ProgramO
 
 function contextOf(command: Command, options: ProgramOptions): CommandContext {
   const { environment, streams, endWith } = options;
-  const commands = async (): Promise<readonly CommandNode[]> => {
-    const program = createProgram({ ...options, firstWord: undefined });
-    await loadAll(program);
-    return program.commands.map(commandNode);
+  const program = async (): Promise<CommandNode> => {
+    const whole = createProgram({ ...options, firstWord: undefined });
+    await loadAll(whole);
+    return commandNode(whole);
   };
-  return createContext({ streams, environment, flags: globalValues(command), endWith, commands });
+  return createContext({ streams, environment, flags: globalValues(command), endWith, program });
 }
 
 function commandNode(command: Command): CommandNode {
@@ -134,10 +139,17 @@ function commandNode(command: Command): CommandNode {
       .map((option) => ({
         flags: [option.short, option.long].filter((flag) => flag !== undefined),
         description: option.description,
-        choices: option.argChoices ?? [],
+        hasValue: option.required,
+        choices: option.flags.endsWith('<path>') ? 'file' : (option.argChoices ?? []),
       })),
     commands: command.commands.map(commandNode),
+    argument: argumentNode(command.registeredArguments[0]),
   };
+}
+
+function argumentNode(argument: Argument | undefined): CommandNode['argument'] {
+  if (argument?.argChoices !== undefined) return argument.argChoices;
+  return ({ file: 'file', command: 'program' } as const)[argument?.name() ?? ''];
 }
 
 /** The nearest word counts: an option behind the command's name wins over the same one before it. */

@@ -92,8 +92,9 @@ describe('the command line', () => {
 });
 
 describe('completion', () => {
-  const completed = async (line: string): Promise<string[]> => {
+  const completed = async (line: string, before = ''): Promise<string[]> => {
     const script = `source <(keyframe completion bash)
+${before}
 COMP_WORDS=(${line}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _keyframe; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const { stdout, stderr } = await cli.bash(script);
     expect(stderr).toBe('');
@@ -107,6 +108,26 @@ COMP_WORDS=(${line}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _keyframe; print
     expect(await completed('keyframe token create-service --per')).toEqual(['--permission']);
     expect(await completed("keyframe token create-service -p ''")).toEqual(['read', 'read_write']);
     expect(await completed('keyframe list --output j')).toEqual(['json']);
+  });
+
+  test('of bash offers no option before a hyphen, the words of an argument, and nothing after a free option', async () => {
+    expect(await completed("keyframe snapshot ''")).not.toContain('--help');
+    expect(await completed('keyframe --ver')).toEqual(['--version']);
+    expect(await completed("keyframe completion ''")).toEqual(['bash', 'zsh', 'fish']);
+    expect(await completed("keyframe -o list --output = ''")).toEqual(['table', 'json', 'yaml', 'name']);
+    expect(await completed("keyframe list -o ''")).toEqual(['']);
+    expect(await completed('keyframe list -o snapshot --rev')).toEqual(['--revision', '--reveal']);
+    expect(await completed('keyframe help snapshot re')).toEqual(['restore']);
+  });
+
+  test('of bash offers files where one is meant, and after run what belongs to the program', async () => {
+    const files = 'compopt() { printf files; }';
+    for (const line of ["keyframe push ''", "keyframe pull --file ''", "keyframe run -e x -- cat ''"]) {
+      expect(await completed(line, files)).toEqual(['files']);
+    }
+    const handed = '_command_offset() { printf "from %s" "$1"; }';
+    expect(await completed("keyframe run -e x -- git ''", handed)).toEqual(['from 5']);
+    expect(await completed("keyframe run git ''", handed)).toEqual(['from 2']);
   });
 
   test('scripts are right in the eyes of every shell that is here', async () => {
