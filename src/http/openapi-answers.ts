@@ -97,10 +97,24 @@ export function problemResponses(): Record<string, oas31.ResponseObject> {
       {
         description: `${text} Codes: ${codesOf(Number(status)).join(', ')}.`,
         headers: headerRefs('X-Request-Id', ...(furtherHeaders[Number(status)] ?? [])),
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: {
+          'application/problem+json': {
+            schema: { $ref: '#/components/schemas/Problem' },
+            example: exampleProblem(Number(status), text),
+          },
+        },
       },
     ]),
   );
+}
+
+function exampleProblem(status: number, detail: string): object | undefined {
+  const found = Object.entries(errorCatalogue).find(([, error]) => error.status === status);
+  if (found === undefined) return undefined;
+  const [code, { title }] = found;
+  const instance = 'urn:uuid:5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
+  const errors = status === 422 ? { errors: [{ field: 'name', message: 'must be given' }] } : {};
+  return { type: `urn:keyframe:error:${code}`, title, status, detail, instance, code, ...errors };
 }
 
 const furtherHeaders: Readonly<Record<number, readonly (keyof typeof answerHeaders)[]>> = {

@@ -30,7 +30,9 @@ const page = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Keyframe: the HTTP interface</title>
     <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
+    <meta name="color-scheme" content="light dark" />
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
+    <link rel="stylesheet" href="/docs/reference.css" />
   </head>
   <body>
     <div id="reference"></div>
@@ -49,8 +51,24 @@ const script = `window.SwaggerUIBundle({
   validatorUrl: null,
   persistAuthorization: false,
   defaultModelsExpandDepth: 0,
-  docExpansion: 'none',
+  docExpansion: 'list',
 });
+
+// Its style sheet has dark colours, for whoever sets this class.
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+`;
+
+// No answer has links, whose column takes the room on a narrow screen. What cannot be broken scrolls within its box, and the
+// page itself does not. The names of headers have no dark colour in the package's own style sheet.
+const styles = `body { margin: 0; }
+.swagger-ui .wrapper { box-sizing: border-box; max-width: 1460px; }
+.swagger-ui .response-col_links { display: none; }
+html.dark-mode .swagger-ui .headers td { color: #d0d6dc; }
+.swagger-ui .opblock-body { overflow-x: auto; }
+.swagger-ui .highlight-code pre, .swagger-ui .curl-command pre, .swagger-ui .request-url pre { max-width: calc(100vw - 6rem); }
 `;
 
 /** The files of swagger-ui-dist that the page needs, with their media types. */
@@ -81,6 +99,10 @@ export function referenceRouter(): Router {
   serve(
     '/docs/reference.js',
     text('text/javascript; charset=utf-8', () => script),
+  );
+  serve(
+    '/docs/reference.css',
+    text('text/css; charset=utf-8', () => styles),
   );
   for (const [name, mediaType] of Object.entries(assets)) serve(`/docs/${name}`, file(name, mediaType));
   return router;

@@ -59,6 +59,7 @@ describe('the page at /docs', () => {
       ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
       ['/docs/reference.js', 'text/javascript; charset=utf-8'],
       ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+      ['/docs/reference.css', 'text/css; charset=utf-8'],
       ['/docs/favicon-32x32.png', 'image/png'],
     ] as const) {
       const { headers } = await get(path);
@@ -71,6 +72,10 @@ describe('the page at /docs', () => {
     const { text } = await get('/docs/reference.js');
     expect(text).toContain('validatorUrl: null');
     expect(text).not.toMatch(/https?:/);
+  });
+
+  test('lists the operations and takes the colours that its reader prefers', async () => {
+    expect((await get('/docs/reference.js')).text).toMatch(/docExpansion: 'list'[^]*prefers-color-scheme: dark/);
   });
 
   test('gives away no other file of the package', async () => {

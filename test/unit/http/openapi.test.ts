@@ -6,13 +6,14 @@ import { commentFault, nameFault, secretKeyFault, slugFault } from '../../../src
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import { routeTable } from '../../../src/http/routes/table.ts';
 import { comment, name, secretKey, slug } from '../../../src/wire/fields.ts';
+import { problem } from '../../../src/wire/problem.ts';
 
 interface Operation {
   readonly operationId: string;
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly unknown[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly description?: string }[];
   readonly requestBody?: { readonly content: Record<string, unknown> };
   readonly responses: Record<string, { readonly $ref?: string; readonly content?: Record<string, unknown> }>;
 }
@@ -50,6 +51,23 @@ describe('the OpenAPI document', () => {
     for (const { operation } of operations) {
       expect(operation.summary).toMatch(/^[A-Z][^\n]*[^.]$/);
       expect(operation.tags).toHaveLength(1);
+    }
+  });
+
+  test('says of every parameter what it is', () => {
+    const told = guarded.flatMap(({ path, operation }) =>
+      (operation.parameters ?? []).map(({ name: parameter, description }) => ({ path, parameter, description })),
+    );
+    expect(told.length).toBeGreaterThan(100);
+    expect(told.filter(({ description }) => description === undefined)).toEqual([]);
+  });
+
+  test('has an example of every problem that fits its schema', () => {
+    const { responses = {} } = document.components;
+    const told = Object.values(responses) as { content: Record<string, { example?: unknown }> }[];
+    expect(told).toHaveLength(12);
+    for (const { content } of told) {
+      expect(problem.safeParse(content['application/problem+json']?.example).success).toBe(true);
     }
   });
 
