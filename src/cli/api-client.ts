@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { answerError, networkError } from './api-error.ts';
-import { CliError } from './cli-error.ts';
+import { CliError, usageError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -138,8 +138,15 @@ interface RawAnswer {
   readonly text: string;
 }
 
-/** A path below /api/v1: what is filled in stays one step of it, whatever it holds. */
+/**
+ * A path below /api/v1: what is filled in stays one step of it, whatever it holds.
+ *
+ * @throws CliError usage for what cannot be a step: nothing, and the dots that lead elsewhere, which no coding hides.
+ */
 export function apiPath(steps: TemplateStringsArray, ...names: readonly (string | number)[]): string {
+  if (names.some((name) => /^\.{0,2}$/.test(String(name)))) {
+    throw usageError('a name, key or id is empty, or a dot or two; none is called so');
+  }
   return String.raw({ raw: steps }, ...names.map((name) => encodeURIComponent(name)));
 }
 

@@ -40,6 +40,16 @@ describe('a list', () => {
     expect(stdout).toBe('KEY        SIZE\nLONG_NAME  0\na\\nb       -\n');
   });
 
+  test('stays in line where characters take two columns or none', async () => {
+    const wide = [
+      { key: '日本', size: 1 },
+      { key: 'e\u0301', size: 2 },
+      { key: '🔑', size: 3 },
+    ];
+    const { stdout } = await listed('table', wide);
+    expect(stdout).toBe('KEY   SIZE\n日本  1\ne\u0301     2\n🔑    3\n');
+  });
+
   test('is its value as JSON and YAML, unaltered', async () => {
     expect(JSON.parse((await listed('json', rows)).stdout)).toEqual({ rows });
     expect((await listed('yaml', rows)).stdout).toBe(
