@@ -76,9 +76,16 @@ export class Printer {
   }
 
   async #document(value: unknown): Promise<void> {
-    if (this.#format === 'json') return this.#io.write(`${JSON.stringify(value, undefined, 2)}\n`);
+    if (this.#format === 'json') return this.#written(`${JSON.stringify(value, undefined, 2)}\n`);
     const { stringify } = await import('yaml');
-    this.#io.write(stringify(value, { lineWidth: 0 }));
+    // Texts in quotes alone can hold escapes.
+    const forTerminal = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 } as const;
+    this.#written(stringify(value, this.#io.isOutputTerminal ? forTerminal : { lineWidth: 0 }));
+  }
+
+  /** The document; on a terminal with escapes, which mean the same to its readers, for all that could move the cursor. */
+  #written(text: string): void {
+    this.#io.write(this.#io.isOutputTerminal ? text.replaceAll(unsafeInQuotes, escaped) : text);
   }
 
   #table(titles: readonly string[], rows: readonly (readonly Cell[])[]): void {
@@ -105,6 +112,15 @@ function shownCell(cell: Cell): string {
 const wide =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}\p{Emoji_Presentation}]/u;
 const combining = /\p{M}/u;
+
+// What JSON and YAML let stand as it is and a terminal may act on.
+const unsafeInQuotes = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** As JSON and YAML write it in quotes, in halves where it needs two. */
+function escaped(char: string): string {
+  const units = Array.from({ length: char.length }, (_, index) => char.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
 
 /** How many columns of a terminal a text takes. */
 function widthOf(text = ''): number {

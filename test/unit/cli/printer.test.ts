@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { Io } from '../../../src/cli/io.ts';
 import { type OutputFormat, Printer } from '../../../src/cli/printer.ts';
 import { shownText } from '../../../src/cli/shown-text.ts';
@@ -8,11 +9,15 @@ interface Row {
   readonly size: number | null;
 }
 
-async function listed(format: OutputFormat, rows: readonly Row[]): Promise<{ stdout: string; stderr: string }> {
+async function listed(
+  format: OutputFormat,
+  rows: readonly Row[],
+  isTTY = false,
+): Promise<{ stdout: string; stderr: string }> {
   const written = { stdout: '', stderr: '' };
   const streams = {
     stdin: (async function* () {})(),
-    stdout: { write: (text: string) => (written.stdout += text) },
+    stdout: { isTTY, write: (text: string) => (written.stdout += text) },
     stderr: { write: (text: string) => (written.stderr += text) },
   };
   const printer = new Printer({ io: new Io({ streams, hasColor: true }), format });
@@ -56,6 +61,17 @@ describe('a list', () => {
       'rows:\n  - key: LONG_NAME\n    size: 0\n  - key: |-\n      a\n      b\n    size: null\n',
     );
   });
+
+  test.each(['json', 'yaml'] as const)(
+    'as %s moves no cursor of a terminal, and means the same there',
+    async (format) => {
+      const evil = [{ key: 'a\u009B2J\u001B[2Jb\u202E\u2028\u{E0001}\nc', size: 1 }];
+      const { stdout } = await listed(format, evil, true);
+      expect(stdout).not.toMatch(/[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
+      expect(parse(stdout)).toEqual({ rows: evil });
+      expect(parse((await listed(format, evil)).stdout)).toEqual({ rows: evil });
+    },
+  );
 
   test('is names, a line each', async () => {
     expect((await listed('name', rows)).stdout).toBe('LONG_NAME\na\\nb\n');
