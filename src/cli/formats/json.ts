@@ -40,13 +40,31 @@ export function writeJson(secrets: SecretTable): string {
 
 /** JSON.parse alone judges what is JSON; of its message only the place may be told, for the rest quotes the text. */
 function requireJson(text: string): void {
+  const message = faultOf(text);
+  if (message === undefined) return;
+  const position = /at position (\d+)/.exec(message)?.[1];
+  const index = position === undefined ? unexpectedAt(text) : Number(position);
+  throw FormatError.atLine(new LineCounter(text).lineAt(index), 'is not valid JSON');
+}
+
+function faultOf(text: string): string | undefined {
   try {
     JSON.parse(text);
-  } catch (cause) {
-    const position = /at position (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1];
-    const index = position === undefined ? text.length : Number(position);
-    throw FormatError.atLine(new LineCounter(text).lineAt(index), 'is not valid JSON');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
   }
+}
+
+/** The index of an unexpected token, whose place JSON.parse keeps to itself: from there on it is what every beginning ends at. */
+function unexpectedAt(text: string): number {
+  let [before, from] = [0, text.length];
+  while (before < from) {
+    const middle = Math.floor((before + from) / 2);
+    if (faultOf(text.slice(0, middle + 1))?.startsWith('Unexpected token') === true) from = middle;
+    else before = middle + 1;
+  }
+  return from;
 }
 
 function stringAt(text: string, start: number): { readonly text: string; readonly end: number } {

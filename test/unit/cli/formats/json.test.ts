@@ -42,6 +42,8 @@ describe('JSON', () => {
 
   test.each([
     ['no JSON', '{\n"A": hunter2}', 'line 2: is not valid JSON'],
+    ['a word far from the end', '{\n"A": hunter2,\n"B": "1",\n"C": "2"\n}\n', 'line 2: is not valid JSON'],
+    ['single quotes', `{\n"A": "1",\n"B": 'hunter2'\n,\n"C": "2"}\n`, 'line 3: is not valid JSON'],
     ['a text that ends early', '{"A": "hunter2"\n,\n', 'line 3: is not valid JSON'],
     ['a line end within a string', '{\n"A": "hunter2\n"}', 'line 2: is not valid JSON'],
     ['nothing at all', '', 'line 1: is not valid JSON'],
