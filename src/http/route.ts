@@ -18,6 +18,7 @@ import type { IdempotencyRequest } from '../services/mutate-once.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
 import { checkIdempotencyKey, idempotencyHeader, idempotencyRequest, refusedIdempotencyKey } from './idempotency.ts';
+import { refuseConditionalChange } from './preconditions.ts';
 
 /**
  * Routes are data: method, path, action and the schemas of what they take. The builders below fix the order in which
@@ -103,7 +104,10 @@ export interface Route {
   run(call: Call, services: HttpServices): Promise<Answer>;
 }
 
-/** What a route takes beside its target. A part that is not named here must be empty; headers other than Idempotency-Key are just not looked at. */
+/**
+ * What a route takes beside its target. A part that is not named here must be empty; of the headers that are not, only
+ * Idempotency-Key and, for changes, conditions are refused, and the others just not looked at.
+ */
 export interface Takes {
   /** The path below the target, such as a key. */
   readonly params?: z.ZodType;
@@ -224,6 +228,7 @@ async function parseInputs<S extends Takes>(
   const headerNames = Object.keys(takes.headers?.shape ?? {});
   const headers = parseInput('header', takes.headers ?? nothing, sentHeaders(call, headerNames));
   const key = sentIdempotencyKey(call, takes);
+  refuseConditionalChange(method, (name) => call.header(name));
   if (takes.body === undefined) call.refuseBody();
   const body = takes.body === undefined ? undefined : await parseBody(call, takes.body);
   const request = { method, path, params: call.params, body };
