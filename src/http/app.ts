@@ -11,7 +11,7 @@ import type { Readiness } from './readiness.ts';
 import { referenceRouter } from './reference.ts';
 import { createRouter, unknownPath } from './router.ts';
 import { routeTable } from './routes/table.ts';
-import { WorkLimit } from './work-limit.ts';
+import { WorkLimit, type WorkLimits } from './work-limit.ts';
 
 export interface AppDeps extends Omit<RouteHandlerDeps, 'rateLimits' | 'workLimit'>, RequestLogDeps {
   readonly readiness: Pick<Readiness, 'fault'>;
@@ -23,16 +23,15 @@ export interface AppOptions {
   readonly trustedProxies?: readonly string[];
   /** No limits unless told. */
   readonly rateLimits?: RateLimitOptions;
-  /** Requests under way at once; 1,000 unless told. */
-  readonly requestsAtOnce?: number;
+  readonly workLimits?: WorkLimits;
 }
 
 /** The API: /api/v1, /healthz, /readyz, /openapi.json and /docs. */
 export function createApp({ options = {}, ...deps }: AppDeps): Express {
-  const { trustedProxies = [], rateLimits = noRateLimits, requestsAtOnce } = options;
+  const { trustedProxies = [], rateLimits = noRateLimits, workLimits } = options;
   const app = bareApp();
   app.set('trust proxy', [...trustedProxies]);
-  const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(requestsAtOnce) };
+  const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
   app.use(requestLog(deps), responseHeaders, pathEncoding);
   app.use(healthRouter(deps.readiness));
   app.use(referenceRouter());

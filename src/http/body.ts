@@ -5,28 +5,31 @@ import { maxDepth, scanJson } from './json-text.ts';
 
 /** Reading of request bodies: after the caller is known and allowed, and never more than the limit. */
 
+/** Is told of bytes that wait in memory, and throws where that are too many. */
+type Hold = (bytes: number) => void;
+
 const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i;
 
 /**
  * The JSON text of a body, parsed. Nothing of a refused body is repeated.
  *
  * @throws DomainError unsupported_media_type, payload_too_large (over 8 MiB), malformed_request; invalid_input
- *   where a name stands twice in one object.
+ *   where a name stands twice in one object; what `hold` throws, which is told of each piece that waits in memory.
  */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const text = await readText(request);
+export async function readJson(request: IncomingMessage, hold: Hold): Promise<unknown> {
+  const text = await readText(request, hold);
   if (text === undefined) throw new DomainError('malformed_request', 'this request needs a body: a JSON object');
   return parseJson(text);
 }
 
 /** Like `readJson`, but undefined for a request whose body is absent or empty. */
-export async function readOptionalJson(request: IncomingMessage): Promise<unknown> {
-  const text = await readText(request);
+export async function readOptionalJson(request: IncomingMessage, hold: Hold): Promise<unknown> {
+  const text = await readText(request, hold);
   return text === undefined || text === '' ? undefined : parseJson(text);
 }
 
 /** The text of a body; undefined where there is none. */
-async function readText(request: IncomingMessage): Promise<string | undefined> {
+async function readText(request: IncomingMessage, hold: Hold): Promise<string | undefined> {
   if (!hasBody(request)) return undefined;
   const { 'content-type': mediaType = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (!jsonMediaType.test(mediaType)) {
@@ -38,7 +41,7 @@ async function readText(request: IncomingMessage): Promise<string | undefined> {
   if (encoding.toLowerCase() !== 'identity') {
     throw new DomainError('unsupported_media_type', 'send the body without Content-Encoding');
   }
-  return decodeUtf8(await readBytes(request, limits.requestBytes));
+  return decodeUtf8(await readBytes(request, limits.requestBytes, hold));
 }
 
 /** @throws DomainError malformed_request when a request that takes no body has one. */
@@ -51,7 +54,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, maxBytes: number, hold: Hold): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -62,7 +65,8 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
     };
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > maxBytes) settle(() => reject(tooLarge()));
+      const fault = bytes > maxBytes ? tooLarge() : refusalOf(hold, chunk.length);
+      if (fault !== undefined) settle(() => reject(fault));
       else chunks.push(chunk);
     };
     const onEnd = (): void => settle(resolve);
@@ -73,6 +77,15 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
     if (request.destroyed) onClose();
   });
   return Buffer.concat(chunks, bytes);
+}
+
+function refusalOf(hold: Hold, bytes: number): Error | undefined {
+  try {
+    hold(bytes);
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 function tooLarge(): DomainError {

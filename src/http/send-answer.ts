@@ -5,29 +5,38 @@ import type { Answer, EventStream } from './route.ts';
 export interface SendOptions {
   /** How long an event may wait for its reader to take some of it; 30 s unless told, as for a whole answer. */
   readonly stallTimeoutMs?: number;
+  /** Is told how many bytes of a body wait for the reader, and throws where that are too many. */
+  readonly hold?: (bytes: number) => void;
 }
 
-/** Writes what a route answered. Resolves when it is handed over; a stream of events, when it has ended. */
+/**
+ * Writes what a route answered. Resolves when it is handed over; a stream of events, when it has ended. Throws what
+ * `hold` throws, before anything is written.
+ */
 export async function sendAnswer(
   response: ServerResponse,
   answer: Answer,
-  { stallTimeoutMs = 30_000 }: SendOptions = {},
+  { stallTimeoutMs = 30_000, hold }: SendOptions = {},
 ): Promise<void> {
-  response.statusCode = answer.status;
-  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  const body = 'body' in answer ? Buffer.from(JSON.stringify(answer.body)) : undefined;
+  // Before anything is set that an error would inherit.
+  if (body !== undefined) hold?.(body.length);
+  setHead(response, answer);
   if ('stream' in answer) {
     await sendEvents(response, answer.stream, stallTimeoutMs);
-    return;
-  }
-  if (!('body' in answer)) {
+  } else if (body === undefined) {
     response.end();
-    return;
+  } else {
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', body.length);
+    response.end(body);
   }
+}
+
+function setHead(response: ServerResponse, answer: Answer): void {
+  response.statusCode = answer.status;
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   if (answer.status === 201 && answer.location !== undefined) response.setHeader('Location', answer.location);
-  const body = Buffer.from(JSON.stringify(answer.body));
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', body.length);
-  response.end(body);
 }
 
 /** One event at a time: what the reader does not take is not fetched either. */

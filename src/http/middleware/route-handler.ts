@@ -1,5 +1,4 @@
 import type { Request, RequestHandler } from 'express';
-import type { Caller } from '../../domain/principal.ts';
 import { secretKeyFault, slugFault } from '../../domain/names.ts';
 import type { AuditLog } from '../../services/audit-log.ts';
 import { readJson, readOptionalJson, refuseBody } from '../body.ts';
@@ -8,7 +7,7 @@ import { type IdentifyDeps, identify } from '../identify.ts';
 import { readQuery } from '../query.ts';
 import type { Call, Route } from '../route.ts';
 import { sendAnswer } from '../send-answer.ts';
-import type { WorkLimit } from '../work-limit.ts';
+import type { Work, WorkLimit } from '../work-limit.ts';
 
 export interface RouteHandlerDeps extends IdentifyDeps {
   readonly auditLog: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
@@ -20,13 +19,20 @@ export interface RouteHandlerDeps extends IdentifyDeps {
 export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandler {
   const { auditLog, services, workLimit } = deps;
   return async (request, response) => {
-    // A stream may stay for hours, and has a bound of its own.
-    if (route.answers.events === undefined) workLimit.enter(response);
+    const work = workLimit.enter(response);
     const caller = await identify(request, response, deps);
+    work.isOf(caller.principal.id);
     const target = auditTarget(request);
-    const call = callOf(request, caller, (organizationId) => void (target['organizationId'] = organizationId));
+    const call = callOf(request, {
+      caller,
+      work,
+      entered: (organizationId) => void (target['organizationId'] = organizationId),
+    });
     try {
-      await sendAnswer(response, await route.run(call, services));
+      const answer = await route.run(call, services);
+      // A stream may stay for hours, and has a bound of its own.
+      if ('stream' in answer) work.leave();
+      await sendAnswer(response, answer, { hold: (bytes) => work.hold(bytes) });
     } catch (error) {
       // If the audit entry cannot be written, that is the answer.
       if (caller.principal.type === 'service_token' || isAlwaysAudited(route.action)) {
@@ -42,14 +48,19 @@ function isAlwaysAudited(action: Route['action']): boolean {
   return action.startsWith('version.') || action === 'secret.list' || action === 'secret.read';
 }
 
-function callOf(request: Request, caller: Caller, entered: Call['entered']): Call {
+interface Served extends Pick<Call, 'caller' | 'entered'> {
+  readonly work: Work;
+}
+
+function callOf(request: Request, { caller, work, entered }: Served): Call {
+  const hold = (bytes: number): void => work.hold(bytes);
   return {
     caller,
     entered,
     params: pathParams(request),
     header: (name) => headerOf(request, name),
     query: () => readQuery(request.originalUrl),
-    body: (isOptional) => (isOptional ? readOptionalJson(request) : readJson(request)),
+    body: (isOptional) => (isOptional ? readOptionalJson(request, hold) : readJson(request, hold)),
     refuseBody: () => refuseBody(request),
   };
 }

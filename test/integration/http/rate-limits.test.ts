@@ -182,7 +182,7 @@ test('without limits nothing is counted', async () => {
 });
 
 test('more requests at once than the server takes are answered 503 with Retry-After, and others go on', async () => {
-  const small = await startAnother({ requestsAtOnce: 1 });
+  const small = await startAnother({ workLimits: { requests: 1 } });
   const { token } = await createUser(small.services);
   const waiting = request({ port: small.port, method: 'POST', path: '/api/v1/organizations', host: '127.0.0.1' });
   waiting.setHeader('authorization', `Bearer ${token.reveal()}`).setHeader('expect', '100-continue');
@@ -194,4 +194,23 @@ test('more requests at once than the server takes are answered 503 with Retry-Af
   expect((await small.client().request('GET', '/healthz')).status).toBe(200);
   waiting.destroy();
   await waitFor('the place to be free', async () => (await small.client(token).send('GET', '/me')).status === 200);
+});
+
+test('one caller takes no more than their part of the requests under way, and leaves the rest to others', async () => {
+  const small = await startAnother({ workLimits: { requests: 10, requestsOfOne: 1 } });
+  const [one, other] = [await createUser(small.services), await createUser(small.services)];
+  const waiting = request({ port: small.port, method: 'POST', path: '/api/v1/personal-tokens', host: '127.0.0.1' });
+  waiting.setHeader('authorization', `Bearer ${one.token.reveal()}`).setHeader('content-type', 'application/json');
+  waiting.setHeader('expect', '100-continue').on('error', () => undefined);
+  waiting.flushHeaders();
+  await once(waiting, 'continue');
+  const refused = small.client(one.token);
+  await waitFor("the request to be known as its caller's", async () => {
+    const { status, headers } = await refused.send('GET', '/me');
+    return status === 429 && headers.get('retry-after') === '1';
+  });
+  await expectProblem(refused.send('GET', '/me'), 'limit_exceeded');
+  expect((await small.client(other.token).send('GET', '/me')).status).toBe(200);
+  waiting.destroy();
+  await waitFor('the place to be free', async () => (await refused.send('GET', '/me')).status === 200);
 });
