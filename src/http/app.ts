@@ -1,8 +1,8 @@
-import type { Express } from 'express';
-import { bareApp } from './bare-app.ts';
+import type { RequestListener } from 'node:http';
+import { bareApp, listenerOf } from './bare-app.ts';
 import { healthRouter } from './health.ts';
 import { errorAnswer } from './middleware/error-answer.ts';
-import { pathEncoding } from './middleware/path-encoding.ts';
+import { requestTarget } from './middleware/request-target.ts';
 import { type RequestLogDeps, requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
 import type { RouteHandlerDeps } from './middleware/route-handler.ts';
@@ -27,15 +27,15 @@ export interface AppOptions {
 }
 
 /** The API: /api/v1, /healthz, /readyz, /openapi.json and /docs. */
-export function createApp({ options = {}, ...deps }: AppDeps): Express {
+export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   const { trustedProxies = [], rateLimits = noRateLimits, workLimits } = options;
   const app = bareApp();
   app.set('trust proxy', [...trustedProxies]);
   const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
-  app.use(requestLog(deps), responseHeaders, pathEncoding);
+  app.use(requestLog(deps), responseHeaders, requestTarget);
   app.use(healthRouter(deps.readiness));
   app.use(referenceRouter());
   app.use(createRouter('/api/v1', routeTable, { ...deps, ...limits }));
   app.use(unknownPath, errorAnswer);
-  return app;
+  return listenerOf(app);
 }

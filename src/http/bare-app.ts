@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import express, { type Express } from 'express';
 
 /** Express without what it adds of its own accord. */
@@ -9,4 +10,24 @@ export function bareApp(): Express {
   // Routes read the query strictly themselves (query.ts).
   app.disable('query parser');
   return app;
+}
+
+// No route has it and it does not decode, so that it is refused, logged and counted like any such path.
+const undecodable = '/%';
+
+/**
+ * The app for a server. A target that is a whole URL (RFC 9112 section 3.2.2) is taken for its path: what of such the
+ * router cannot read, it would answer past all of the app, with a page of its own.
+ */
+export function listenerOf(app: Express): RequestListener {
+  return (request, response) => {
+    request.url = originForm(request.url ?? '');
+    app(request, response);
+  };
+}
+
+function originForm(target: string): string {
+  if (target.startsWith('/') || target === '*') return target;
+  const url = URL.parse(target);
+  return url?.pathname.startsWith('/') === true ? url.pathname + url.search : undecodable;
 }

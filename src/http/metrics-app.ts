@@ -1,10 +1,10 @@
-import type { Express } from 'express';
+import type { RequestListener } from 'node:http';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { bareApp } from './bare-app.ts';
+import { bareApp, listenerOf } from './bare-app.ts';
 import { healthRouter } from './health.ts';
 import { errorAnswer } from './middleware/error-answer.ts';
-import { pathEncoding } from './middleware/path-encoding.ts';
+import { requestTarget } from './middleware/request-target.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
 import type { Readiness } from './readiness.ts';
@@ -17,11 +17,11 @@ export interface MetricsAppDeps {
 }
 
 /** What operators and probes ask, on a port of its own and for every role: /metrics, /healthz and /readyz. */
-export function createMetricsApp({ logger, metrics, readiness }: MetricsAppDeps): Express {
+export function createMetricsApp({ logger, metrics, readiness }: MetricsAppDeps): RequestListener {
   const app = bareApp();
   // Scrapes are not requests of users: they do not count among those.
   const uncounted = { httpRequest: () => {}, authenticationFailed: () => {}, rateLimited: () => {} };
-  app.use(requestLog({ logger, metrics: uncounted }), responseHeaders, pathEncoding);
+  app.use(requestLog({ logger, metrics: uncounted }), responseHeaders, requestTarget);
   app.use(healthRouter(readiness));
   app
     .route('/metrics')
@@ -33,5 +33,5 @@ export function createMetricsApp({ logger, metrics, readiness }: MetricsAppDeps)
     })
     .all(methodNotAllowed(['GET']));
   app.use(unknownPath, errorAnswer);
-  return app;
+  return listenerOf(app);
 }

@@ -49,7 +49,10 @@ export class HttpServer {
       headersTimeout: headersTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
     };
-    this.#server = createServer(timeouts, handler);
+    // What Node refuses of its own accord gets an empty answer: the app looks for the host itself.
+    this.#server = createServer({ ...timeouts, requireHostHeader: false }, handler);
+    // Expectations other than 100-continue may be passed over (RFC 9110 section 10.1.1).
+    this.#server.on('checkExpectation', (request, response) => this.#server.emit('request', request, response));
     this.#server.maxConnections = maxConnections;
     this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#connections.set(socket, response);

@@ -51,6 +51,27 @@ describe('requests that are no HTTP', () => {
     expect(answer).not.toContain('canary');
   });
 
+  // Node and Express have answers of their own for these.
+  test.each([
+    ['a URL that is none', 'GET http://[/ HTTP/1.1\r\nHost: x\r\n', 'the path is not valid percent-encoded UTF-8'],
+    ['a request without Host', 'GET /healthz HTTP/1.1\r\n', 'a request of HTTP/1.1 needs the header Host'],
+  ])('%s is answered with a problem document, too', async (_case, head, detail) => {
+    const lines = api.logs.length;
+    const [answered = '', body = ''] = (await raw(api.port, `${head}Connection: close\r\n\r\n`)).split('\r\n\r\n');
+    expect(answered).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Request-Id: /);
+    expect(answered).toMatch(/\r\nCache-Control: no-store\r\n/);
+    expect(problem.parse(JSON.parse(body))).toMatchObject({ code: 'malformed_request', detail });
+    expect(api.logs.slice(lines)).toMatchObject([{ status: 400, route: 'unmatched' }]);
+  });
+
+  test('a whole URL is taken for its path, and an unknown expectation for none', async () => {
+    const whole = await raw(api.port, 'GET http://any/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(whole).toMatch(/^HTTP\/1\.1 200 /);
+    const head = 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: more\r\nConnection: close\r\n\r\n';
+    expect(await raw(api.port, head)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await raw(api.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   test('nothing is written into the middle of another answer', async () => {
     // The second request of this connection is garbage while the first is still being answered.
     const answer = await raw(api.port, 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\ncanary\r\n\r\n');
