@@ -14,6 +14,9 @@ export const limits = {
   pageSize: 1000,
   /** Entries of a page of the audit where no limit is asked for: that list is never whole. */
   auditPageSize: 100,
+  /** Changes of a page where no limit is asked for, and after how many changed keys a page ends: nor is that list. */
+  changePageSize: 100,
+  changedKeysOfPage: 10_000,
   /** How long an old credential of a service token may stay beside the new one. */
   tokenOverlapSeconds: 7 * 24 * 60 * 60,
   /** Change streams that one process serves at a time, and how many of them with one credential. */

@@ -1,3 +1,4 @@
+import { limits } from '../domain/limits.ts';
 import type { Database } from '../store/database.ts';
 import { listRevisions, type RevisionRecord } from '../store/revision-log.ts';
 import { findRevision, type RevisionRef } from '../store/revisions.ts';
@@ -36,7 +37,8 @@ export class Changes {
   }
 
   /**
-   * The changes of an environment. Only a service token's call is audited. Throws DomainError not_found for an unknown
+   * A page of the changes of an environment: `limits.changePageSize` unless told, and fewer where they changed many
+   * keys, because a history of large changes has no bound. Only a service token's call is audited. Throws DomainError not_found for an unknown
    * revision, and invalid_input for a bad limit or cursor.
    */
   async list(access: EnvironmentAccess<'change.list'>, request: ChangesRequest = {}): Promise<ChangeList> {
@@ -45,18 +47,18 @@ export class Changes {
       const { since = 0 } = request;
       checkRevision('since', since);
       note({ since });
-      const limit = checkLimit(request);
+      const limit = checkLimit(request) ?? limits.changePageSize;
       const below = request.cursor === undefined ? null : revisionBelow(request.cursor);
       const from = since === 0 ? { revision: 0 } : await findRevision(pool, access.environmentId, since);
       if (from === undefined) throw absentRevision(since);
-      // One more than asked for tells whether there is a next page.
-      const page = { above: from.revision, below, limit: limit === null ? null : limit + 1 };
-      const found = await listRevisions(pool, access.environmentId, page);
-      const changes = limit === null ? found : found.slice(0, limit);
+      const page = { above: from.revision, below, limit, keys: limits.changedKeysOfPage };
+      const { revisions: changes, hasMore } = await listRevisions(pool, access.environmentId, page);
       note({ changes: changes.length });
       const last = changes.at(-1);
-      const hasMore = last !== undefined && found.length > changes.length;
-      return { changes, nextCursor: hasMore ? encodeCursor('changes', [String(last.revision)]) : null };
+      return {
+        changes,
+        nextCursor: hasMore && last !== undefined ? encodeCursor('changes', [String(last.revision)]) : null,
+      };
     });
   }
 }

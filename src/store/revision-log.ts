@@ -27,8 +27,16 @@ export interface RevisionPage {
   readonly above: number;
   /** And below this one; null begins at the newest. */
   readonly below: number | null;
-  /** Null for all. */
-  readonly limit: number | null;
+  readonly limit: number;
+  /** The page ends early with the revision that makes its keys so many. */
+  readonly keys: number;
+}
+
+export interface RevisionList {
+  /** Newest first. */
+  readonly revisions: readonly RevisionRecord[];
+  /** Whether there are more below. */
+  readonly hasMore: boolean;
 }
 
 /** Where a reader of changes stands. An id of null stands for «before the first change». */
@@ -67,15 +75,23 @@ const changedKeys = `SELECT array_agg(s.key ORDER BY s.key COLLATE "C") AS keys,
       FROM secret_change c JOIN secret s ON s.id = c.secret_id LEFT JOIN secret_version v ON v.id = c.version_id
       WHERE c.revision_id = r.id`;
 
-// Bounds and no choices, so that the index serves them whatever is asked for.
+// Bounds and no choices, so that the index serves them whatever is asked for. How many keys each revision changed is
+// counted in the index, before any of them is read.
 const listStatement: Statement = {
   name: 'revisions-list',
   text: `SELECT r.number AS revision, r.id AS "revisionId", r.actor_id AS "changedBy", r.actor_type AS "changedByType",
-      r.actor_name AS "changedByName", r.comment, r.created_at AS "createdAt", changed.keys, changed.versions
-    FROM environment_revision r CROSS JOIN LATERAL (${changedKeys}) changed
-    WHERE r.environment_id = $1 AND r.number > $2
-      AND r.number < coalesce($3, 2147483648::bigint)
-    ORDER BY r.number DESC LIMIT $4`,
+      r.actor_name AS "changedByName", r.comment, r.created_at AS "createdAt", r.found, changed.keys, changed.versions
+    FROM (
+      SELECT page.*, count(*) OVER ()::int AS found,
+        sum(counted.keys) OVER (ORDER BY page.number DESC) - counted.keys AS keys_before
+      FROM (
+        SELECT * FROM environment_revision
+        WHERE environment_id = $1 AND number > $2 AND number < coalesce($3, 2147483648::bigint)
+        ORDER BY number DESC LIMIT $4
+      ) page CROSS JOIN LATERAL (SELECT count(*) AS keys FROM secret_change WHERE revision_id = page.id) counted
+    ) r CROSS JOIN LATERAL (${changedKeys}) changed
+    WHERE r.keys_before < $5
+    ORDER BY r.number DESC`,
 };
 
 // No row where the environment, or anything above it, is deleted.
@@ -100,15 +116,21 @@ const lookStatement: Statement = {
     WHERE e.id = $1 AND e.deleted_at IS NULL`,
 };
 
-/** Revisions of an environment with what they changed, newest first. */
+/** A page of the revisions of an environment with what they changed. */
 export async function listRevisions(
   pool: pg.Pool,
   environmentId: string,
-  { above, below, limit }: RevisionPage,
-): Promise<RevisionRecord[]> {
-  const values = [environmentId, above, below, limit];
-  const rows = await queryRows<Omit<RevisionRecord, 'keys'> & KeysRow>(pool, listStatement, values);
-  return rows.map(({ keys, versions, ...revision }) => ({ ...revision, keys: changedKeysOf({ keys, versions }) }));
+  { above, below, limit, keys: mostKeys }: RevisionPage,
+): Promise<RevisionList> {
+  type Row = Omit<RevisionRecord, 'keys'> & KeysRow & { readonly found: number };
+  // One more than asked for tells whether there is a next page.
+  const values = [environmentId, above, below, limit + 1, mostKeys];
+  const rows = await queryRows<Row>(pool, listStatement, values);
+  const revisions = rows.slice(0, limit).map(({ keys, versions, found: _found, ...revision }) => ({
+    ...revision,
+    keys: changedKeysOf({ keys, versions }),
+  }));
+  return { revisions, hasMore: (rows[0]?.found ?? 0) > revisions.length };
 }
 
 interface LookRow extends RevisionIds, KeysRow {

@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
 import { revisionText } from './fields.ts';
 import { pageQuery } from './page.ts';
 
 /** docs/interface.md 4.10: the changes of an environment, as a list and as server-sent events. */
 
 export const changesQuery = pageQuery.extend({
+  limit: pageQuery.shape.limit.meta({
+    description: `Entries of a page; ${limits.changePageSize} unless given. A page of many changed keys is shorter.`,
+  }),
   /** Only what came after this revision; 0 is before the first. */
   since: revisionText.exactOptional(),
 });

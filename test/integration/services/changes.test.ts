@@ -74,6 +74,32 @@ describe('the list of changes', () => {
     expect(await numbers({ cursor })).toEqual([3, 2, 1]);
   });
 
+  test('is never whole: a page has 100 changes unless told, and ends early where they are of many keys', async () => {
+    const key = (index: number): [string, string] => [`K${String(index).padStart(4, '0')}`, 'v'];
+    const all = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => key(index)));
+    for (let count = 0; count < 3; count += 1) await calls.patch(all);
+    for (let count = 0; count < 3; count += 1) await calls.put('A', String(count));
+    const first = await list();
+    expect(first.changes.map(({ revision, keys }) => [revision, keys.length])).toEqual([
+      [6, 1],
+      [5, 1],
+      [4, 1],
+      [3, 9000],
+      [2, 9000],
+    ]);
+    const second = await list({ cursor: first.nextCursor ?? '' });
+    expect(second.changes.map(({ revision }) => revision)).toEqual([1]);
+    expect(second.nextCursor).toBeNull();
+
+    await services.database.prisma.$executeRaw`
+      INSERT INTO environment_revision (id, environment_id, number, actor_id, actor_type, actor_name)
+      SELECT gen_random_uuid(), ${world.environment.id}::uuid, number, gen_random_uuid(), 'user', 'x'
+      FROM generate_series(7, 120) AS number`;
+    const whole = await list({});
+    expect(whole.changes.map(({ revision }) => revision)).toEqual(Array.from({ length: 100 }, (_, at) => 120 - at));
+    expect(await numbers({ cursor: whole.nextCursor ?? '', limit: 1 })).toEqual([20]);
+  });
+
   test.each([
     ['limit', { limit: 0 }],
     ['limit', { limit: 1001 }],
