@@ -84,7 +84,7 @@ function openPool(url: string, max: number, silenceMs: number): pg.Pool {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    onConnect: setUpSession,
+    onConnect: (client: pg.ClientBase): unknown => setUpSession(client, silenceMs),
   });
   // An idle connection that breaks is dropped by the pool; the next use opens another.
   pool.on('error', () => {});
@@ -97,8 +97,11 @@ function openPool(url: string, max: number, silenceMs: number): pg.Pool {
  * and writes times without their zone, which is right in UTC only. The pool waits for the answer, though by its types
  * it takes none.
  */
-function setUpSession(client: pg.ClientBase): unknown {
-  return client.query(sessionSettings);
+async function setUpSession(client: pg.ClientBase, silenceMs: number): Promise<void> {
+  await client.query(sessionSettings);
+  // A connection that was broken for its silence leaves a backend that works on, and would find nobody there at its end
+  // alone. Not every platform that PostgreSQL runs on can look before; there it is as it was.
+  await client.query(`SET client_connection_check_interval = ${silenceMs}`).catch(() => undefined);
 }
 
 /**
