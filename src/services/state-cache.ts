@@ -6,26 +6,27 @@ import type { SecretList } from './secrets.ts';
 export interface StateCacheLimits {
   /** Bytes of all kept states together; the longest unread go first. */
   readonly maxBytes: number;
-  /** A state of fewer secrets is not worth keeping: its rows are read as fast. */
-  readonly minSecrets: number;
 }
 
-const defaultStateCacheLimits: StateCacheLimits = { maxBytes: 64 * 1024 * 1024, minSecrets: 20 };
+const defaultStateCacheLimits: StateCacheLimits = { maxBytes: 64 * 1024 * 1024 };
+
+/** What keeping a state takes beside its sealed bytes, roughly: so that many small ones count too. */
+export const keepingBytes = 512;
 
 // Far below the 2^32 uses that a key with random nonces allows (NIST SP 800-38D, 8.3).
 const usesPerKey = 2 ** 30;
 
 interface Kept {
   readonly revisionId: string;
-  readonly sealed: Buffer;
+  readonly sealed: Uint8Array;
 }
 
 type WireSecret = readonly [key: string, value: string, version: number, updatedAtMs: number];
 type WireState = readonly [revision: number, secrets: readonly WireSecret[]];
 
 /**
- * The states of environments as they were last read, so that a thousand values need not be fetched and decrypted one
- * by one for each reader. A state never grows stale: it is asked for by the random id of its revision, and what is at a
+ * The states of environments as they were last read, so that their values need not be fetched and decrypted one by
+ * one for each reader. A state never grows stale: it is asked for by the random id of its revision, and what is at a
  * revision does not change. It is kept sealed, in one piece, under a key that this process made and never gives away,
  * so that values lie about in memory no longer than without it.
  */
@@ -71,18 +72,18 @@ export class StateCache {
   /** Keeps all secrets of an environment at a revision, in place of those of another one. */
   keep({ environmentId, revision, revisionId, secrets }: SecretList): void {
     this.#drop(environmentId);
-    if (secrets.length < this.#limits.minSecrets) return;
     const state: WireState = [
       revision,
       secrets.map(({ key, value, version, updatedAt }) => [key, value.reveal(), version, updatedAt.getTime()]),
     ];
     const bytes = Buffer.from(JSON.stringify(state));
-    if (bytes.length > this.#limits.maxBytes) return;
+    if (bytes.length + keepingBytes > this.#limits.maxBytes) return;
     this.#count();
-    const sealed = seal(this.#key, bytes, placeOf(environmentId, revisionId));
+    // A copy in memory of its own: a small Buffer is a piece of a larger block, all of which it would keep.
+    const sealed = new Uint8Array(seal(this.#key, bytes, placeOf(environmentId, revisionId)));
     bytes.fill(0);
     this.#kept.set(environmentId, { revisionId, sealed });
-    this.#bytes += sealed.length;
+    this.#bytes += sealed.length + keepingBytes;
     for (const longestUnread of this.#kept.keys()) {
       if (this.#bytes <= this.#limits.maxBytes) break;
       this.#drop(longestUnread);
@@ -90,8 +91,10 @@ export class StateCache {
   }
 
   #drop(environmentId: string): void {
-    this.#bytes -= this.#kept.get(environmentId)?.sealed.length ?? 0;
+    const kept = this.#kept.get(environmentId);
+    if (kept === undefined) return;
     this.#kept.delete(environmentId);
+    this.#bytes -= kept.sealed.length + keepingBytes;
   }
 
   #count(): void {
