@@ -12,8 +12,9 @@ import {
 } from '../domain/policy.ts';
 import type { Caller, Role, UserPrincipal } from '../domain/principal.ts';
 import {
+  type AskedEnvironment,
   type EnvironmentTarget,
-  findEnvironmentTarget,
+  findEnvironmentTargets,
   findOrganizationTarget,
   findProjectTarget,
   findSnapshotTarget,
@@ -24,19 +25,9 @@ import type { Database } from '../store/database.ts';
 import type { Transaction } from '../store/transaction.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
 import { checkSlug, checkUuid } from './checks.ts';
+import { GroupedLookup } from './grouped-lookup.ts';
 import { instanceRefusal, personRefusal, placeOf, refusal } from './refusals.ts';
-
-export interface OrganizationSlugs {
-  readonly organization: string;
-}
-
-export interface ProjectSlugs extends OrganizationSlugs {
-  readonly project: string;
-}
-
-export interface EnvironmentSlugs extends ProjectSlugs {
-  readonly environment: string;
-}
+import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from './slugs.ts';
 
 /** What a caller asks for, on what these names stand for. */
 interface Asked {
@@ -197,6 +188,7 @@ export type EnvironmentAccess<A extends EnvironmentAction = EnvironmentAction> =
 export class Access {
   readonly #pool: Database['pool'];
   readonly #audit: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
+  readonly #environments: GroupedLookup<AskedEnvironment, EnvironmentTarget>;
 
   constructor(deps: {
     readonly database: Pick<Database, 'pool'>;
@@ -204,6 +196,10 @@ export class Access {
   }) {
     this.#pool = deps.database.pool;
     this.#audit = deps.audit;
+    this.#environments = new GroupedLookup({
+      look: (asked) => findEnvironmentTargets(deps.database.pool, asked),
+      keyOf: ({ userId, organization, project, environment }) => [userId, organization, project, environment].join('/'),
+    });
   }
 
   /** Admits to an action on the instance itself. */
@@ -256,7 +252,7 @@ export class Access {
   ): Promise<EnvironmentAccess<A>> {
     const slugs = { organization, project, environment };
     await this.#checkSlugs(caller, action, slugs);
-    const target = await findEnvironmentTarget(this.#pool, roleHolder(caller), [organization, project, environment]);
+    const target = await this.#environments.find({ userId: roleHolder(caller), ...slugs });
     const found = await this.#admit({ caller, action, slugs }, target);
     return new EnvironmentHandle({ caller, action, slugs, found });
   }

@@ -1,9 +1,15 @@
 import { hashesEqual, parseToken } from '../crypto/token.ts';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Principal } from '../domain/principal.ts';
-import { type CredentialFault, findCredential } from '../store/credentials.ts';
+import {
+  type CredentialFault,
+  type CredentialKind,
+  findCredentials,
+  type FoundCredential,
+} from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import type { CredentialUsage } from './credential-usage.ts';
+import { GroupedLookup } from './grouped-lookup.ts';
 
 export interface AuthenticationDeps {
   readonly database: Pick<Database, 'pool'>;
@@ -36,10 +42,14 @@ export class AuthenticationRefusal extends DomainError {
 
 /** Tells who a token stands for (docs/interface.md section 5). */
 export class Authentication {
-  readonly #deps: AuthenticationDeps;
+  readonly #usage: AuthenticationDeps['usage'];
+  readonly #credentials: Readonly<Record<CredentialKind, GroupedLookup<string, FoundCredential>>>;
 
-  constructor(deps: AuthenticationDeps) {
-    this.#deps = deps;
+  constructor({ database: { pool }, usage }: AuthenticationDeps) {
+    this.#usage = usage;
+    const lookup = (kind: CredentialKind): GroupedLookup<string, FoundCredential> =>
+      new GroupedLookup({ look: (ids) => findCredentials(pool, kind, ids), keyOf: (id) => id });
+    this.#credentials = { service_token: lookup('service_token'), personal_token: lookup('personal_token') };
   }
 
   /**
@@ -59,13 +69,13 @@ export class Authentication {
         'the token is malformed: it must be a whole kf_svc_… or kf_pat_… token with nothing around it',
       );
     }
-    const found = await findCredential(this.#deps.database.pool, token.kind, token.credentialId);
+    const found = await this.#credentials[token.kind].find(token.credentialId);
     if (found === undefined || !hashesEqual(found.tokenHash, token.hash)) {
       throw new AuthenticationRefusal('unknown', 'the token is unknown');
     }
     const { fault, principal } = found;
     if (fault !== null) throw new AuthenticationRefusal(fault, faultDetails[fault], principal);
-    if (found.useDue) this.#deps.usage.note(token.kind, token.credentialId);
+    if (found.useDue) this.#usage.note(token.kind, token.credentialId);
     return principal;
   }
 }

@@ -15,7 +15,7 @@ const waitingLimit = 10_000;
 
 /**
  * Notes when credentials were used, in batches and beside the requests: none waits for it, and none fails by it.
- * A credential whose use is noted less than a minute ago is not due (`findCredential`), so this stays rare.
+ * A credential whose use is noted less than a minute ago is not due (`findCredentials`), so this stays rare.
  */
 export class CredentialUsage {
   readonly #deps: CredentialUsageDeps;

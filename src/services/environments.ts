@@ -7,11 +7,12 @@ import {
   renameEnvironment,
 } from '../store/environments.ts';
 import { notifyEnvironment } from '../store/notify.ts';
-import type { EnvironmentAccess, EnvironmentSlugs, InstanceAccess, ProjectAccess } from './access.ts';
+import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from './access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
 import { mutate } from './mutation.ts';
 import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
+import type { EnvironmentSlugs } from './slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
 export type { EnvironmentRecord } from '../store/environments.ts';

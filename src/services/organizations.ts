@@ -9,11 +9,12 @@ import {
   type OrganizationRecord,
   renameOrganization,
 } from '../store/organizations.ts';
-import type { InstanceAccess, OrganizationAccess, OrganizationSlugs } from './access.ts';
+import type { InstanceAccess, OrganizationAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
 import { mutate } from './mutation.ts';
+import type { OrganizationSlugs } from './slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
 export type { OrganizationRecord } from '../store/organizations.ts';

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { findProject, insertProject, listProjects, type ProjectRecord, renameProject } from '../store/projects.ts';
-import type { InstanceAccess, OrganizationAccess, ProjectAccess, ProjectSlugs } from './access.ts';
+import type { InstanceAccess, OrganizationAccess, ProjectAccess } from './access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
 import { mutate } from './mutation.ts';
 import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
+import type { ProjectSlugs } from './slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
 export type { ProjectRecord } from '../store/projects.ts';

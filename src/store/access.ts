@@ -21,7 +21,7 @@ export interface EnvironmentTarget extends ProjectTarget {
   readonly revisionId: string;
 }
 
-// Of every request and every reconcile: one statement each, by the unique indexes of the slugs.
+// Of every request and every reconcile, by the unique indexes of the slugs.
 const organizationTarget: Statement = {
   name: 'access-organization',
   text: `SELECT o.id AS "organizationId", m.role
@@ -39,15 +39,17 @@ const projectTarget: Statement = {
     WHERE o.slug = $2 AND o.deleted_at IS NULL`,
 };
 
-const environmentTarget: Statement = {
-  name: 'access-environment',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,
-      e.revision_id AS "revisionId", m.role
-    FROM organization o
-    JOIN project p ON p.organization_id = o.id AND p.slug = $3 AND p.deleted_at IS NULL
-    JOIN environment e ON e.project_id = p.id AND e.slug = $4 AND e.deleted_at IS NULL
-    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
-    WHERE o.slug = $2 AND o.deleted_at IS NULL`,
+// For any number of questions at once: the ways to environments are what most requests ask for.
+const environmentTargets: Statement = {
+  name: 'access-environments',
+  text: `SELECT asked.position::int AS position, o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
+      e.revision_number AS revision, e.revision_id AS "revisionId", m.role
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
+      AS asked (user_id, organization, project, environment, position)
+    JOIN organization o ON o.slug = asked.organization AND o.deleted_at IS NULL
+    JOIN project p ON p.organization_id = o.id AND p.slug = asked.project AND p.deleted_at IS NULL
+    JOIN environment e ON e.project_id = p.id AND e.slug = asked.environment AND e.deleted_at IS NULL
+    LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = asked.user_id`,
 };
 
 // By the primary key of the snapshot, for whoever knows its id alone.
@@ -83,14 +85,31 @@ export async function findProjectTarget(
   return target;
 }
 
-/** Looks up an environment that is not deleted, nor anything above it. */
-export async function findEnvironmentTarget(
+/** An environment by its slugs, and whose role counts; null for service tokens, which have none. */
+export interface AskedEnvironment {
+  readonly userId: string | null;
+  readonly organization: string;
+  readonly project: string;
+  readonly environment: string;
+}
+
+/**
+ * Looks up environments that are not deleted, nor anything above them, with one statement; in the order asked, undefined
+ * for those that are not there.
+ */
+export async function findEnvironmentTargets(
   pool: pg.Pool,
-  userId: string | null,
-  slugs: readonly [organization: string, project: string, environment: string],
-): Promise<EnvironmentTarget | undefined> {
-  const [target] = await queryRows<EnvironmentTarget>(pool, environmentTarget, [userId, ...slugs]);
-  return target;
+  asked: readonly AskedEnvironment[],
+): Promise<(EnvironmentTarget | undefined)[]> {
+  const rows = await queryRows<EnvironmentTarget & { readonly position: number }>(pool, environmentTargets, [
+    asked.map(({ userId }) => userId),
+    asked.map(({ organization }) => organization),
+    asked.map(({ project }) => project),
+    asked.map(({ environment }) => environment),
+  ]);
+  const targets: (EnvironmentTarget | undefined)[] = asked.map(() => undefined);
+  for (const { position, ...target } of rows) targets[position - 1] = target;
+  return targets;
 }
 
 /** An environment that was found by the id of one of its snapshots, with its slugs. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Principal, ServiceTokenPrincipal, TokenPermission, TokenScope } from '../domain/principal.ts';
+import type { Principal, TokenPermission, TokenScope } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
@@ -23,6 +23,7 @@ export interface FoundCredential {
 }
 
 interface CredentialRow {
+  readonly credential_id: string;
   readonly token_hash: Uint8Array;
   readonly fault: CredentialFault | null;
   readonly use_due: boolean;
@@ -62,18 +63,18 @@ const personalTokenFault = `CASE
     WHEN c.expires_at <= clock_timestamp() THEN 'expired' END`;
 const useDue = `(c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute')`;
 
-const findServiceToken: Statement = {
-  name: 'credential-find-service-token',
-  text: `SELECT c.token_hash, ${serviceTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, t.id, t.name,
+const findServiceTokens: Statement = {
+  name: 'credential-find-service-tokens',
+  text: `SELECT c.id AS credential_id, c.token_hash, ${serviceTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, t.id, t.name,
       t.organization_id, t.project_id, t.environment_id, t.scope, t.permission
-    FROM ${serviceTokenTables} WHERE c.id = $1`,
+    FROM ${serviceTokenTables} WHERE c.id = ANY($1::uuid[])`,
 };
 
-const findPersonalToken: Statement = {
-  name: 'credential-find-personal-token',
-  text: `SELECT c.token_hash, ${personalTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
+const findPersonalTokens: Statement = {
+  name: 'credential-find-personal-tokens',
+  text: `SELECT c.id AS credential_id, c.token_hash, ${personalTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
       u.instance_admin
-    FROM ${personalTokenTables} WHERE c.id = $1`,
+    FROM ${personalTokenTables} WHERE c.id = ANY($1::uuid[])`,
 };
 
 // SKIP LOCKED: noting a use never waits for a change under way with that credential, nor holds one up.
@@ -98,20 +99,21 @@ export function liveCredentialIds(ids: string): string {
     UNION ALL SELECT c.id FROM ${personalTokenTables} WHERE c.id = ANY(${ids}) AND ${personalTokenFault} IS NULL`;
 }
 
-/** Reads a credential and who it stands for, with one statement. `id` is a UUID. */
-export async function findCredential(
+/**
+ * Reads credentials and who they stand for, with one statement; in the order of `ids`, which are UUIDs in lower case,
+ * undefined for those that are not there.
+ */
+export async function findCredentials(
   pool: pg.Pool,
   kind: CredentialKind,
-  id: string,
-): Promise<FoundCredential | undefined> {
-  if (kind === 'service_token') {
-    const [row] = await queryRows<ServiceTokenRow>(pool, findServiceToken, [id]);
-    return row === undefined ? undefined : foundCredential(row, serviceTokenPrincipal(row, id));
-  }
-  const [row] = await queryRows<UserRow>(pool, findPersonalToken, [id]);
-  if (row === undefined) return undefined;
-  const { id: userId, name, instance_admin: instanceAdmin, expires_at: expiresAt } = row;
-  return foundCredential(row, { type: 'user', id: userId, name, instanceAdmin, credentialId: id, expiresAt });
+  ids: readonly string[],
+): Promise<(FoundCredential | undefined)[]> {
+  const found =
+    kind === 'service_token'
+      ? (await queryRows<ServiceTokenRow>(pool, findServiceTokens, [ids])).map(foundServiceToken)
+      : (await queryRows<UserRow>(pool, findPersonalTokens, [ids])).map(foundPersonalToken);
+  const byId = new Map(found.map((credential) => [credential.principal.credentialId, credential]));
+  return ids.map((id) => byId.get(id));
 }
 
 /**
@@ -133,12 +135,8 @@ export async function touchCredentials(pool: pg.Pool, kind: CredentialKind, ids:
   await queryRows(pool, kind === 'service_token' ? touchServiceTokens : touchPersonalTokens, [ids]);
 }
 
-function foundCredential(row: CredentialRow, principal: Principal): FoundCredential {
-  return { principal, tokenHash: row.token_hash, fault: row.fault, useDue: row.use_due };
-}
-
-function serviceTokenPrincipal(row: ServiceTokenRow, credentialId: string): ServiceTokenPrincipal {
-  return {
+function foundServiceToken(row: ServiceTokenRow): FoundCredential {
+  return foundCredential(row, {
     type: 'service_token',
     id: row.id,
     name: row.name,
@@ -147,7 +145,22 @@ function serviceTokenPrincipal(row: ServiceTokenRow, credentialId: string): Serv
     projectId: row.project_id,
     environmentId: row.environment_id,
     permission: row.permission,
-    credentialId,
+    credentialId: row.credential_id,
     expiresAt: row.expires_at,
-  };
+  });
+}
+
+function foundPersonalToken(row: UserRow): FoundCredential {
+  return foundCredential(row, {
+    type: 'user',
+    id: row.id,
+    name: row.name,
+    instanceAdmin: row.instance_admin,
+    credentialId: row.credential_id,
+    expiresAt: row.expires_at,
+  });
+}
+
+function foundCredential(row: CredentialRow, principal: Principal): FoundCredential {
+  return { principal, tokenHash: row.token_hash, fault: row.fault, useDue: row.use_due };
 }

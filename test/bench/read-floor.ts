@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { appendAuditBatch } from '../../src/store/audit.ts';
-import { findCredential } from '../../src/store/credentials.ts';
+import { requireCredential } from './floor-credential.ts';
 
 function setting(name: string): string {
   const value = process.env[name];
@@ -51,8 +51,7 @@ async function audit(): Promise<void> {
 
 const server = createServer((request, response) => {
   const answer = async (): Promise<void> => {
-    const found = await findCredential(pool, 'service_token', credentialId);
-    if (found === undefined) throw new Error('the credential is not there');
+    await requireCredential(pool, credentialId);
     if (request.headers['if-none-match'] !== undefined) {
       response.writeHead(304).end();
       return;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { parseToken } from '../../src/crypto/token.ts';
 import { holdTarget } from '../../src/store/access.ts';
 import { appendAudit } from '../../src/store/audit.ts';
-import { credentialIsLive, findCredential } from '../../src/store/credentials.ts';
+import { credentialIsLive, findCredentials } from '../../src/store/credentials.ts';
 import { notifyEnvironment } from '../../src/store/notify.ts';
 import { findStoredSecrets, lockEnvironment, writeRevision } from '../../src/store/secrets.ts';
 import type { Transaction } from '../../src/store/transaction.ts';
@@ -88,7 +88,7 @@ class BareWriters {
     await Promise.all(clients.map((client) => client.connect()));
     resources.defer(async () => void (await Promise.all(clients.map((client) => client.end()))));
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-    const found = await findCredential(pool, 'service_token', parseToken(token)?.credentialId ?? '');
+    const [found] = await findCredentials(pool, 'service_token', [parseToken(token)?.credentialId ?? '']);
     const { rows } = await pool.query<{ organizationId: string; projectId: string; dataKeyId: string }>(
       `SELECT p.organization_id AS "organizationId", p.id AS "projectId", k.id AS "dataKeyId"
        FROM environment e JOIN project p ON p.id = e.project_id JOIN data_key k ON k.project_id = p.id

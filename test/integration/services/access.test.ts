@@ -58,6 +58,31 @@ async function rowCounts(): Promise<unknown> {
   return Promise.all(counts.map((table) => (table as { count(): Promise<number> }).count()));
 }
 
+test('who asks at the same time is judged each by their own role, token and target', async () => {
+  const other = await createWorld(services);
+  const worlds = [world, other];
+  const callersOf = async (of: World): Promise<Caller[]> => {
+    const tokens = [await of.serviceToken(), await of.serviceToken({ scope: 'organization', permission: 'read' })];
+    return [of.owner, of.admin, of.developer, of.viewer, of.stranger, ...tokens].map(({ caller }) => caller);
+  };
+  const callers = (await Promise.all(worlds.map(callersOf))).flat();
+  const places = [...worlds.map(({ slugs }) => slugs), { ...world.slugs, environment: 'none' }];
+  const questions = (['secret.list', 'secret.write'] as const).flatMap((action) =>
+    places.flatMap((slugs) => callers.map((caller) => ({ caller, action, slugs }))),
+  );
+  const answer = async ({ caller, action, slugs }: (typeof questions)[number]): Promise<unknown> =>
+    services.access.environment(caller, action, slugs).then(
+      ({ environmentId, revisionId }) => ({ environmentId, revisionId }),
+      (error: { code?: unknown; detail?: unknown }) => ({ code: error.code, detail: error.detail }),
+    );
+  const alone: unknown[] = [];
+  for (const question of questions) alone.push(await answer(question));
+  expect(await Promise.all(questions.map(answer))).toEqual(alone);
+  const allowed = alone.filter((one) => one !== null && typeof one === 'object' && 'environmentId' in one);
+  // In each world owner, admin, developer, viewer and both tokens list; all of them but the viewer and one token write.
+  expect(allowed).toHaveLength(2 * (6 + 4));
+});
+
 describe('each method of a service', () => {
   test('is among those tried here, but for the one that decides by the caller alone', () => {
     const { users, personalTokens, organizations, members, projects, environments } = services;

@@ -1,0 +1,13 @@
+/** What names an organization, a project or an environment in paths. */
+
+export interface OrganizationSlugs {
+  readonly organization: string;
+}
+
+export interface ProjectSlugs extends OrganizationSlugs {
+  readonly project: string;
+}
+
+export interface EnvironmentSlugs extends ProjectSlugs {
+  readonly environment: string;
+}

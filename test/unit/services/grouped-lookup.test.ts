@@ -1,0 +1,102 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import { GroupedLookup } from '../../../src/services/grouped-lookup.ts';
+
+interface Lookup extends PromiseWithResolvers<readonly (string | undefined)[]> {
+  readonly asked: readonly string[];
+}
+
+let begun: Lookup[];
+let lookup: GroupedLookup<string, string>;
+
+beforeEach(() => {
+  begun = [];
+  lookup = new GroupedLookup({
+    look: (asked) => {
+      const begins = { asked, ...Promise.withResolvers<readonly (string | undefined)[]>() };
+      begun.push(begins);
+      return begins.promise;
+    },
+    keyOf: (asked) => asked,
+    atOnce: 2,
+    groupLimit: 3,
+  });
+});
+
+const asked = (): (readonly string[])[] => begun.map((one) => one.asked);
+
+async function find(...names: string[]): Promise<PromiseSettledResult<string | undefined>[]> {
+  return Promise.allSettled(names.map((name) => lookup.find(name)));
+}
+
+/** Lets a lookup answer each name in capitals, but `none` with nothing. */
+function answer(index: number): void {
+  begun[index]?.resolve(begun[index].asked.map((name) => (name === 'none' ? undefined : name.toUpperCase())));
+}
+
+const valuesOf = (settled: readonly PromiseSettledResult<unknown>[]): unknown[] =>
+  settled.map((one) => (one.status === 'fulfilled' ? one.value : one.reason));
+
+test('looks up together what comes at the same time, each name once, and answers everybody their own', async () => {
+  const found = find('a', 'none', 'b', 'a');
+  await turn();
+  expect(asked()).toEqual([['a', 'none', 'b']]);
+  answer(0);
+  expect(valuesOf(await found)).toEqual(['A', undefined, 'B', 'A']);
+});
+
+test('never answers by a lookup that began before the question, even for the same name', async () => {
+  const first = find('a');
+  await turn();
+  const second = find('a');
+  await turn();
+  expect(asked()).toEqual([['a'], ['a']]);
+  begun[0]?.resolve(['old']);
+  begun[1]?.resolve(['new']);
+  expect(valuesOf(await first)).toEqual(['old']);
+  expect(valuesOf(await second)).toEqual(['new']);
+});
+
+test('keeps what comes while the most are under way for the next, and takes no more than the limit', async () => {
+  const found = [find('a')];
+  await turn();
+  found.push(find('b'));
+  await turn();
+  found.push(find('c', 'd'), find('e', 'f'));
+  await turn();
+  expect(asked()).toEqual([['a'], ['b']]);
+  answer(1);
+  await turn();
+  await turn();
+  expect(asked()).toEqual([['a'], ['b'], ['c', 'd', 'e']]);
+  answer(2);
+  await turn();
+  await turn();
+  answer(3);
+  answer(0);
+  expect((await Promise.all(found)).flatMap(valuesOf)).toEqual(['A', 'B', 'C', 'D', 'E', 'F']);
+});
+
+test('fails everybody in a failed lookup with an error of their own, and serves who comes next', async () => {
+  const failed = find('a', 'b', 'a');
+  await turn();
+  const cause = new DomainError('store_unavailable', 'try again');
+  begun[0]?.reject(cause);
+  const errors = valuesOf(await failed);
+  expect(errors).toEqual([1, 2, 3].map(() => expect.objectContaining({ code: 'store_unavailable', cause })));
+  expect(new Set(errors).size).toBe(3);
+  const next = find('a');
+  await turn();
+  answer(1);
+  expect(valuesOf(await next)).toEqual(['A']);
+});
+
+test('shows no text of a failure that is not our own', async () => {
+  const failed = find('a');
+  await turn();
+  const cause = new Error('quotes data');
+  begun[0]?.reject(cause);
+  const [error] = valuesOf(await failed);
+  expect(error).toMatchObject({ message: 'a lookup failed', cause });
+});
