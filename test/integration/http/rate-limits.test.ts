@@ -183,9 +183,11 @@ test('without limits nothing is counted', async () => {
 
 test('more requests at once than the server takes are answered 503 with Retry-After, and others go on', async () => {
   const small = await startAnother({ workLimits: { requests: 1 } });
-  const { token } = await createUser(small.services);
+  // Nothing but the body is missing, so that the request waits for it instead of being refused at once.
+  const { token } = await createUser(small.services, { instanceAdmin: true });
   const waiting = request({ port: small.port, method: 'POST', path: '/api/v1/organizations', host: '127.0.0.1' });
   waiting.setHeader('authorization', `Bearer ${token.reveal()}`).setHeader('expect', '100-continue');
+  waiting.setHeader('content-type', 'application/json');
   waiting.on('error', () => undefined).flushHeaders();
   await once(waiting, 'continue');
   const refused = await small.client(token).send('GET', '/me');
