@@ -285,7 +285,9 @@ export class Access {
     const decision = found === undefined ? 'hidden' : decide(caller.principal, found.role, action, found);
     if (found !== undefined && decision === 'allowed') return found;
     const error = refusal(caller.principal, action, { place: placeOf(slugs), decision, role: found?.role ?? null });
-    await this.#audit.recordDenial(caller, action, slugs, error);
+    // In the audit of the place itself only for whom that is there.
+    const organizationId = (decision === 'denied' ? found?.organizationId : undefined) ?? null;
+    await this.#audit.recordDenial(caller, action, { ...slugs, organizationId }, error);
     throw error;
   }
 }

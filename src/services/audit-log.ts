@@ -83,12 +83,15 @@ export class AuditLog {
   }
 
   /**
-   * Audits that a caller was refused, in the caller's own chain: what they must not see gets no entry from them. Give
-   * the error that tells them, and `recordFailure` will not audit it again. Throws as `record` does.
+   * Audits that a caller was refused: in the chain `target.organizationId` where that is given (because the caller may
+   * see the target, and its owners shall see what was tried), else in the caller's own: what they must not see gets no
+   * entry from them. Give the error that tells them, and `recordFailure` will not audit it again. Throws as `record` does.
    */
   async recordDenial(caller: Caller, action: string, target: AuditTarget, error?: Error): Promise<void> {
     if (error !== undefined) this.#audited.add(error);
-    await this.record(auditRecord(caller, { organizationId: chainOf(caller), action, target, outcome: 'denied' }));
+    const { organizationId: chain, ...named } = target;
+    const organizationId = typeof chain === 'string' ? chain : chainOf(caller);
+    await this.record(auditRecord(caller, { organizationId, action, target: named, outcome: 'denied' }));
   }
 
   /**

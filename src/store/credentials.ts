@@ -119,13 +119,14 @@ export async function findCredentials(
 /**
  * Whether the principal's credential still stands, seen from inside a transaction. It share-locks the credential and
  * its token or user: from here to the commit a revocation waits, so none is answered before what it missed is done.
+ * The user before the personal token, as whatever changes people takes them.
  */
 export async function credentialIsLive(tx: Transaction, principal: Principal): Promise<boolean> {
   const service = principal.type === 'service_token';
   const [row] = await tx.$queryRaw<{ fault: CredentialFault | null }[]>`
     SELECT ${Prisma.raw(service ? serviceTokenFault : personalTokenFault)} AS fault
     FROM ${Prisma.raw(service ? serviceTokenTables : personalTokenTables)}
-    WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${Prisma.raw(service ? 'c, t' : 'c, u')}`;
+    WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${Prisma.raw(service ? 'c, t' : 'u, c')}`;
   return row !== undefined && row.fault === null;
 }
 

@@ -118,11 +118,8 @@ describe('the audit over HTTP', () => {
     });
     const viewer = await site.newMember('viewer');
     const refused = await viewer.client.send('POST', path, { snapshotId });
-    const rows = 'SELECT actor_id, action, outcome FROM audit_entry WHERE request_id = $1';
-    expect([refused.status, await site.stored.query(rows, [refused.headers.get('x-request-id')])]).toEqual([
-      403,
-      [{ actor_id: viewer.id, action: 'snapshot.restore', outcome: 'denied' }],
-    ]);
+    const denied = { action: 'snapshot.restore', target: place.target, outcome: 'denied' } as const;
+    await expectAudited([refused, 403], denied, { type: 'user', id: viewer.id, name: viewer.email });
   });
 
   test(sentence('6.2.2', 'http'), async () => {

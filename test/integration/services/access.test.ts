@@ -229,6 +229,16 @@ describe('a refusal', () => {
     ]);
   });
 
+  test('is audited in the chain of what the refused may see, so that its owners see what was tried', async () => {
+    const member = callerOf(world.viewer.caller.principal);
+    await refusalOf(world.onEnvironment(member, 'secret.write'));
+    const rows = await services.database.prisma.auditEntry.findMany({ where: { requestId: member.requestId } });
+    const target = { ...world.slugs };
+    expect(rows).toMatchObject([
+      { organizationId: world.organization.id, action: 'secret.write', outcome: 'denied', target, label: null },
+    ]);
+  });
+
   test('is audited in the chain of who was refused, and not in that of what they tried to see', async () => {
     const other = await createWorld(services);
     const token = await other.serviceToken({ scope: 'organization' });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import type { Caller } from '../../../src/domain/principal.ts';
+import type { Caller, UserPrincipal } from '../../../src/domain/principal.ts';
 import { LockSession } from '../../support/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
@@ -163,4 +163,20 @@ describe('a mutation whose caller was let in before', () => {
     await expect(services.organizations.create(access, { slug })).rejects.toMatchObject({ code: 'forbidden' });
     expect(await written()).toEqual(before);
   });
+});
+
+test('a change waits for whoever changes its user, and neither stops the other for good', async () => {
+  const { id, caller } = world.developer;
+  const { credentialId } = caller.principal as UserPrincipal;
+  const access = await world.onEnvironment(caller, 'secret.write');
+  const deadlocks = 'SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = current_database()';
+  const session = await LockSession.begin(database.url);
+  // As a revocation of a personal token takes them: first the user, then the token.
+  await session.run('SELECT FROM app_user WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  const write = services.secrets.put(access, 'KEY', { value: new Plaintext('two') });
+  await session.waitForBlocked(1);
+  await session.run('UPDATE personal_token SET last_used_at = now() WHERE id = $1', [credentialId]);
+  await session.commit();
+  await expect(write).resolves.toMatchObject({ key: 'KEY' });
+  expect(await services.database.prisma.$queryRawUnsafe(deadlocks)).toEqual([{ count: 0 }]);
 });
