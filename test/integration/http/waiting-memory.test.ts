@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -10,12 +11,21 @@ let api: TestApi;
 let world: World;
 let path: string;
 const sockets: Socket[] = [];
+const readers: ChildProcess[] = [];
+// With a small buffer for what it receives, which Node cannot ask for: a kernel may else keep all of the answer itself.
+const slowReader = `
+import socket, sys, time
+reader = socket.socket()
+reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+reader.connect(('127.0.0.1', int(sys.argv[1])))
+reader.sendall(sys.stdin.buffer.read())
+time.sleep(60)
+`;
 
 beforeAll(async () => {
   api = await startTestApi({ workLimits: { bytes: 15 * mebibyte } });
   world = await createWorld(api.services);
   path = `/secrets/${world.slugs.organization}/web/prod`;
-  // More than the kernel keeps for both sides of a connection.
   const value = 'x'.repeat(256 * 1024);
   for (const prefix of ['A', 'B']) {
     const set = Object.fromEntries(Array.from({ length: 31 }, (_, index) => [`${prefix}${index}`, value]));
@@ -24,33 +34,42 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  for (const reader of readers) reader.kill();
   for (const socket of sockets) socket.destroy();
   await api.close();
 });
 
-/** Asks and takes nothing of the answer, or sends a part of a body and not the rest. */
-function hang(token: { reveal(): string }, head: string, body = ''): Socket {
+/** Asks, and takes nothing of the answer. */
+function readSlowly(token: { reveal(): string }): ChildProcess {
+  const reader = spawn('python3', ['-c', slowReader, String(api.port)], { stdio: ['pipe', 'ignore', 'inherit'] });
+  readers.push(reader);
+  reader.stdin.end(`GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token.reveal()}\r\n\r\n`);
+  return reader;
+}
+
+/** Sends a part of a body and not the rest. */
+function sendSlowly(token: { reveal(): string }, part: string): Socket {
   const socket = connect(api.port, '127.0.0.1').pause();
   sockets.push(socket.on('error', () => {}));
-  socket.write(`${head} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token.reveal()}\r\n`);
-  socket.write(body === '' ? '\r\n' : `Content-Type: application/json\r\nContent-Length: 8000000\r\n\r\n${body}`);
+  socket.write(`PUT /api/v1${path}/A0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token.reveal()}\r\n`);
+  socket.write(`Content-Type: application/json\r\nContent-Length: 8000000\r\n\r\n${part}`);
   return socket;
 }
 
 test('answers that wait for slow readers take so much memory and no more', async () => {
   const viewer = api.client(world.viewer.token);
-  const slow = hang(world.viewer.token, `GET /api/v1${path}`);
+  const slow = readSlowly(world.viewer.token);
   await waitFor('the answer to wait', async () => (await viewer.send('GET', path)).status === 503);
   await expectProblem(viewer.send('GET', path), 'overloaded');
   expect((await viewer.send('GET', `${path}?values=false`)).status).toBe(200);
-  slow.destroy();
+  slow.kill();
   await waitFor('the memory to be free', async () => (await viewer.send('GET', path)).status === 200);
 });
 
 test('so do bodies that arrive slowly', async () => {
   const [developer, admin] = [api.client(world.developer.token), api.client(world.admin.token)];
   const part = `{"value":"${'x'.repeat(7 * mebibyte)}`;
-  const hanging = Array.from({ length: 2 }, () => hang(world.developer.token, `PUT /api/v1${path}/A0`, part));
+  const hanging = Array.from({ length: 2 }, () => sendSlowly(world.developer.token, part));
   const answered = hanging.map(async (socket) => String((await once(socket.resume(), 'data'))[0]));
   expect(await Promise.race(answered)).toMatch(/^HTTP\/1.1 503 /);
   expect((await developer.send('PUT', `${path}/A1`, { value: 'small' })).status).toBe(200);
