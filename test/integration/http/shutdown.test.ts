@@ -99,7 +99,9 @@ async function readiness(port: number): Promise<number> {
 test('on SIGTERM it serves on for the delay, not ready; then it ends streams, answers what is under way, and ends with 0', async () => {
   const delayMs = 1000;
   const { server, port, metricsPort } = await startApi('1s');
-  const [write, stream] = [await beginWrite(port), await openStream(port)];
+  // Served once the server hears of commits, which may be a little later than all the rest.
+  const stream = await waitFor('a stream', () => openStream(port));
+  const write = await beginWrite(port);
   let streamEnded = false;
   void stream.ended.then(() => (streamEnded = true));
   server.signal('SIGTERM');
