@@ -167,16 +167,18 @@ describe('the audit log', () => {
 });
 
 describe('what is audited of a caller', () => {
-  test('a denial of a service token goes to its organization, of a user to the chain of no organization', async () => {
+  test('a denial goes to the organization that the caller may see, else to the chain of whoever was refused', async () => {
     const fixtures = new StoreFixtures(database.pool);
     const { organizationId } = await fixtures.environment();
     const token = await fixtures.serviceToken({ organizationId });
     const user = await fixtures.personalToken();
     await audit.recordDenial(callerOf(token.principal), 'secret.write', { organization: 'other' });
-    await audit.recordDenial(callerOf(user.principal), 'secret.write', { organization: 'other', organizationId });
+    await audit.recordDenial(callerOf(user.principal), 'secret.write', { organization: 'other', organizationId: null });
+    await audit.recordDenial(callerOf(user.principal), 'secret.read', { organization: 'mine', organizationId });
     expect(await committed()).toMatchObject([
       { organization_id: organizationId, outcome: 'denied', label: '[Service Token]', actor_id: token.principal.id },
       { organization_id: null, outcome: 'denied', label: null, actor_name: user.principal.name },
+      { organization_id: organizationId, outcome: 'denied', target: { organization: 'mine' } },
     ]);
   });
 

@@ -119,7 +119,7 @@ describe('a failure of our own', () => {
         level: 'error',
         code: 'internal',
         status: 500,
-        failure: { code: '42703', at: expect.anything() },
+        failure: { cause: { code: '42703' }, at: expect.anything() },
       });
       expect(JSON.stringify(api.logs.at(-1))).not.toMatch(/instance_admin|does not exist/);
     } finally {
