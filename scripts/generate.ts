@@ -1,5 +1,6 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { compile } from 'json-schema-to-typescript';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
@@ -69,29 +70,69 @@ async function cliPage(): Promise<readonly GeneratedFile[]> {
   return [{ path, content: await formatted(path, await cliDocs()) }];
 }
 
-/** src/controller/generated/<kind>.ts for each definition in crds/. */
-async function customResourceTypes(): Promise<readonly GeneratedFile[]> {
-  const names = (await readdir(join(root, 'crds'))).filter((name) => name.endsWith('.yaml')).sort();
-  return await Promise.all(names.map(async (name) => await typesOf(`crds/${name}`)));
+/** A definition's file with the schema of its storage version. */
+interface Definition {
+  /** From the top of the repository. */
+  readonly source: string;
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly schema: Schema;
 }
 
-async function typesOf(source: string): Promise<GeneratedFile> {
+/** src/controller/generated/<kind>.ts for each definition in crds/, and condition.ts for what their conditions have in common. */
+async function customResourceTypes(): Promise<readonly GeneratedFile[]> {
+  const names = (await readdir(join(root, 'crds'))).filter((name) => name.endsWith('.yaml')).sort();
+  const definitions = await Promise.all(names.map(async (name) => await definitionOf(`crds/${name}`)));
+  const condition = await conditionTypes(definitions);
+  return [condition, ...(await Promise.all(definitions.map(kindTypes)))];
+}
+
+async function definitionOf(source: string): Promise<Definition> {
   const { spec } = parse(await readFile(join(root, source), 'utf8')) as CustomResourceDefinition;
-  const { kind } = spec.names;
   const version = spec.versions.find(({ storage }) => storage);
   if (version === undefined) throw new Error(`${source} has no storage version`);
-  const schema = prepared(version.schema.openAPIV3Schema, { kind, apiVersion: `${spec.group}/${version.name}` });
-  const types = await compile(schema as Parameters<typeof compile>[0], kind, {
+  const { kind } = spec.names;
+  return { source, kind, apiVersion: `${spec.group}/${version.name}`, schema: version.schema.openAPIV3Schema };
+}
+
+async function kindTypes({ source, kind, apiVersion, schema }: Definition): Promise<GeneratedFile> {
+  const types = await compiled(prepared(schema, { kind, apiVersion }), kind);
+  const notice = '// What has a default there is always present here: the API server fills it in.\n';
+  const metadataImport = "import type { ObjectMeta } from '../../kube/objects.ts';\n";
+  const conditionImport = "import type { Condition } from './condition.ts';\n";
+  const content = `${banner(source)}${notice}\n${metadataImport}${conditionImport}\n${types}`;
+  const path = `src/controller/generated/${kebabCase(kind)}.ts`;
+  return { path, content: await formatted(path, content) };
+}
+
+/** The one type of all kinds' conditions. Throws where two kinds' schemas of them differ. */
+async function conditionTypes(definitions: readonly Definition[]): Promise<GeneratedFile> {
+  const [first, ...others] = definitions.map(({ schema }) => conditionOf(schema));
+  if (first === undefined) throw new Error('crds/ has no definition with conditions');
+  for (const [index, other] of others.entries()) {
+    if (!isDeepStrictEqual(other, first))
+      throw new Error(`the conditions in ${definitions[index + 1]?.source} differ from those of the other kinds`);
+  }
+  const path = 'src/controller/generated/condition.ts';
+  const types = await compiled({ ...first, title: 'Condition' }, 'Condition');
+  return { path, content: await formatted(path, `${banner('crds/')}\n${types}`) };
+}
+
+function conditionOf(schema: Schema): Schema | undefined {
+  return schema.properties?.['status']?.properties?.['conditions']?.items;
+}
+
+async function compiled(schema: Schema, name: string): Promise<string> {
+  return await compile(schema as Parameters<typeof compile>[0], name, {
     additionalProperties: false,
     bannerComment: '',
     format: false,
     ignoreMinAndMaxItems: true,
   });
-  const banner = `// Made from ${source} by \`npm run generate\`: never edited by hand.\n`;
-  const notice = '// What has a default there is always present here: the API server fills it in.\n';
-  const content = `${banner}${notice}\nimport type { ObjectMeta } from '../../kube/objects.ts';\n\n${types}`;
-  const path = `src/controller/generated/${kebabCase(kind)}.ts`;
-  return { path, content: await formatted(path, content) };
+}
+
+function banner(source: string): string {
+  return `// Made from ${source} by \`npm run generate\`: never edited by hand.\n`;
 }
 
 /** The schema as its objects are read: with real metadata, with defaults filled in, and with names for its parts. */
@@ -99,8 +140,8 @@ function prepared(schema: Schema, { kind, apiVersion }: { kind: string; apiVersi
   const { spec, status, apiVersion: apiVersionField, kind: kindField } = schema.properties ?? {};
   if (spec !== undefined) spec.title = `${kind}Spec`;
   if (status !== undefined) status.title = `${kind}Status`;
-  const condition = status?.properties?.['conditions']?.items;
-  if (condition !== undefined) condition.title = 'Condition';
+  const condition = conditionOf(schema);
+  if (condition !== undefined) condition.tsType = 'Condition';
   requireDefaulted(schema);
   return {
     ...schema,

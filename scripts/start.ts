@@ -114,7 +114,6 @@ async function startSync(cluster: Cluster, { api, env }: Served, files: StartFil
 async function startController(cluster: Cluster, env: Served['env'], files: StartFiles, run: RunFile): Promise<void> {
   await createControllerAccount({
     adminKubeconfig: cluster.kubeconfig,
-    rulesFile: join(checkoutDirectory, 'charts', 'keyframe', 'files', 'controller-rules.yaml'),
     kubeconfigFile: files.controllerKubeconfig,
     tokenSeconds: yearSeconds,
   });

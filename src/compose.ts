@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerConfig } from './config.ts';
 import type { Controller } from './controller/manager.ts';
+import type { ResourceServices } from './controller/resource-services.ts';
 import { Keyring } from './crypto/keyring.ts';
 import { createApp } from './http/app.ts';
 import type { HttpServices } from './http/http-services.ts';
@@ -9,7 +10,7 @@ import { createMetricsApp } from './http/metrics-app.ts';
 import { Readiness } from './http/readiness.ts';
 import { HttpServer } from './http/server.ts';
 import type { KubeClient } from './kube/client.ts';
-import { systemClock } from './lib/clock.ts';
+import { steadyNow, systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
 import { Access } from './services/access.ts';
@@ -28,6 +29,10 @@ import { Members } from './services/members.ts';
 import { Organizations } from './services/organizations.ts';
 import { PersonalTokens } from './services/personal-tokens.ts';
 import { Projects } from './services/projects.ts';
+import { ResourceAccess } from './services/resource-access.ts';
+import { ResourceEnvironments } from './services/resource-environments.ts';
+import { ResourceSnapshots } from './services/resource-snapshots.ts';
+import { ResourceTokens } from './services/resource-tokens.ts';
 import { Restores } from './services/restores.ts';
 import { SecretWriter } from './services/secret-writer.ts';
 import { Secrets } from './services/secrets.ts';
@@ -50,6 +55,7 @@ interface Core extends HttpServices {
   readonly authentication: Authentication;
   readonly auditLog: AuditLog;
   readonly usage: CredentialUsage;
+  readonly resources: ResourceServices;
   /** One for the process: the controller and the streams of the API hear of commits by it. */
   readonly feed: ChangeFeed;
 }
@@ -74,6 +80,12 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
     auditLog: audit,
     usage,
     feed,
+    resources: {
+      resourceAccess: new ResourceAccess({ database, audit }),
+      resourceTokens: new ResourceTokens({ database, audit }),
+      resourceSnapshots: new ResourceSnapshots({ database, queue, audit }),
+      resourceEnvironments: new ResourceEnvironments({ database, audit }),
+    },
     authentication: new Authentication({ database, usage }),
     access: new Access({ database, audit }),
     me: new Me({ database, audit }),
@@ -107,6 +119,8 @@ export interface RunningServer {
 }
 
 const graceMs = 10_000;
+// Where neither the configuration nor the credentials name one: the namespace that the installation is documented with.
+const defaultNamespace = 'keyframe-system';
 
 /**
  * Starts everything that the role needs; what was begun is closed again if something fails. Throws StartError, ListenError
@@ -191,17 +205,24 @@ async function composeController(
   { core, logger, open, metrics }: EdgeDeps & { readonly metrics: Metrics },
 ): Promise<Pick<Controller, 'start' | 'ready'>> {
   // Loaded only where it runs: the Kubernetes client takes longer to load than all the rest, and as much memory.
-  const { createController } = await import('./controller/manager.ts');
-  const { resyncIntervalMs, watchNamespaces } = config.controller;
-  const { keyring, authentication, access, secrets, feed: changes } = core;
+  const [{ createController }, { controllerLease }] = await Promise.all([
+    import('./controller/manager.ts'),
+    import('./controller/leadership.ts'),
+  ]);
+  const { resyncIntervalMs, watchNamespaces, clusterName } = config.controller;
+  const { keyring, authentication, access, secrets, resources, feed: changes } = core;
+  const kube = await loadKubeClient(config);
+  const namespace = config.controller.namespace ?? kube.namespace ?? defaultNamespace;
   const controller = createController({
-    kube: await loadKubeClient(config),
-    services: { authentication, access, secrets, changes },
+    kube,
+    lease: controllerLease(kube, namespace),
+    services: { authentication, access, secrets, changes, ...resources },
     fingerprint: (context, entries) => keyring.fingerprint(context, entries),
     logger,
     clock: systemClock,
+    steadyNow,
     metrics,
-    options: { resyncIntervalMs, watchNamespaces },
+    options: { resyncIntervalMs, watchNamespaces, namespace, clusterName },
   });
   // Until it was heard once: later, a reconnect heals by itself and the comparison after it finds what was missed.
   let wasHeard = false;

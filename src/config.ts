@@ -49,6 +49,10 @@ export interface ControllerConfig {
   readonly kubeconfigFile: string | undefined;
   /** Empty for all namespaces. */
   readonly watchNamespaces: readonly string[];
+  /** Where the controller's Lease is; undefined for the namespace of its account. */
+  readonly namespace: string | undefined;
+  /** What the database knows the cluster by; undefined for the uid of its namespace kube-system. */
+  readonly clusterName: string | undefined;
   readonly resyncIntervalMs: number;
 }
 
@@ -141,6 +145,8 @@ function readController(reader: EnvironmentReader, role: ServerRole, inCluster: 
   return {
     kubeconfigFile: role === 'api' ? undefined : reader.readableFile('KUBECONFIG_FILE'),
     watchNamespaces: reader.optional('WATCH_NAMESPACES', namespaceNames) ?? [],
+    namespace: reader.optional('NAMESPACE', namespaceName),
+    clusterName: reader.optional('CLUSTER_NAME', clusterName),
     resyncIntervalMs: reader.optional('RESYNC_INTERVAL', resyncInterval) ?? 10 * 60_000,
   };
 }
@@ -210,8 +216,23 @@ function emailAddress(text: string): string | Fault {
 
 function namespaceNames(text: string): string[] | Fault {
   const namespaces = text.split(',').map((namespace) => namespace.trim());
-  const valid = namespaces.every((namespace) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(namespace));
-  return valid ? [...new Set(namespaces)] : new Fault('must be names of namespaces with commas between');
+  return namespaces.every(isNamespaceName)
+    ? [...new Set(namespaces)]
+    : new Fault('must be names of namespaces with commas between');
+}
+
+function namespaceName(text: string): string | Fault {
+  return isNamespaceName(text) ? text : new Fault('must be the name of a namespace');
+}
+
+function clusterName(text: string): string | Fault {
+  return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/.test(text)
+    ? text
+    : new Fault('must be 1 to 128 letters, digits, dots, hyphens and underscores, ending with a letter or digit');
+}
+
+function isNamespaceName(text: string): boolean {
+  return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text);
 }
 
 function resyncInterval(text: string): number | Fault {

@@ -49,6 +49,8 @@ export const variables = {
   LOG_LEVEL: `One of ${logLevels.join(', ')}. Default: info.`,
   KUBECONFIG_FILE: "The controller's kubeconfig. Default: the account of the pod.",
   WATCH_NAMESPACES: 'Namespaces the controller serves, with commas between. Default: all.',
+  NAMESPACE: "Where the controllers of an installation agree which of them works. Default: the account's.",
+  CLUSTER_NAME: 'What the database knows the cluster by. Default: the uid of kube-system.',
   RESYNC_INTERVAL: 'How often the controller compares everything. Default: 10m.',
   BOOTSTRAP_ADMIN_EMAIL: 'In an empty database, the first administrator; needs KEYFRAME_BOOTSTRAP_TOKEN_FILE.',
   BOOTSTRAP_TOKEN_FILE: "A file that will be made to hold that administrator's token.",

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'yaml';
+import { checkoutDirectory } from '../checkout.ts';
 import { apply } from './apply.ts';
 import { KubeHttp } from './kube-http.ts';
 import { writeKubeconfigFor } from './kubeconfig.ts';
@@ -12,8 +14,6 @@ export const controllerUser = `system:serviceaccount:${controllerNamespace}:${na
 
 export interface ControllerAccountOptions {
   readonly adminKubeconfig: string;
-  /** YAML: the list of RBAC rules that the chart ships. */
-  readonly rulesFile: string;
   /** Where the account's kubeconfig is written. */
   readonly kubeconfigFile: string;
   /** How long its token is to be valid; some clusters grant less. */
@@ -24,7 +24,7 @@ export interface ControllerAccountOptions {
 export async function createControllerAccount(options: ControllerAccountOptions): Promise<void> {
   const client = new KubeHttp(options.adminKubeconfig);
   try {
-    await applyAccount(client, parse(readFileSync(options.rulesFile, 'utf8')));
+    await applyAccount(client);
     const token = await requestToken(client, { namespace: controllerNamespace, name, seconds: options.tokenSeconds });
     writeKubeconfigFor(options.kubeconfigFile, options.adminKubeconfig, { name, token });
   } finally {
@@ -49,21 +49,66 @@ export async function requestToken(
   return status.token;
 }
 
-async function applyAccount(client: KubeHttp, rules: unknown): Promise<void> {
+/** A list of RBAC rules that the chart ships. */
+function chartRules(file: 'controller-rules.yaml' | 'controller-cluster-rules.yaml' | 'lease-rules.yaml'): unknown {
+  return parse(readFileSync(join(checkoutDirectory, 'charts', 'keyframe', 'files', file), 'utf8'));
+}
+
+/** Lets a ServiceAccount hold the controllers' Lease of a namespace. */
+export async function allowLease(
+  client: KubeHttp,
+  namespace: string,
+  account: { namespace: string; name: string },
+): Promise<void> {
+  const group = 'rbac.authorization.k8s.io';
+  const path = `/apis/${group}/v1/namespaces/${namespace}`;
+  const role = 'keyframe-controller-lease';
+  const common = { apiVersion: `${group}/v1`, metadata: { name: role } };
+  const subjects = [{ kind: 'ServiceAccount', ...account }];
+  const roleRef = { apiGroup: group, kind: 'Role', name: role };
+  await apply(client, `${path}/roles/${role}`, { ...common, kind: 'Role', rules: chartRules('lease-rules.yaml') });
+  await apply(client, `${path}/rolebindings/${role}`, { ...common, kind: 'RoleBinding', roleRef, subjects });
+}
+
+async function applyAccount(client: KubeHttp): Promise<void> {
   const core = { apiVersion: 'v1' };
-  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name } };
-  const subjects = [{ kind: 'ServiceAccount', namespace: controllerNamespace, name }];
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
+  const account = { namespace: controllerNamespace, name };
   const namespacePath = `/api/v1/namespaces/${controllerNamespace}`;
-  const rbacPath = '/apis/rbac.authorization.k8s.io/v1';
   await apply(client, namespacePath, { ...core, kind: 'Namespace', metadata: { name: controllerNamespace } });
-  const account = { ...core, kind: 'ServiceAccount', metadata: { name, namespace: controllerNamespace } };
-  await apply(client, `${namespacePath}/serviceaccounts/${name}`, account);
-  await apply(client, `${rbacPath}/clusterroles/${name}`, { ...rbac, kind: 'ClusterRole', rules });
-  await apply(client, `${rbacPath}/clusterrolebindings/${name}`, {
-    ...rbac,
+  const accountPath = `${namespacePath}/serviceaccounts/${name}`;
+  await apply(client, accountPath, { ...core, kind: 'ServiceAccount', metadata: account });
+  const rules = { apiVersion: rbacGroup, kind: 'ClusterRole', rules: chartRules('controller-rules.yaml') };
+  await apply(client, `/apis/${rbacGroup}/clusterroles/${name}`, { ...rules, metadata: { name } });
+  await bindClusterRole(client, { role: name, binding: name, account });
+  await allowClusterReads(client, account, name);
+  await allowLease(client, controllerNamespace, account);
+}
+
+const rbacGroup = 'rbac.authorization.k8s.io/v1';
+const clusterRole = 'keyframe-controller-cluster';
+
+/** Gives a ServiceAccount the controller's rights on what belongs to no namespace, by a ClusterRoleBinding that it answers the path of. */
+export async function allowClusterReads(
+  client: KubeHttp,
+  account: { namespace: string; name: string },
+  owner: string,
+): Promise<string> {
+  const rules = { apiVersion: rbacGroup, kind: 'ClusterRole', rules: chartRules('controller-cluster-rules.yaml') };
+  await apply(client, `/apis/${rbacGroup}/clusterroles/${clusterRole}`, { ...rules, metadata: { name: clusterRole } });
+  return await bindClusterRole(client, { role: clusterRole, binding: `${clusterRole}-${owner}`, account });
+}
+
+async function bindClusterRole(
+  client: KubeHttp,
+  { role, binding, account }: { role: string; binding: string; account: { namespace: string; name: string } },
+): Promise<string> {
+  const path = `/apis/${rbacGroup}/clusterrolebindings/${binding}`;
+  await apply(client, path, {
+    apiVersion: rbacGroup,
     kind: 'ClusterRoleBinding',
-    roleRef,
-    subjects,
+    metadata: { name: binding },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'ServiceAccount', ...account }],
   });
+  return path;
 }

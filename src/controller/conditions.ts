@@ -1,6 +1,6 @@
-import type { Condition } from './generated/secret-sync.ts';
+import type { Condition } from './generated/condition.ts';
 
-export type { Condition } from './generated/secret-sync.ts';
+export type { Condition } from './generated/condition.ts';
 
 /** What a condition shall say now. */
 export type ConditionClaim = Pick<Condition, 'type' | 'reason' | 'message'> & { readonly status: 'True' | 'False' };

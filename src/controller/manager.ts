@@ -2,32 +2,34 @@ import { hostname } from 'node:os';
 import type { ChangeFeed } from '../services/change-feed.ts';
 import { isApiStatus } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { collectionPath } from '../kube/custom-resources.ts';
-import { NamedWatches } from '../kube/named-watches.ts';
-import type { KubeObject } from '../kube/objects.ts';
-import { ReflectorGroup } from '../kube/reflector-group.ts';
-import { SecretsClient, secretsPath } from '../kube/secrets.ts';
+import type { Lease } from '../kube/lease.ts';
 import type { FailureKind } from '../kube/watch-failure.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, SteadyNow } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import type { SecretSync } from './generated/secret-sync.ts';
-import { SyncMemories } from './secret-sync/memory.ts';
+import { createAccessGrantController } from './grants/controller.ts';
+import { Leadership } from './leadership.ts';
+import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
+import type { ResourceServices } from './resource-services.ts';
+import { createSecretEnvironmentController } from './secret-environment/controller.ts';
+import { createSecretSnapshotController } from './secret-snapshot/controller.ts';
+import { createServiceTokenController } from './service-token/controller.ts';
+import { createSecretSyncController } from './secret-sync/controller.ts';
 import type { ReadServices } from './secret-sync/read.ts';
-import { type ReconcilerDeps, SecretSyncReconciler } from './secret-sync/reconcile.ts';
-import { secretSyncKind, targetLabel } from './secret-sync/resource.ts';
 import type { Fingerprint } from './secret-sync/secret-data.ts';
-import { Waker } from './secret-sync/wake.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
 export interface ControllerDeps {
   readonly kube: Pick<KubeClient, 'request' | 'watch'>;
-  readonly services: ReadServices & { readonly changes: Pick<ChangeFeed, 'subscribe' | 'compare'> };
+  readonly services: ReadServices & ResourceServices & { readonly changes: Pick<ChangeFeed, 'subscribe' | 'compare'> };
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
   readonly logger: Logger;
   readonly clock: Clock;
-  readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'observeControllerQueue'>;
+  readonly steadyNow: SteadyNow;
+  /** Of all controllers of an installation, the one that holds it works. */
+  readonly lease: Pick<Lease, 'attempt' | 'release'>;
+  readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'observeControllerQueue' | 'observeLeadership'>;
   readonly options: ControllerOptions;
 }
 
@@ -36,169 +38,180 @@ export interface ControllerOptions {
   readonly resyncIntervalMs: number;
   /** Empty for all namespaces. */
   readonly watchNamespaces: readonly string[];
+  /** The controller's own, where its Lease is. */
+  readonly namespace: string;
+  /** What the database knows the cluster by; undefined for the uid of its namespace kube-system. */
+  readonly clusterName?: string | undefined;
   readonly random?: () => number;
 }
 
 export interface Controller {
-  /** Begins to watch and to reconcile; does not wait for either. */
+  /** Begins to watch and, while it leads, to reconcile; does not wait for either. */
   start(): void;
-  /** Ends the watches and lets reconciles under way finish, for a while. */
+  /** Lets reconciles under way finish, for a while, gives up the Lease and ends the watches. */
   stop(): Promise<void>;
-  /** Why the controller does not work yet, and what to do; undefined when it does. */
+  /** Why the controller neither works nor stands by yet, and what to do; undefined when it does. */
   ready(): string | undefined;
 }
 
 const drainLimitMs = 10_000;
-const missingDefinition =
-  'the cluster does not know SecretSync (keyframe.dev/v1alpha1): apply the custom resource definitions with `kubectl apply -f crds/`';
 // The one key of the queue that compares.
 const everything = 'everything';
 
-/** Makes the controller; nothing happens before `start`. */
+/** Makes the controller of all kinds; nothing happens before `start`. */
 export function createController(deps: ControllerDeps): Controller {
-  return new SecretSyncController(deps);
+  return new Manager(deps);
 }
 
-class SecretSyncController implements Controller {
+/** Starts and stops the kinds' controllers, lets them work while this process leads, and tells them of commits. */
+class Manager implements Controller {
   readonly #deps: ControllerDeps;
-  readonly #queue: WorkQueue;
+  readonly #logger: Logger;
+  readonly #kinds: readonly ManagedKind[];
   /** One comparison at a time, tried again until it succeeds. */
   readonly #comparisons: WorkQueue;
-  readonly #syncs: ReflectorGroup<SecretSync>;
-  readonly #targets: ReflectorGroup<KubeObject>;
-  readonly #followed: NamedWatches;
-  readonly #reconciler: SecretSyncReconciler;
-  readonly #waker: Waker;
+  readonly #leadership: Leadership;
+  /** The kinds that work. */
+  readonly #working = new Set<ManagedKind>();
+  #isCandidate = false;
   #saidMissing = false;
   #unsubscribe: () => void = () => {};
 
   constructor(deps: ControllerDeps) {
-    const { kube, services, clock, metrics, options } = deps;
+    const { clock, metrics } = deps;
     const logger = deps.logger.child({ component: 'controller' });
-    this.#deps = { ...deps, logger };
-    const memories = new SyncMemories();
-    const follow = (key: string, secrets: ReadonlySet<string>): void => this.#followed.follow(key, secrets);
-    const watchedSync = (key: string): SecretSync | undefined => this.#syncs.get(key);
-    this.#queue = new WorkQueue({
-      clock,
-      logger,
-      process: async (key) => await this.#reconciler.reconcile(key),
-      onInactive: (key) => this.#waker.afterReconcile(key),
-    });
+    this.#deps = deps;
+    this.#logger = logger;
     this.#comparisons = new WorkQueue({ clock, logger, workers: 1, process: async () => await this.#compare() });
-    this.#waker = new Waker({
-      queue: this.#queue,
-      memories,
-      changes: services.changes,
-      follow,
-      followersOf: (secretKey) => this.#followed.followersOf(secretKey),
-      watchedSync,
-    });
-    const watching = { client: kube, clock, logger, namespaces: options.watchNamespaces };
-    this.#syncs = new ReflectorGroup<SecretSync>({
-      ...watching,
-      source: (namespace) => ({ path: collectionPath(secretSyncKind, namespace) }),
-      handler: {
-        onUpsert: (sync) => this.#waker.syncChanged(sync),
-        onDelete: (sync) => this.#waker.syncGone(sync),
+    this.#leadership = this.#createLeadership();
+    this.#kinds = this.#createKinds();
+    const waiting = (): number => this.#kinds.reduce((sum, { queueLength }) => sum + queueLength, 0);
+    // What a stand-by's queues hold is the leader's work.
+    metrics.observeControllerQueue(() => (this.#leadership.isLeading ? waiting() : 0));
+    metrics.observeLeadership(() => this.#leadership.isLeading);
+  }
+
+  #createLeadership(): Leadership {
+    const { lease, clock, steadyNow, options } = this.#deps;
+    const { namespace, random = Math.random } = options;
+    const callbacks = { onLead: () => this.#work(), onLose: () => this.#rest() };
+    return new Leadership({ lease, clock, steadyNow, logger: this.#logger, namespace, random, ...callbacks });
+  }
+
+  // All kinds are here, in the order in which they are told of commits.
+  #createKinds(): ManagedKind[] {
+    const { services, fingerprint, options } = this.#deps;
+    const context = this.#createContext();
+    const { kind: accessGrants, grants } = createAccessGrantController(context);
+    const deps = { services, grants, cluster: () => options.clusterName ?? grants.clusterUid() };
+    return [
+      // First: the comparison at the start finds then that none of them has been reconciled, and asks for nothing more.
+      createSecretSyncController({ context, services, fingerprint }),
+      accessGrants,
+      createSecretEnvironmentController(context, deps).kind,
+      createServiceTokenController(context, deps).kind,
+      createSecretSnapshotController(context, deps).kind,
+    ];
+  }
+
+  #createContext(): KindContext {
+    const { kube, clock, metrics, options } = this.#deps;
+    return {
+      kube: { ...this.#leadership.guarded(kube), watch: async (call) => await kube.watch(call) },
+      clock,
+      logger: this.#logger,
+      metrics,
+      instance: hostname(),
+      watchNamespaces: options.watchNamespaces,
+      onWatchFailure: (failure) => {
+        this.#sayMissing(failure);
+        this.#leadIfSeeing();
       },
-      onFailure: (kind) => this.#sayMissing(kind),
       // What failed because the API server was away need not wait until its backoff has passed.
       onRecovered: () => this.#comparisons.add(everything),
-    });
-    this.#targets = new ReflectorGroup<KubeObject>({
-      ...watching,
-      source: (namespace) => ({
-        path: secretsPath(namespace),
-        labelSelector: `${targetLabel}=true`,
-        metadataOnly: true,
-      }),
-      handler: {
-        onUpsert: (secret) => this.#waker.targetChanged(secret),
-        onDelete: (secret) => this.#waker.targetGone(secret),
-        onListed: () => this.#waker.targetsListed((key) => this.#targets.get(key) !== undefined),
-      },
-      onRecovered: () => this.#comparisons.add(everything),
-    });
-    this.#followed = new NamedWatches({
-      client: kube,
-      clock,
-      logger,
-      path: secretsPath,
-      onChange: (secretKey, secret) => this.#waker.followedChanged(secretKey, secret),
-    });
-    this.#reconciler = this.#createReconciler({ memories, follow, watchedSync });
-    metrics.observeControllerQueue(() => this.#queue.length);
-  }
-
-  #createReconciler(parts: Pick<ReconcilerDeps, 'memories' | 'follow' | 'watchedSync'>): SecretSyncReconciler {
-    const { kube, services, fingerprint, clock, logger, metrics } = this.#deps;
-    return new SecretSyncReconciler({
-      ...parts,
-      services,
-      fingerprint,
-      client: kube,
-      secretsClient: new SecretsClient({ client: kube }),
-      watchedTarget: (key) => this.#targets.get(key) ?? this.#inTheWay(key),
-      watchedToken: (key) => this.#followed.get(key),
-      clock,
-      logger,
-      metrics,
-      events: { controller: 'keyframe.dev/secretsync', instance: hostname() },
-    });
-  }
-
-  /** A Secret without our label, which only a watch by its name shows. One with the label the watch of targets shows, or it is gone. */
-  #inTheWay(key: string): KubeObject | undefined {
-    const followed = this.#followed.get(key);
-    return followed?.metadata.labels?.[targetLabel] === 'true' ? undefined : followed;
+    };
   }
 
   start(): void {
     // Before anything is read, so that no commit can fall between.
     this.#unsubscribe = this.#deps.services.changes.subscribe({
-      onEvent: (event) => this.#waker.committed(event),
+      onEvent: (event) => {
+        for (const kind of this.#kinds) kind.committed(event);
+      },
       onReady: () => this.#comparisons.add(everything),
     });
-    this.#syncs.start();
-    this.#targets.start();
-    void this.#workWhenSynced();
+    for (const { group } of this.#watches()) group.start();
+    for (const kind of this.#kinds) void this.#joinWhenSynced(kind);
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe();
-    await Promise.all([this.#queue.stop(drainLimitMs), this.#comparisons.stop(drainLimitMs)]);
-    await Promise.all([this.#syncs.stop(), this.#targets.stop(), this.#followed.stop()]);
+    const drained = this.#kinds.map((kind) => kind.drain(drainLimitMs));
+    await Promise.all([...drained, this.#comparisons.stop(drainLimitMs)]);
+    // Not before: another one begins as soon as this one has given the Lease up.
+    await this.#leadership.stop();
+    const closed = this.#kinds.map((kind) => kind.close());
+    await Promise.all([...closed, ...this.#watches().map(({ group }) => group.stop())]);
   }
 
   ready(): string | undefined {
-    if (isApiStatus(this.#syncs.fault, 404)) return missingDefinition;
-    for (const { name, group } of [
-      { name: 'SecretSyncs', group: this.#syncs },
-      { name: 'Secrets', group: this.#targets },
-    ]) {
-      if (group.isSynced) continue;
-      return isApiStatus(group.fault, 401, 403)
-        ? `the API server does not let the controller list ${name}: apply the rules of charts/keyframe/files/controller-rules.yaml to its account`
-        : `the first list of ${name} has not come from the API server yet`;
-    }
-    return undefined;
+    const watches = this.#watches();
+    const missing = missingKinds(watches);
+    if (missing.length > 0) return missingDefinitions(missing);
+    const waiting = watches.find(({ group }) => !group.isSynced);
+    if (waiting === undefined) return this.#leadership.fault;
+    return isApiStatus(waiting.group.fault, 401, 403)
+      ? `the API server does not let the controller list ${waiting.name}: apply the rules of charts/keyframe/files/ to its account`
+      : `the first list of ${waiting.name} has not come from the API server yet`;
   }
 
-  /** A list that never comes leaves this waiting, which hinders nobody. */
-  async #workWhenSynced(): Promise<void> {
-    await Promise.all([this.#syncs.synced, this.#targets.synced]);
-    const secretSyncs = this.#syncs.keys().length;
-    this.#deps.logger.info({ secretSyncs }, 'the controller watches SecretSyncs and their Secrets');
+  /** Each watch once, whichever kinds need it. */
+  #watches(): readonly NamedWatch[] {
+    return [...new Map(this.#kinds.flatMap(({ watches }) => watches).map((watch) => [watch.group, watch])).values()];
+  }
+
+  /** A list that never comes leaves this kind waiting, which hinders no other. */
+  async #joinWhenSynced(kind: ManagedKind): Promise<void> {
+    await Promise.all(kind.watches.map(({ group }) => group.synced));
+    const watches = kind.watches.map(({ name }) => name).join(', ');
+    this.#logger.info({ watches }, 'the controller has its first lists of a kind');
+    this.#leadIfSeeing();
+    if (this.#leadership.isLeading) this.#workOn(kind);
+  }
+
+  /** Who sees nothing must not lead; a kind that the cluster does not know yet hinders no other. */
+  #leadIfSeeing(): void {
+    const isSeen = ({ kind, group }: NamedWatch): boolean =>
+      group.isSynced || (kind !== undefined && isApiStatus(group.fault, 404));
+    if (this.#isCandidate || !this.#kinds.some(isSynced) || !this.#watches().every(isSeen)) return;
+    this.#isCandidate = true;
+    this.#leadership.start();
+  }
+
+  /** This process leads: everything is reconciled once, whatever was seen while another one did the work. */
+  #work(): void {
     // Before the first reconcile: a comparison has then nothing to ask for.
     this.#comparisons.start();
-    // Each SecretSync is in the queue since its list was told: all are reconciled once.
-    this.#queue.start();
+    for (const kind of this.#kinds.filter(isSynced)) this.#workOn(kind);
     this.#comparisons.addAfter(everything, this.#resyncDelayMs());
   }
 
+  /** Once for each time of leading: a kind whose lists came at this moment is asked for in two ways. */
+  #workOn(kind: ManagedKind): void {
+    if (this.#working.has(kind)) return;
+    this.#working.add(kind);
+    kind.work();
+  }
+
+  /** It leads no more: the watches go on, so that it can begin at once when its turn comes. */
+  #rest(): void {
+    this.#working.clear();
+    for (const kind of this.#kinds) kind.pause();
+    this.#comparisons.pause();
+  }
+
   async #compare(): Promise<Next> {
-    await this.#waker.compareAll();
+    for (const kind of this.#kinds) await kind.compare();
     return { kind: 'after', delayMs: this.#resyncDelayMs() };
   }
 
@@ -208,11 +221,28 @@ class SecretSyncController implements Controller {
     return resyncIntervalMs * (0.9 + 0.2 * random());
   }
 
-  #sayMissing(kind: FailureKind): void {
-    if (kind !== 'missing') this.#saidMissing = false;
-    else if (!this.#saidMissing) {
+  /** Says once which definitions are missing, and again only after all were there. */
+  #sayMissing(failure: FailureKind): void {
+    const missing = missingKinds(this.#watches());
+    if (missing.length === 0) this.#saidMissing = false;
+    else if (failure === 'missing' && !this.#saidMissing) {
       this.#saidMissing = true;
-      this.#deps.logger.error(missingDefinition);
+      this.#logger.error(missingDefinitions(missing));
     }
   }
+}
+
+function isSynced({ watches }: ManagedKind): boolean {
+  return watches.every(({ group }) => group.isSynced);
+}
+
+/** The kinds of ours that the cluster does not know. */
+function missingKinds(watches: readonly NamedWatch[]): string[] {
+  return watches
+    .filter(({ group }) => isApiStatus(group.fault, 404))
+    .flatMap(({ kind }) => (kind === undefined ? [] : [kind.kind]));
+}
+
+function missingDefinitions(kinds: readonly string[]): string {
+  return `the cluster does not know ${kinds.join(', ')} (keyframe.dev/v1alpha1): apply the custom resource definitions with \`kubectl apply -f crds/\``;
 }

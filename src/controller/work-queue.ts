@@ -41,7 +41,7 @@ export class WorkQueue {
   readonly #timers = new Map<string, () => void>();
   /** Failures in a row. */
   readonly #failures = new Map<string, number>();
-  #state: 'new' | 'started' | 'stopped' = 'new';
+  #state: 'paused' | 'started' | 'stopped' = 'paused';
   #drained: (() => void) | undefined;
 
   constructor(deps: WorkQueueDeps) {
@@ -55,10 +55,15 @@ export class WorkQueue {
     return this.#waiting.size;
   }
 
-  /** Begins to work on what was added so far. */
+  /** Begins to work on what was added so far, or goes on after a pause. */
   start(): void {
-    if (this.#state === 'new') this.#state = 'started';
+    if (this.#state === 'paused') this.#state = 'started';
     this.#pump();
+  }
+
+  /** Begins no further work until `start`. Keys are kept, and work under way ends as it would. */
+  pause(): void {
+    if (this.#state === 'started') this.#state = 'paused';
   }
 
   /** Works on a key as soon as a worker is free. */

@@ -48,6 +48,27 @@ export const errorCatalogue = {
     reason: 'TargetNotOwned',
     effect: 'wait',
   },
+  target_too_large: { status: null, title: 'Too large for a Secret', reason: 'TooLarge', effect: 'wait' },
+  target_type_unmet: {
+    status: null,
+    title: "Values do not fit the Secret's type",
+    reason: 'TypeUnmet',
+    effect: 'wait',
+  },
+  key_conflict: { status: null, title: 'Two keys would get one name', reason: 'KeyConflict', effect: 'stall' },
+  value_not_base64: { status: null, title: 'Value is not base64', reason: 'NotBase64', effect: 'wait' },
+  source_replaced: {
+    status: null,
+    title: 'Another environment has taken the place of the one that was synced',
+    reason: 'SourceReplaced',
+    effect: 'wait',
+  },
+  deletion_blocked: {
+    status: null,
+    title: 'Too many keys would vanish at once',
+    reason: 'DeletionBlocked',
+    effect: 'wait',
+  },
   target_refused: {
     status: null,
     title: 'The API server refused the target Secret',

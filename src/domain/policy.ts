@@ -1,4 +1,12 @@
-import type { Principal, Role, ServiceTokenPrincipal } from './principal.ts';
+import { covers, type GrantPlace } from './grants.ts';
+import type {
+  BearerPrincipal,
+  ResourceKindName,
+  ResourcePrincipal,
+  Role,
+  ServiceTokenPrincipal,
+  TokenPermission,
+} from './principal.ts';
 
 /**
  * The one table of who may do what. Pure: the services look up the target and the caller's role, ask here, and turn
@@ -112,7 +120,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
  * Decides an action on a target that exists. `role` is the caller's in the target's organization, null for none and
  * for service tokens. A service token sees what is in its scope and its own ancestors' names.
  */
-export function decide(principal: Principal, role: Role | null, action: Action, target: PolicyTarget): Decision {
+export function decide(principal: BearerPrincipal, role: Role | null, action: Action, target: PolicyTarget): Decision {
   const rule = rules[action];
   if (principal.type === 'user') {
     if (role === null) return 'hidden';
@@ -129,7 +137,7 @@ export const personActions = ['personal_token.list', 'personal_token.create', 'p
 export type PersonAction = (typeof personActions)[number];
 
 /** Decides an action on the caller's own things. */
-export function decidePerson(principal: Principal, _action: PersonAction): Exclude<Decision, 'hidden'> {
+export function decidePerson(principal: BearerPrincipal, _action: PersonAction): Exclude<Decision, 'hidden'> {
   return principal.type === 'user' ? 'allowed' : 'denied';
 }
 
@@ -148,8 +156,66 @@ export const instanceActions = [
 export type InstanceAction = (typeof instanceActions)[number];
 
 /** Decides an action on the instance. Who creates an organization becomes its owner. */
-export function decideInstance(principal: Principal, _action: InstanceAction): Exclude<Decision, 'hidden'> {
+export function decideInstance(principal: BearerPrincipal, _action: InstanceAction): Exclude<Decision, 'hidden'> {
   return principal.type === 'user' && principal.instanceAdmin ? 'allowed' : 'denied';
+}
+
+/**
+ * What a custom resource needs for an action: a grant for the permission it asks for, a grant for this permission,
+ * nothing but that the thing is its own, or nothing at all (whoever may create that kind outranks every owner).
+ */
+export type ResourceRule = 'asked' | TokenPermission | 'own' | 'cluster';
+
+export type ResourceAction =
+  | 'service_token.create'
+  | 'service_token.resume'
+  | 'service_token.update'
+  | 'service_token.read'
+  | 'service_token.activate'
+  | 'service_token.suspend'
+  | 'service_token.revoke'
+  | 'snapshot.create'
+  | 'snapshot.read'
+  | 'snapshot.find'
+  | 'snapshot.delete'
+  | 'environment.create'
+  | 'environment.read'
+  | 'environment.delete';
+
+/** What each kind does; what is not here it may not. Making something smaller or ending it never needs a grant. */
+export const resourceRules: Readonly<
+  Record<ResourceKindName, Partial<Readonly<Record<ResourceAction, ResourceRule>>>>
+> = {
+  ServiceToken: {
+    'service_token.create': 'asked',
+    'service_token.resume': 'asked',
+    'service_token.update': 'asked',
+    'service_token.read': 'own',
+    'service_token.activate': 'own',
+    'service_token.suspend': 'own',
+    'service_token.revoke': 'own',
+  },
+  SecretSnapshot: {
+    'snapshot.create': 'read_write',
+    'snapshot.read': 'read',
+    'snapshot.find': 'own',
+    'snapshot.delete': 'own',
+  },
+  SecretEnvironment: { 'environment.create': 'cluster', 'environment.read': 'own', 'environment.delete': 'own' },
+};
+
+/** Decides an action of a custom resource, by what its namespace is granted now; `asked` where the action is at a place. */
+export function decideResource(
+  { kind, grants }: ResourcePrincipal,
+  action: ResourceAction,
+  asked?: GrantPlace & { readonly permission: TokenPermission },
+): Exclude<Decision, 'hidden'> {
+  const rule = resourceRules[kind][action];
+  if (rule === undefined) return 'denied';
+  if (rule === 'own' || rule === 'cluster') return 'allowed';
+  if (asked === undefined) return 'denied';
+  const permission = rule === 'asked' ? asked.permission : rule;
+  return covers(grants, { ...asked, kind, permission }) ? 'allowed' : 'denied';
 }
 
 /** What is to become of one membership; null stands for none. */

@@ -1,3 +1,5 @@
+import type { GrantRule } from './grants.ts';
+
 /** Who acts. One of these is the first argument of everything that is authorised. */
 
 export type Role = 'owner' | 'admin' | 'developer' | 'viewer';
@@ -33,11 +35,42 @@ export interface ServiceTokenPrincipal extends Actor {
   readonly expiresAt: Date | null;
 }
 
-export type Principal = UserPrincipal | ServiceTokenPrincipal;
+/** Kinds of custom resources that act in their own name; a SecretSync acts as the service token that it names. */
+export type ResourceKindName = 'ServiceToken' | 'SecretSnapshot' | 'SecretEnvironment';
 
-/** A principal with the circumstances of its call, for the audit. */
-export interface Caller {
-  readonly principal: Principal;
+/**
+ * A custom resource of a cluster, whom the controller acts for. It has no credential and never comes over HTTP: what it
+ * may do rests on the grants of its namespace alone.
+ */
+export interface ResourcePrincipal extends Actor {
+  readonly type: 'resource';
+  /** Its uid in the cluster, a UUID. */
+  readonly id: string;
+  /** `ServiceToken team-a/ci`; without the namespace for kinds that have none. */
+  readonly name: string;
+  readonly cluster: string;
+  readonly kind: ResourceKindName;
+  readonly namespace: string | null;
+  /**
+   * What its namespace is granted. Read anew at each judgement, also at the end of a change: a getter tells a withdrawal
+   * that comes in between.
+   */
+  readonly grants: readonly GrantRule[];
+}
+
+/** Whoever presented a token. */
+export type BearerPrincipal = UserPrincipal | ServiceTokenPrincipal;
+
+export type Principal = BearerPrincipal | ResourcePrincipal;
+
+/** A principal with the circumstances of its call, for the audit: whoever presented a token, unless told. */
+export interface Caller<P extends Principal = BearerPrincipal> {
+  readonly principal: P;
   readonly requestId: string;
   readonly sourceAddress: string | null;
 }
+
+export type ResourceCaller = Caller<ResourcePrincipal>;
+
+/** Whoever acts. */
+export type AnyCaller = Caller<Principal>;

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Caller, Principal } from '../domain/principal.ts';
+import type { Caller, BearerPrincipal } from '../domain/principal.ts';
 import type { AuditLog } from '../services/audit-log.ts';
 import { type Authentication, AuthenticationRefusal } from '../services/authentication.ts';
 import { bearerToken } from './bearer.ts';
@@ -22,7 +22,7 @@ export async function identify(request: Request, response: Response, deps: Ident
   const { authentication, rateLimits } = deps;
   const context = contextOf(request);
   const address = sourceAddress(request);
-  const callerOf = (principal: Principal): Caller => {
+  const callerOf = (principal: BearerPrincipal): Caller => {
     context.principal = principal;
     return { principal, requestId: context.id, sourceAddress: address };
   };
@@ -53,7 +53,7 @@ export async function identify(request: Request, response: Response, deps: Ident
 async function auditRefusal(
   error: AuthenticationRefusal,
   { auditLog }: IdentifyDeps,
-  callerOf: (principal: Principal) => Caller,
+  callerOf: (principal: BearerPrincipal) => Caller,
 ): Promise<void> {
   const { fault, principal } = error;
   if (principal === undefined) return;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpErrorCode } from '../domain/error-catalogue.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { BearerPrincipal } from '../domain/principal.ts';
 import type { RefusalFault } from '../services/authentication.ts';
 
 /** What the server knows of one request beside the request itself; for its log line and its metrics. */
@@ -9,7 +9,7 @@ export interface RequestContext {
   readonly id: string;
   /** Template of the matched route; `unmatched` for a path that is none. */
   route: string;
-  principal?: Principal;
+  principal?: BearerPrincipal;
   /** Why authentication refused the request, such as `revoked`. */
   fault?: RefusalFault;
   /** Set when the answer is an error. */

@@ -39,9 +39,13 @@ const errorBodyBytes = 64 * 1024;
  * what was sent or answered.
  */
 export class KubeClient {
+  /** The namespace that the credentials are for: the pod's own, or that of the kubeconfig's context if it names one. */
+  readonly namespace: string | undefined;
   readonly #connector: Connector;
 
   constructor(deps: KubeClientDeps) {
+    const { config } = deps;
+    this.namespace = config.getContextObject(config.getCurrentContext())?.namespace;
     this.#connector = new Connector(deps);
   }
 

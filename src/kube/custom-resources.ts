@@ -1,5 +1,5 @@
 import { type KubeClient, metadataOnly } from './client.ts';
-import type { KubeObject, NamespacedName, ObjectMeta } from './objects.ts';
+import type { KubeObject, ObjectMeta } from './objects.ts';
 
 /** A kind of custom resource. */
 export interface ResourceKind {
@@ -15,8 +15,14 @@ export function collectionPath({ group, version, plural }: ResourceKind, namespa
   return `/apis/${group}/${version}/${scope}${plural}`;
 }
 
+/** The name of a resource, without a namespace for one of the cluster's. */
+export interface ResourceName {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
 export interface StatusPatch {
-  readonly resource: NamespacedName;
+  readonly resource: ResourceName;
   /**
    * The version that was judged; on any other the API server answers 409. It stands for the uid too: a resource that
    * was deleted and made again has another version, and in a patch of a custom resource's status the API server
@@ -33,12 +39,53 @@ export async function patchStatus(
   kind: ResourceKind,
   { resource, resourceVersion, status }: StatusPatch,
 ): Promise<ObjectMeta> {
-  const patched = await client.request<KubeObject>({
-    method: 'PATCH',
-    path: `${collectionPath(kind, resource.namespace)}/${encodeURIComponent(resource.name)}/status`,
-    contentType: 'application/merge-patch+json',
-    accept: metadataOnly,
-    body: { metadata: { resourceVersion }, status },
-  });
+  const path = `${resourcePath(kind, resource)}/status`;
+  return await mergePatch(client, path, { metadata: { resourceVersion }, status });
+}
+
+export interface FinalizersPatch {
+  readonly resource: ResourceName;
+  /** The version that was judged; on any other the API server answers 409. */
+  readonly resourceVersion: string;
+  /** All that the resource shall have. */
+  readonly finalizers: readonly string[];
+}
+
+/**
+ * Sets the finalizers of one resource and answers its metadata. One that is being deleted goes with its last finalizer.
+ * Throws ApiError.
+ */
+export async function patchFinalizers(
+  client: Pick<KubeClient, 'request'>,
+  kind: ResourceKind,
+  { resource, resourceVersion, finalizers }: FinalizersPatch,
+): Promise<ObjectMeta> {
+  return await mergePatch(client, resourcePath(kind, resource), { metadata: { resourceVersion, finalizers } });
+}
+
+export interface ResourceDeletion {
+  readonly resource: ResourceName;
+  readonly uid: string;
+  /** The version that was judged; on any other the API server answers 409. */
+  readonly resourceVersion: string;
+}
+
+/** Deletes one resource, if it is still the one that was judged; finalizers may hold it for a while. Throws ApiError. */
+export async function deleteResource(
+  client: Pick<KubeClient, 'request'>,
+  kind: ResourceKind,
+  { resource, uid, resourceVersion }: ResourceDeletion,
+): Promise<void> {
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } };
+  await client.request({ method: 'DELETE', path: resourcePath(kind, resource), accept: metadataOnly, body });
+}
+
+function resourcePath(kind: ResourceKind, { namespace, name }: ResourceName): string {
+  return `${collectionPath(kind, namespace)}/${encodeURIComponent(name)}`;
+}
+
+async function mergePatch(client: Pick<KubeClient, 'request'>, path: string, body: object): Promise<ObjectMeta> {
+  const contentType = 'application/merge-patch+json';
+  const patched = await client.request<KubeObject>({ method: 'PATCH', path, contentType, accept: metadataOnly, body });
   return patched.metadata;
 }

@@ -1,4 +1,5 @@
 import type { KubeClient } from './client.ts';
+import { microTime } from './micro-time.ts';
 import type { KubeObject } from './objects.ts';
 import type { ResourceKind } from './custom-resources.ts';
 
@@ -33,14 +34,16 @@ export async function recordEvent(
   object: KubeObject,
   event: ObjectEvent,
 ): Promise<void> {
-  const { name, namespace = 'default', uid, resourceVersion } = object.metadata;
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  // Where kubectl looks for the Events about what belongs to no namespace.
+  const place = namespace ?? 'default';
   await deps.client.request({
     method: 'POST',
-    path: `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`,
+    path: `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(place)}/events`,
     body: {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
-      metadata: { generateName: `${name.slice(0, longestBaseName).replace(/[.]$/, '')}-`, namespace },
+      metadata: { generateName: `${name.slice(0, longestBaseName).replace(/[.]$/, '')}-`, namespace: place },
       eventTime: microTime(event.at),
       type: event.type,
       reason: event.reason,
@@ -52,15 +55,10 @@ export async function recordEvent(
         apiVersion: `${kind.group}/${kind.version}`,
         kind: kind.kind,
         name,
-        namespace,
+        ...(namespace === undefined ? {} : { namespace }),
         uid,
         resourceVersion,
       },
     },
   });
-}
-
-/** A time as Kubernetes' MicroTime wants it: with six digits after the second. */
-function microTime(atMs: number): string {
-  return new Date(atMs).toISOString().replace('Z', '000Z');
 }

@@ -6,6 +6,13 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void;
 }
 
+/**
+ * Milliseconds on a clock that nobody sets and that goes on while the process is stopped; only differences mean something.
+ */
+export type SteadyNow = () => number;
+
+export const steadyNow: SteadyNow = () => performance.now();
+
 // Node fires a timer of more than 2^31-1 ms at once; a longer one is chained.
 const longestTimerMs = 2 ** 31 - 1;
 

@@ -117,6 +117,12 @@ export class Metrics {
     this.#gauge('keyframe_controller_queue_length', help, (gauge) => gauge.set(length()));
   }
 
+  /** Reports at each scrape whether this process does the controller's work. Call once. */
+  observeLeadership(isLeading: () => boolean): void {
+    const help = 'Whether this controller is the one that works (1) or stands by (0).';
+    this.#gauge('keyframe_controller_leader', help, (gauge) => gauge.set(isLeading() ? 1 : 0));
+  }
+
   /** One reconciliation that ended; `result` is a condition's reason, from the code and never from data. */
   reconciled(kind: string, result: string, durationMs: number): void {
     this.#reconciles.observe({ kind, result }, durationMs / 1000);

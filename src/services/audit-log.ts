@@ -1,5 +1,5 @@
 import { DomainError } from '../domain/domain-error.ts';
-import type { Caller } from '../domain/principal.ts';
+import type { AnyCaller } from '../domain/principal.ts';
 import { appendAuditBatch, type AuditOutcome, type AuditRecord, type AuditTarget } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 
@@ -30,7 +30,7 @@ interface Pending {
 }
 
 /** The audit record of what a caller did; `success` unless told otherwise, labelled where a service token is concerned. */
-export function auditRecord(caller: Caller, subject: AuditSubject): AuditRecord {
+export function auditRecord(caller: AnyCaller, subject: AuditSubject): AuditRecord {
   const { organizationId, action, target, outcome = 'success' } = subject;
   const { type, id, name } = caller.principal;
   return {
@@ -87,7 +87,7 @@ export class AuditLog {
    * see the target, and its owners shall see what was tried), else in the caller's own: what they must not see gets no
    * entry from them. Give the error that tells them, and `recordFailure` will not audit it again. Throws as `record` does.
    */
-  async recordDenial(caller: Caller, action: string, target: AuditTarget, error?: Error): Promise<void> {
+  async recordDenial(caller: AnyCaller, action: string, target: AuditTarget, error?: Error): Promise<void> {
     if (error !== undefined) this.#audited.add(error);
     const { organizationId: chain, ...named } = target;
     const organizationId = typeof chain === 'string' ? chain : chainOf(caller);
@@ -99,7 +99,7 @@ export class AuditLog {
    * report it. The chain is `target.organizationId` where that is given (because the caller was let into it), else the
    * caller's own. Throws as `record` does.
    */
-  async recordFailure(caller: Caller, action: string, target: AuditTarget, error: unknown): Promise<void> {
+  async recordFailure(caller: AnyCaller, action: string, target: AuditTarget, error: unknown): Promise<void> {
     if (typeof error === 'object' && error !== null) {
       if (this.#audited.has(error)) return;
       this.#audited.add(error);
@@ -146,7 +146,7 @@ export class AuditLog {
   }
 }
 
-function chainOf({ principal }: Caller): string | null {
+function chainOf({ principal }: AnyCaller): string | null {
   return principal.type === 'service_token' ? principal.organizationId : null;
 }
 

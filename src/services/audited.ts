@@ -1,9 +1,9 @@
-import type { Caller } from '../domain/principal.ts';
+import type { AnyCaller } from '../domain/principal.ts';
 import { type AuditLog, auditRecord, type AuditRecord, type AuditTarget } from './audit-log.ts';
 
 /** A call as the audit sees it; what `Access` hands out is one. */
 export interface AuditedCall {
-  readonly caller: Caller;
+  readonly caller: AnyCaller;
   readonly organizationId: string | null;
   readonly action: string;
   readonly target: AuditTarget;

@@ -1,6 +1,6 @@
 import { hashesEqual, parseToken } from '../crypto/token.ts';
 import { DomainError } from '../domain/domain-error.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { BearerPrincipal } from '../domain/principal.ts';
 import {
   type CredentialFault,
   type CredentialKind,
@@ -19,6 +19,7 @@ export interface AuthenticationDeps {
 const faultDetails: Readonly<Record<CredentialFault, string>> = {
   pending: 'the token is not active yet',
   revoked: 'the token was revoked; use another',
+  suspended: 'the token is suspended: the AccessGrant that carried it was withdrawn; ask an admin of the cluster',
   expired: 'the token has expired; use another',
   disabled: 'the user of this token is disabled',
   scope_deleted: 'the organization, project or environment of this token was deleted',
@@ -31,9 +32,9 @@ export type RefusalFault = CredentialFault | 'missing' | 'malformed' | 'unknown'
 export class AuthenticationRefusal extends DomainError {
   readonly fault: RefusalFault;
   /** Whom the token stands for; given only where its secret part was right. */
-  readonly principal: Principal | undefined;
+  readonly principal: BearerPrincipal | undefined;
 
-  constructor(fault: RefusalFault, detail: string, principal?: Principal) {
+  constructor(fault: RefusalFault, detail: string, principal?: BearerPrincipal) {
     super('unauthenticated', detail);
     this.fault = fault;
     this.principal = principal;
@@ -58,7 +59,7 @@ export class Authentication {
    * detail tells a missing, a malformed and an unknown token apart, and why a known one opens nothing only to whoever
    * has its secret part; store_unavailable without the database.
    */
-  async authenticate(bearer: string | undefined): Promise<Principal> {
+  async authenticate(bearer: string | undefined): Promise<BearerPrincipal> {
     if (bearer === undefined || bearer === '') {
       throw new AuthenticationRefusal('missing', 'a token is needed; send it as "Authorization: Bearer <token>"');
     }

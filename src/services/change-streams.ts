@@ -101,6 +101,9 @@ export class ChangeStreams {
         return this.#wake(({ principalId }) => principalId === event.serviceTokenId);
       case 'user':
         return this.#wake(({ principalId }) => principalId === event.userId);
+      case 'snapshot':
+        // No change of the environment.
+        return;
     }
   }
 

@@ -4,6 +4,7 @@ import { credentialIsLive } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { inTransaction, type Transaction } from '../store/transaction.ts';
 import type { AnyAccess } from './access.ts';
+import type { AnyResourceAccess } from './resource-access.ts';
 
 /** What a change answers, and the audit row it leaves. */
 export interface Mutated<T> {
@@ -19,7 +20,7 @@ export interface Mutated<T> {
  */
 export async function mutate<T>(
   deps: { readonly database: Pick<Database, 'prisma'> },
-  access: AnyAccess,
+  access: AnyAccess | AnyResourceAccess,
   work: (tx: Transaction) => Promise<Mutated<T>>,
   timeoutMs?: number,
 ): Promise<T> {
@@ -45,7 +46,7 @@ export interface FinalChange<T> {
  */
 export async function mutateJudgedFirst<T>(
   deps: { readonly database: Pick<Database, 'prisma'> },
-  access: AnyAccess,
+  access: AnyAccess | AnyResourceAccess,
   work: FinalChange<T>,
 ): Promise<T> {
   return inTransaction(deps.database, async (tx) => {
@@ -58,9 +59,12 @@ export async function mutateJudgedFirst<T>(
 }
 
 /** The last look at credential and right; from here to the commit no withdrawal of either is. */
-async function judgeAgain(tx: Transaction, access: AnyAccess): Promise<void> {
+async function judgeAgain(tx: Transaction, access: AnyAccess | AnyResourceAccess): Promise<void> {
   if (!(await credentialIsLive(tx, access.caller.principal))) {
-    throw new DomainError('unauthenticated', 'the token ended while the request was under way; nothing was changed');
+    throw new DomainError(
+      'unauthenticated',
+      'the token ended or was changed while the request was under way; nothing was done',
+    );
   }
   await access.confirm(tx);
 }

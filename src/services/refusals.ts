@@ -1,6 +1,14 @@
 import { DomainError } from '../domain/domain-error.ts';
-import { type Action, type Decision, type InstanceAction, type PersonAction, rules } from '../domain/policy.ts';
-import type { Principal, Role } from '../domain/principal.ts';
+import { type GrantPlace, grantYaml } from '../domain/grants.ts';
+import {
+  type Action,
+  type Decision,
+  type InstanceAction,
+  type PersonAction,
+  type ResourceAction,
+  rules,
+} from '../domain/policy.ts';
+import type { BearerPrincipal, ResourcePrincipal, Role, TokenPermission } from '../domain/principal.ts';
 
 /** The texts in which `Access` refuses. */
 
@@ -22,7 +30,7 @@ interface Refused {
 }
 
 /** DomainError not_found for what is hidden, forbidden for what is denied, saying what it needs. */
-export function refusal(principal: Principal, action: Action, { place, decision, role }: Refused): DomainError {
+export function refusal(principal: BearerPrincipal, action: Action, { place, decision, role }: Refused): DomainError {
   if (decision === 'hidden') return new DomainError('not_found', `${place} does not exist, or is not visible to you`);
   const needed = rules[action].serviceToken;
   if (principal.type === 'user') {
@@ -41,4 +49,32 @@ export function refusal(principal: Principal, action: Action, { place, decision,
 /** DomainError forbidden for a service token that asks for what only people have. */
 export function personRefusal(action: PersonAction): DomainError {
   return new DomainError('forbidden', `no service token allows ${action}; use a personal token`);
+}
+
+/** DomainError forbidden for a kind of custom resource that does no such thing. */
+export function resourceRefusal({ kind }: ResourcePrincipal, action: ResourceAction): DomainError {
+  return new DomainError('forbidden', `no ${kind} may do ${action}`);
+}
+
+/** DomainError forbidden for a custom resource without the grant it needs, with the AccessGrant that would give it. */
+export function grantRefusal(
+  { kind, name, namespace }: ResourcePrincipal,
+  asked: GrantPlace & { readonly permission: TokenPermission },
+): DomainError {
+  const { organization, project, environment, permission } = asked;
+  const place = grantPlaceText({ organization, project, environment });
+  if (namespace === null)
+    return new DomainError('forbidden', `${name} is in no namespace, so no AccessGrant is for it`);
+  const yaml = grantYaml({ ...asked, kind }, namespace, `${namespace}-${organization}`);
+  return new DomainError(
+    'forbidden',
+    `${name} needs ${permission} on ${place}, and no AccessGrant allows that to namespace ${namespace}; ` +
+      `ask an admin of the cluster to apply one such as:\n${yaml}`,
+  );
+}
+
+/** `project acme/web`, by the levels that are given. */
+export function grantPlaceText({ organization, project, environment }: GrantPlace): string {
+  const given = Object.entries({ organization, project, environment }).filter(([, slug]) => slug !== null);
+  return placeOf(Object.fromEntries(given));
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Database } from '../store/database.ts';
+import { notifySnapshot } from '../store/notify.ts';
 import {
   compareSnapshot,
   deleteSnapshot,
@@ -173,6 +174,7 @@ export class Snapshots {
           const snapshot = await readSnapshot(tx, environmentId, id);
           if (snapshot === undefined) throw absentSnapshot(id);
           await deleteSnapshot(tx, id);
+          await notifySnapshot(tx, id);
           return { result: undefined, audit: successRecord(access, auditedFields(snapshot)) };
         }),
       );

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Principal, TokenPermission, TokenScope } from '../domain/principal.ts';
+import type { BearerPrincipal, Principal, TokenPermission, TokenScope } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
@@ -10,10 +10,10 @@ export type CredentialKind = 'service_token' | 'personal_token';
  * Why a credential opens nothing, although its secret part may be right. `scope_deleted`: its organization, project
  * or environment is gone.
  */
-export type CredentialFault = 'pending' | 'revoked' | 'expired' | 'disabled' | 'scope_deleted';
+export type CredentialFault = 'pending' | 'revoked' | 'suspended' | 'expired' | 'disabled' | 'scope_deleted';
 
 export interface FoundCredential {
-  readonly principal: Principal;
+  readonly principal: BearerPrincipal;
   /** SHA-256 of the whole token. */
   readonly tokenHash: Uint8Array;
   /** Judged by the database's clock. */
@@ -55,7 +55,8 @@ const serviceTokenFault = `CASE
     WHEN o.deleted_at IS NOT NULL OR (t.scope <> 'organization' AND p.id IS NULL)
       OR (t.scope = 'environment' AND e.id IS NULL) THEN 'scope_deleted'
     WHEN c.state = 'pending' THEN 'pending'
-    WHEN c.expires_at <= clock_timestamp() THEN 'expired' END`;
+    WHEN c.expires_at <= clock_timestamp() THEN 'expired'
+    WHEN t.suspended_at IS NOT NULL THEN 'suspended' END`;
 const personalTokenTables = 'personal_token c JOIN app_user u ON u.id = c.user_id';
 const personalTokenFault = `CASE
     WHEN c.revoked_at IS NOT NULL THEN 'revoked'
@@ -119,15 +120,19 @@ export async function findCredentials(
 /**
  * Whether the principal's credential still stands, seen from inside a transaction. It share-locks the credential and
  * its token or user: from here to the commit a revocation waits, so none is answered before what it missed is done.
- * The user before the personal token, as whatever changes people takes them.
+ * The user before the personal token, as whatever changes people takes them. A custom resource has no credential that
+ * could end. A service token whose permission was changed meanwhile is no longer what was let in.
  */
 export async function credentialIsLive(tx: Transaction, principal: Principal): Promise<boolean> {
+  if (principal.type === 'resource') return true;
   const service = principal.type === 'service_token';
-  const [row] = await tx.$queryRaw<{ fault: CredentialFault | null }[]>`
-    SELECT ${Prisma.raw(service ? serviceTokenFault : personalTokenFault)} AS fault
+  const [row] = await tx.$queryRaw<{ fault: CredentialFault | null; permission: TokenPermission | null }[]>`
+    SELECT ${Prisma.raw(service ? serviceTokenFault : personalTokenFault)} AS fault,
+      ${Prisma.raw(service ? 't.permission' : 'NULL')} AS permission
     FROM ${Prisma.raw(service ? serviceTokenTables : personalTokenTables)}
     WHERE c.id = ${principal.credentialId}::uuid FOR SHARE OF ${Prisma.raw(service ? 'c, t' : 'u, c')}`;
-  return row !== undefined && row.fault === null;
+  if (row === undefined || row.fault !== null) return false;
+  return principal.type === 'user' || principal.permission === row.permission;
 }
 
 /** Notes that credentials were used just now. One that is being changed at this moment is passed over. */
@@ -162,6 +167,6 @@ function foundPersonalToken(row: UserRow): FoundCredential {
   });
 }
 
-function foundCredential(row: CredentialRow, principal: Principal): FoundCredential {
+function foundCredential(row: CredentialRow, principal: BearerPrincipal): FoundCredential {
   return { principal, tokenHash: row.token_hash, fault: row.fault, useDue: row.use_due };
 }

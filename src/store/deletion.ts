@@ -39,7 +39,7 @@ export async function markDeleted(tx: Transaction, target: TargetIds): Promise<v
 export async function notifyDeletion(tx: Transaction, target: TargetIds): Promise<void> {
   const { organizationId, projectId, environmentId } = target;
   await tx.$executeRaw`
-    SELECT pg_notify(${notifyChannel}, json_build_object('e', e.id, 'r', e.revision_id)::text)
+    SELECT pg_notify(${notifyChannel}, json_build_object('e', e.id, 'r', e.revision_id, 'd', true)::text)
     FROM environment e JOIN project p ON p.id = e.project_id
     WHERE p.organization_id = ${organizationId}::uuid ${ofScope(target)}`;
   await tx.$executeRaw`

@@ -2,9 +2,16 @@ import type { Transaction } from './transaction.ts';
 
 /** What is told of a commit: ids and nothing else. */
 export type StoreMessage =
-  | { readonly kind: 'environment'; readonly environmentId: string; readonly revisionId: string }
+  | {
+      readonly kind: 'environment';
+      readonly environmentId: string;
+      readonly revisionId: string;
+      /** It, or something above it, was deleted or purged; absent at every other commit. */
+      readonly ended?: true;
+    }
   | { readonly kind: 'service_token'; readonly serviceTokenId: string }
-  | { readonly kind: 'user'; readonly userId: string };
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'snapshot'; readonly snapshotId: string };
 
 export const notifyChannel = 'keyframe';
 
@@ -23,14 +30,21 @@ export async function notifyUser(tx: Transaction, userId: string): Promise<void>
   await notify(tx, { u: userId });
 }
 
+/** Tells every listener, at the commit, that a snapshot was deleted. */
+export async function notifySnapshot(tx: Transaction, snapshotId: string): Promise<void> {
+  await notify(tx, { s: snapshotId });
+}
+
 /** Reads a notification's payload; undefined for one that this version does not know. */
 export function parseMessage(payload: string): StoreMessage | undefined {
   const fields = parseObject(payload);
   if (typeof fields['e'] === 'string' && typeof fields['r'] === 'string') {
-    return { kind: 'environment', environmentId: fields['e'], revisionId: fields['r'] };
+    const ended = fields['d'] === true ? { ended: true as const } : {};
+    return { kind: 'environment', environmentId: fields['e'], revisionId: fields['r'], ...ended };
   }
   if (typeof fields['t'] === 'string') return { kind: 'service_token', serviceTokenId: fields['t'] };
-  return typeof fields['u'] === 'string' ? { kind: 'user', userId: fields['u'] } : undefined;
+  if (typeof fields['u'] === 'string') return { kind: 'user', userId: fields['u'] };
+  return typeof fields['s'] === 'string' ? { kind: 'snapshot', snapshotId: fields['s'] } : undefined;
 }
 
 async function notify(tx: Transaction, fields: Readonly<Record<string, string>>): Promise<void> {

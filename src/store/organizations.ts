@@ -19,7 +19,8 @@ export interface NewOrganization {
   readonly id: string;
   readonly slug: string;
   readonly displayName: string;
-  readonly ownerId: string;
+  /** Null for an organization that nobody owns: a custom resource made it. */
+  readonly ownerId: string | null;
 }
 
 const columns = `o.id, o.slug, o.display_name AS "displayName", o.created_at AS "createdAt"`;
@@ -38,7 +39,7 @@ const ofUser: Statement = {
     ORDER BY o.slug COLLATE "C"`,
 };
 
-/** Inserts an organization and its owner; undefined when the slug is taken, be it by a deleted organization. */
+/** Inserts an organization and its owner, if it has one; undefined when the slug is taken, be it by a deleted organization. */
 export async function insertOrganization(
   tx: Transaction,
   { id, slug, displayName, ownerId }: NewOrganization,
@@ -49,7 +50,7 @@ export async function insertOrganization(
     RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
   const [organization] = rows;
   if (organization === undefined) return undefined;
-  await tx.membership.create({ data: { organizationId: id, userId: ownerId, role: 'owner' } });
+  if (ownerId !== null) await tx.membership.create({ data: { organizationId: id, userId: ownerId, role: 'owner' } });
   return organization;
 }
 

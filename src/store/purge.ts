@@ -1,5 +1,6 @@
 import type { TargetIds } from './access.ts';
 import { Prisma } from './generated/client.ts';
+import { notifyChannel } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What a purge is asked for: slugs from the organization down to the level of the thing itself. */
@@ -59,9 +60,17 @@ const secretsAtOnce = 200;
 const snapshotsAtOnce = 50;
 
 async function empty(tx: Transaction, environmentId: string): Promise<void> {
+  // Told at the commit: whoever waits for the slug can have it then.
+  await tx.$executeRaw`
+    SELECT pg_notify(${notifyChannel}, json_build_object('e', id, 'r', revision_id, 'd', true)::text)
+    FROM environment WHERE id = ${environmentId}::uuid`;
   const snapshots = (): Promise<number> => tx.$executeRaw`
-    DELETE FROM snapshot WHERE id IN (
-      SELECT id FROM snapshot WHERE environment_id = ${environmentId}::uuid LIMIT ${snapshotsAtOnce})`;
+    WITH gone AS (
+      DELETE FROM snapshot WHERE id IN (
+        SELECT id FROM snapshot WHERE environment_id = ${environmentId}::uuid LIMIT ${snapshotsAtOnce})
+      RETURNING id
+    )
+    SELECT pg_notify(${notifyChannel}, json_build_object('s', id)::text) FROM gone`;
   const secrets = (): Promise<number> => tx.$executeRaw`
     DELETE FROM secret WHERE id IN (
       SELECT id FROM secret WHERE environment_id = ${environmentId}::uuid LIMIT ${secretsAtOnce})`;

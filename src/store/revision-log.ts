@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ActorType, Principal, Role } from '../domain/principal.ts';
+import type { ActorType, BearerPrincipal, Role } from '../domain/principal.ts';
 import { liveCredentialIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { RevisionIds } from './revisions.ts';
@@ -148,7 +148,7 @@ export async function lookForStream(
     environmentId,
     principal,
     position,
-  }: { readonly environmentId: string; readonly principal: Principal; readonly position: StreamPosition },
+  }: { readonly environmentId: string; readonly principal: BearerPrincipal; readonly position: StreamPosition },
 ): Promise<StreamLook | undefined> {
   const userId = principal.type === 'user' ? principal.id : null;
   const values = [environmentId, userId, principal.credentialId, position.revision, position.revisionId];

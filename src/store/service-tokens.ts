@@ -21,6 +21,8 @@ export interface ServiceTokenRecord {
   /** When the newest credential ends; null for never. */
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** Set while it opens nothing because the AccessGrant that carries a token of a custom resource is withdrawn. */
+  readonly suspendedAt: Date | null;
   /** When any credential was last used, to the minute; null for never. */
   readonly lastUsedAt: Date | null;
 }
@@ -34,7 +36,15 @@ export interface NewServiceToken {
   readonly environmentId: string | null;
   readonly permission: TokenPermission;
   readonly creator: Actor;
-  readonly credential: { readonly id: string; readonly tokenHash: Uint8Array; readonly expiresAt: Date | null };
+  readonly credential: {
+    readonly id: string;
+    readonly tokenHash: Uint8Array;
+    readonly expiresAt: Date | null;
+    /** 1 unless told. */
+    readonly serial?: number;
+    /** `active` unless told. */
+    readonly state?: 'pending' | 'active';
+  };
 }
 
 /** What is there of a scope that a token is asked for, and the database's time. */
@@ -68,7 +78,7 @@ const tables = `service_token t
 const columns = `t.id, t.name, t.scope, t.project_id AS "projectId", t.environment_id AS "environmentId", t.permission,
     t.created_by_id AS "createdBy", t.created_by_type AS "createdByType", t.created_by_name AS "createdByName",
     t.created_at AS "createdAt", c.expires_at AS "expiresAt", t.revoked_at AS "revokedAt",
-    c.last_used_at AS "lastUsedAt"`;
+    t.suspended_at AS "suspendedAt", c.last_used_at AS "lastUsedAt"`;
 
 const listStatement: Statement = {
   name: 'service-tokens-list',
@@ -111,10 +121,12 @@ export async function findScopeFacts(
 /** Inserts a service token with its first credential; answers the token's time of creation. */
 export async function insertServiceToken(tx: Transaction, token: NewServiceToken): Promise<Date> {
   const { creator, credential } = token;
+  const { serial = 1, state = 'active' } = credential;
   const [created] = await tx.$queryRaw<{ createdAt: Date }[]>`
     WITH credential AS (
-      INSERT INTO service_token_credential (id, service_token_id, serial, token_hash, expires_at)
-      VALUES (${credential.id}::uuid, ${token.id}::uuid, 1, ${credential.tokenHash}, ${credential.expiresAt}::timestamptz)
+      INSERT INTO service_token_credential (id, service_token_id, serial, token_hash, expires_at, state)
+      VALUES (${credential.id}::uuid, ${token.id}::uuid, ${serial}::int, ${credential.tokenHash},
+        ${credential.expiresAt}::timestamptz, ${state}::credential_state)
     )
     INSERT INTO service_token (id, organization_id, name, scope, project_id, environment_id, permission, created_by_id,
       created_by_type, created_by_name)

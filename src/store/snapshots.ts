@@ -55,10 +55,11 @@ export interface SnapshotDifference {
   readonly differences: readonly KeyDifference[];
 }
 
-const recordColumns = `n.id, n.name, n.description, n.created_by_id AS "createdBy",
+/** The columns of a `SnapshotRecord`, from `recordTables`. */
+export const recordColumns = `n.id, n.name, n.description, n.created_by_id AS "createdBy",
     n.created_by_type AS "createdByType", n.created_by_name AS "createdByName", n.created_at AS "createdAt",
     n.secret_count AS "secretCount", coalesce(r.number, 0) AS revision, n.revision_id AS "revisionId"`;
-const recordTables = 'snapshot n LEFT JOIN environment_revision r ON r.id = n.revision_id';
+export const recordTables = 'snapshot n LEFT JOIN environment_revision r ON r.id = n.revision_id';
 
 const listStatement: Statement = {
   name: 'snapshots-list',

@@ -44,6 +44,8 @@ const serviceTokenFields = {
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
+  /** Set while a token of a custom resource opens nothing, because its AccessGrant is withdrawn. */
+  suspendedAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
 };
 

@@ -64,7 +64,7 @@ afterAll(() => resources.disposeAsync());
 
 async function makeSite(
   name: string,
-  options: { target?: object; values?: Record<string, string> } = {},
+  options: { target?: object; spec?: Record<string, unknown>; values?: Record<string, string> } = {},
 ): Promise<SyncSite> {
   rightful.push(`${namespace}/${name}`, `${namespace}/${name}-token`);
   const made = await stack.makeSite({ namespace, name, values, ...options, target: { ...options.target } });
@@ -173,7 +173,9 @@ async function useController(): Promise<void> {
     values: { '.dockerconfigjson': canary.value },
     target: { type: 'kubernetes.io/dockerconfigjson' },
   });
-  await invalid.waitForReason('TargetRefused');
+  await invalid.waitForReason('TypeUnmet');
+  const undecodable = await makeSite('undecodable', { spec: { keys: { decodeBase64: ['*'] } } });
+  await undecodable.waitForReason('NotBase64');
   const quoting = {
     kind: 'Status',
     status: 'Failure',

@@ -64,13 +64,14 @@ describe('a SecretSync that says as little as it may', () => {
       ...spec,
       tokenSecretRef: { name: 'reader', key: 'token' },
       target: { type: 'Opaque', creationPolicy: 'Create', deletionPolicy: 'Retain' },
+      maxDeletedKeys: '50%',
       suspend: false,
     });
   });
 
   test('is found by its short name and its category, and shows its columns', async () => {
     const { body } = await adminClient().send({ path: '/apis/keyframe.dev/v1alpha1' });
-    const [resource] = (body as { resources: object[] }).resources;
+    const resource = (body as { resources: { name: string }[] }).resources.find(({ name }) => name === 'secretsyncs');
     expect(resource).toMatchObject({ shortNames: ['ksync'], categories: ['keyframe'], namespaced: true });
     const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
     const table = await adminClient().send({ path: path(), accept });
@@ -163,11 +164,11 @@ describe('a SecretSync is refused with a sentence about', () => {
       apiVersion: 'keyframe.dev/v1alpha1',
       kind: 'SecretSync',
       metadata: { name: 'x' },
-      spec: { ...spec, keys: {} },
+      spec: { ...spec, colour: 'red' },
     };
     const answer = await adminClient().send({ method: 'POST', path: `${path()}?fieldValidation=Strict`, body });
     expect(answer.status).toBe(400);
-    expect((answer.body as { message: string }).message).toContain('unknown field "spec.keys"');
+    expect((answer.body as { message: string }).message).toContain('unknown field "spec.colour"');
   });
 });
 
@@ -246,8 +247,8 @@ interface Schema {
 /** The paths of all fields that have no description; the API server itself describes metadata. */
 function undescribed(schema: Schema, at: string): string[] {
   const own = schema.description === undefined && at !== '.metadata' ? [at] : [];
-  const inside = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
-    undescribed(field, `${at}.${name}`),
+  const inside = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
+    undescribed(inner, `${at}.${name}`),
   );
   const parts = [schema.items, schema.additionalProperties].flatMap((part) =>
     part === undefined ? [] : undescribed(part, `${at}[]`),
@@ -255,18 +256,40 @@ function undescribed(schema: Schema, at: string): string[] {
   return [...own, ...inside, ...parts];
 }
 
+interface Definition {
+  readonly spec: {
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[];
+  };
+}
+
+/** A schema by its name; one that is not there explains nothing. */
+function field(schemas: Readonly<Record<string, Schema>> | undefined, name: string): Schema {
+  return schemas?.[name] ?? {};
+}
+
+async function definitions(): Promise<Definition[]> {
+  const folder = join(checkoutDirectory, 'crds');
+  const files = await readdir(folder);
+  return await Promise.all(files.map(async (file) => parse(await readFile(join(folder, file), 'utf8')) as Definition));
+}
+
 test('every field of every kind is explained, in the file and as the cluster tells it', async () => {
-  for (const file of await readdir(join(checkoutDirectory, 'crds'))) {
-    const { spec: definition } = parse(await readFile(join(checkoutDirectory, 'crds', file), 'utf8')) as {
-      spec: { versions: { schema: { openAPIV3Schema: Schema } }[] };
-    };
-    for (const { schema } of definition.versions) expect(undescribed(schema.openAPIV3Schema, '')).toEqual([]);
-  }
   const { body } = await adminClient().send({ path: '/openapi/v3/apis/keyframe.dev/v1alpha1' });
-  const served = (body as { components: { schemas: Record<string, Schema> } }).components.schemas[
-    'dev.keyframe.v1alpha1.SecretSync'
-  ];
-  expect(served?.properties?.['spec']?.properties?.['suspend']?.description).toContain('nothing is read');
+  const { schemas } = (body as { components: { schemas: Record<string, Schema> } }).components;
+  const kinds = await definitions();
+  expect(kinds.length).toBeGreaterThan(4);
+  for (const { spec: definition } of kinds) {
+    for (const { schema } of definition.versions) expect(undescribed(schema.openAPIV3Schema, '')).toEqual([]);
+    const explained = field(schemas, `dev.keyframe.v1alpha1.${definition.names.kind}`);
+    const parts = [field(explained.properties, 'spec'), field(explained.properties, 'status')];
+    for (const part of parts) {
+      expect(part.properties).toBeDefined();
+      expect(undescribed(part, definition.names.kind)).toEqual([]);
+    }
+  }
+  const sync = field(field(schemas, 'dev.keyframe.v1alpha1.SecretSync').properties, 'spec');
+  expect(field(sync.properties, 'suspend').description).toContain('nothing is read');
 });
 
 test('generated files are what `npm run generate` makes of their sources', async () => {

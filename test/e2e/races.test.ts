@@ -9,8 +9,8 @@ import { Stack } from '../support/stack.ts';
 import type { SyncSite } from '../support/sync-site.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Two controllers alive at once, as when a leader is slow to learn that it is one no more. The older one is made slow at
-// the places where that matters.
+// Two controllers at work at once, as when a leader is slow to learn that it is one no more: each holds a Lease of its own
+// here, so that neither waits for the other. The older one is made slow at the places where that matters.
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;
@@ -47,7 +47,9 @@ async function untilOlderIsSettled(): Promise<void> {
   // It follows its token from the end of its first reconcile on.
   const followsToken = ({ isWatch, path, query }: ProxiedRequest): boolean =>
     isWatch && path.includes(`/${site.namespace}/`) && query.has('fieldSelector');
-  await waitFor('the older controller to follow its token', () => olderApi.countOpen(followsToken) === 1);
+  // After a kill it has to wait for its predecessor's Lease to run out.
+  const patient = { timeoutMs: 30_000 };
+  await waitFor('the older controller to follow its token', () => olderApi.countOpen(followsToken) === 1, patient);
   await waitFor('the older controller to ask for nothing more', async () => {
     const before = olderApi.passages().length;
     await pause(400);
@@ -57,7 +59,8 @@ async function untilOlderIsSettled(): Promise<void> {
 
 function startOlder(): Promise<ServerProcess> {
   const { kubeconfigFile } = olderApi;
-  return stack.startController({ name: 'older', kubeconfigFile, databaseUrl: olderDatabase.url });
+  const env = { NAMESPACE: stack.namespaces[1] ?? '' };
+  return stack.startController({ name: 'older', kubeconfigFile, databaseUrl: olderDatabase.url, env });
 }
 
 /** The values of COUNT that the Secret has had, in order. */

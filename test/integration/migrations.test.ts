@@ -160,6 +160,7 @@ describe('migrations and prisma/schema.prisma', () => {
       'organization organization_slug_form',
       'personal_token personal_token_hash_size',
       'project project_slug_form',
+      'resource_claim resource_claim_serial_counts',
       'secret secret_key_form',
       'secret secret_version_counts',
       'secret_version secret_version_counts',

@@ -21,7 +21,6 @@ export async function startSharedCluster(): Promise<void> {
   const controllerKubeconfig = join(cluster.runFolder, 'controller.kubeconfig');
   await createControllerAccount({
     adminKubeconfig: cluster.kubeconfig,
-    rulesFile: join(checkoutDirectory, 'charts', 'keyframe', 'files', 'controller-rules.yaml'),
     kubeconfigFile: controllerKubeconfig,
     tokenSeconds,
   });

@@ -21,7 +21,6 @@ export async function startOwnCluster(
   const cluster = await cache.start(withoutDefinitions ? {} : { customResources: definitionsFolder });
   await createControllerAccount({
     adminKubeconfig: cluster.kubeconfig,
-    rulesFile: join(checkoutDirectory, 'charts', 'keyframe', 'files', 'controller-rules.yaml'),
     kubeconfigFile: join(cluster.runFolder, 'controller.kubeconfig'),
     tokenSeconds: 3600,
   });

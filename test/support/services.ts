@@ -4,7 +4,7 @@ import { RootKeys } from '../../src/crypto/root-keys.ts';
 import { generateToken } from '../../src/crypto/token.ts';
 import type { Plaintext } from '../../src/domain/plaintext.ts';
 import type { EnvironmentAction, OrganizationAction, ProjectAction } from '../../src/domain/policy.ts';
-import type { Caller, Principal, Role } from '../../src/domain/principal.ts';
+import type { Caller, BearerPrincipal, Role } from '../../src/domain/principal.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import {
@@ -27,6 +27,10 @@ import { Members } from '../../src/services/members.ts';
 import { type OrganizationRecord, Organizations } from '../../src/services/organizations.ts';
 import { PersonalTokens } from '../../src/services/personal-tokens.ts';
 import { type ProjectRecord, Projects } from '../../src/services/projects.ts';
+import { ResourceAccess } from '../../src/services/resource-access.ts';
+import { ResourceEnvironments } from '../../src/services/resource-environments.ts';
+import { ResourceSnapshots } from '../../src/services/resource-snapshots.ts';
+import { ResourceTokens } from '../../src/services/resource-tokens.ts';
 import { Restores } from '../../src/services/restores.ts';
 import { SecretWriter } from '../../src/services/secret-writer.ts';
 import { Secrets } from '../../src/services/secrets.ts';
@@ -61,6 +65,10 @@ export interface TestServices {
   readonly changes: Changes;
   readonly changeStreams: ChangeStreams;
   readonly auditEntries: AuditEntries;
+  readonly resourceAccess: ResourceAccess;
+  readonly resourceTokens: ResourceTokens;
+  readonly resourceSnapshots: ResourceSnapshots;
+  readonly resourceEnvironments: ResourceEnvironments;
   /** What the streams of changes hear by; a test that has some starts it. */
   readonly feed: ChangeFeed;
   /** Waits for what is written in the background and closes the database. */
@@ -150,6 +158,10 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     changes: new Changes({ database, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock: systemClock, ...options.streams }),
     auditEntries: new AuditEntries({ database, audit }),
+    resourceAccess: new ResourceAccess({ database, audit }),
+    resourceTokens: new ResourceTokens({ database, audit }),
+    resourceSnapshots: new ResourceSnapshots({ database, queue, audit }),
+    resourceEnvironments: new ResourceEnvironments({ database, audit }),
     feed,
     close: async () => {
       await feed.close();
@@ -161,7 +173,7 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
 }
 
 /** A caller as an edge makes one: with a request id of its own. */
-export function callerOf(principal: Principal): Caller {
+export function callerOf(principal: BearerPrincipal): Caller {
   return { principal, requestId: randomUUID(), sourceAddress: '192.0.2.7' };
 }
 

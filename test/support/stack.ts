@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allowClusterReads, allowLease } from '../../scripts/cluster/controller-account.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import { ApiClient } from './api-client.ts';
@@ -108,17 +109,25 @@ export class Stack {
     return this.#kept(await ServerProcess.start(this.#resources, { role: 'api', env: all }));
   }
 
-  /** Starts a controller and waits until it is ready. */
+  /** Starts a controller and waits until it is ready: to work, or to stand by while another one works. */
   async startController(options: ControllerOptions = {}): Promise<ServerProcess> {
+    const controller = await this.spawnController(options);
+    await controller.ready();
+    return controller;
+  }
+
+  /** Starts a controller and does not wait for it. */
+  async spawnController(options: ControllerOptions = {}): Promise<ServerProcess> {
     const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile, env } = options;
     const all = {
       ...this.#env,
       DATABASE_URL: databaseUrl,
       KUBECONFIG_FILE: kubeconfigFile,
       WATCH_NAMESPACES: this.namespaces.join(','),
+      NAMESPACE: this.namespaces[0] ?? '',
       ...env,
     };
-    return this.#kept(await ServerProcess.start(this.#resources, { role: 'controller', env: all, name }));
+    return this.#kept(await ServerProcess.spawn(this.#resources, { role: 'controller', env: all, name }));
   }
 
   /** A namespace that no test of the stack has had yet. */
@@ -170,7 +179,14 @@ async function makeNamespaces(resources: AsyncDisposableStack, kube: KubeHttp, c
     resources.defer(() => deleteNamespace(namespace, kube));
     namespaces.push(namespace);
   }
-  for (const namespace of namespaces) await allowController(kube, namespace, namespaces[0] ?? '');
+  const [accountNamespace = ''] = namespaces;
+  for (const namespace of namespaces) {
+    await allowController(kube, namespace, accountNamespace);
+    await allowLease(kube, namespace, { namespace: accountNamespace, name: account });
+  }
+  const subject = { namespace: accountNamespace, name: account };
+  const binding = await allowClusterReads(kube, subject, accountNamespace);
+  resources.defer(async () => void (await kube.find({ method: 'DELETE', path: binding })));
   return namespaces;
 }
 

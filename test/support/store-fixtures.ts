@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { generateToken } from '../../src/crypto/token.ts';
 import type {
   Caller,
-  Principal,
+  BearerPrincipal,
   ServiceTokenPrincipal,
   TokenPermission,
   UserPrincipal,
@@ -16,7 +16,7 @@ export interface EnvironmentFixture {
   readonly revisionId: string;
 }
 
-export interface TokenFixture<P extends Principal = Principal> {
+export interface TokenFixture<P extends BearerPrincipal = BearerPrincipal> {
   /** The whole token. */
   readonly token: string;
   readonly credentialId: string;
@@ -108,7 +108,7 @@ export class StoreFixtures {
 }
 
 /** A call by a principal, from nowhere in particular. */
-export function callerOf(principal: Principal): Caller {
+export function callerOf(principal: BearerPrincipal): Caller {
   return { principal, requestId: randomUUID(), sourceAddress: '192.0.2.1' };
 }
 

@@ -12,6 +12,8 @@ export interface SiteOptions {
   readonly token?: TokenOptions;
   /** Fields of `spec.target`. */
   readonly target?: Readonly<Record<string, unknown>>;
+  /** Further fields of `spec`. */
+  readonly spec?: Readonly<Record<string, unknown>>;
   /** Name of the SecretSync and, unless the target says otherwise, of its Secret. */
   readonly name?: string;
   /** Default: the SecretSync's name with `-token`. */
@@ -31,6 +33,7 @@ export class SyncSite {
   readonly token: ServiceToken;
   readonly tokenSecretName: string;
   readonly #target: Readonly<Record<string, unknown>>;
+  readonly #spec: Readonly<Record<string, unknown>>;
 
   private constructor(kube: KubeHttp, environment: ApiEnvironment, token: ServiceToken, options: SiteOptions) {
     this.kube = kube;
@@ -40,6 +43,7 @@ export class SyncSite {
     this.name = options.name ?? 'app';
     this.tokenSecretName = options.tokenSecretName ?? `${this.name}-token`;
     this.#target = options.target ?? {};
+    this.#spec = options.spec ?? {};
   }
 
   /** Makes the environment, its token, the token's Secret and the SecretSync; does not wait for the Secret. */
@@ -74,6 +78,7 @@ export class SyncSite {
       environmentRef: this.environment.ref,
       tokenSecretRef: { name: this.tokenSecretName },
       target: this.#target,
+      ...this.#spec,
     };
     const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', metadata: { name: this.name }, spec };
     await this.kube.json({ method: 'POST', path: parentOf(this.syncPath), body });

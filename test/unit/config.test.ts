@@ -53,7 +53,7 @@ describe('a complete environment', () => {
       rateLimits: { requests: 6000, failedAuthentications: 60 },
       shutdownDelayMs: 0,
       bootstrapAdmin: undefined,
-      controller: { kubeconfigFile: undefined, watchNamespaces: [], resyncIntervalMs: 600_000 },
+      controller: { kubeconfigFile: undefined, watchNamespaces: [], namespace: undefined, resyncIntervalMs: 600_000 },
     });
     expect(config.databaseUrl.reveal()).toBe(databaseUrl);
     expect(config.databaseDirectUrl.reveal()).toBe(databaseUrl);
@@ -77,6 +77,8 @@ describe('a complete environment', () => {
           KEYFRAME_LOG_LEVEL: 'debug',
           KEYFRAME_KUBECONFIG_FILE: '/kubeconfig',
           KEYFRAME_WATCH_NAMESPACES: 'team-a, team-b,team-a',
+          KEYFRAME_NAMESPACE: 'keyframe',
+          KEYFRAME_CLUSTER_NAME: 'Paris-1.prod',
           KEYFRAME_RESYNC_INTERVAL: '1m30s',
           KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com',
           KEYFRAME_BOOTSTRAP_TOKEN_FILE: '/token',
@@ -93,7 +95,13 @@ describe('a complete environment', () => {
       rateLimits: { requests: 0, failedAuthentications: 1_000_000 },
       shutdownDelayMs: 5000,
       bootstrapAdmin: { email: 'admin@example.com', tokenFile: '/token' },
-      controller: { kubeconfigFile: '/kubeconfig', watchNamespaces: ['team-a', 'team-b'], resyncIntervalMs: 90_000 },
+      controller: {
+        kubeconfigFile: '/kubeconfig',
+        watchNamespaces: ['team-a', 'team-b'],
+        namespace: 'keyframe',
+        clusterName: 'Paris-1.prod',
+        resyncIntervalMs: 90_000,
+      },
     });
     expect(config.databaseDirectUrl.reveal()).toBe('postgres://direct/keyframe');
   });
@@ -186,6 +194,7 @@ describe('one fault is told in one sentence', () => {
       { KEYFRAME_WATCH_NAMESPACES: 'a,Canary' },
       'KEYFRAME_WATCH_NAMESPACES: must be names of namespaces',
     ],
+    ["the controller's own namespace", { KEYFRAME_NAMESPACE: 'Canary' }, 'must be the name of a namespace'],
     ['a duration without a unit', { KEYFRAME_RESYNC_INTERVAL: '10' }, 'must be a duration from 1s to 24h'],
     ['a duration of nothing', { KEYFRAME_RESYNC_INTERVAL: '0s' }, 'must be a duration from 1s to 24h'],
     ['a duration of days', { KEYFRAME_RESYNC_INTERVAL: '25h' }, 'must be a duration from 1s to 24h'],

@@ -2,6 +2,7 @@
 // What has a default there is always present here: the API server fills it in.
 
 import type { ObjectMeta } from '../../kube/objects.ts';
+import type { Condition } from './condition.ts';
 
 /**
  * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe. It reads with the service token that it names, and can do no more than that token.
@@ -54,6 +55,52 @@ export interface SecretSyncSpec {
     key: string;
   };
   /**
+   * Which of the environment's keys the Secret gets, under which names. All of them, unchanged, when it is absent. Globs: "*" is any run of characters, "?" is one. Every rule speaks of the keys as the environment has them.
+   */
+  keys?: {
+    /**
+     * Globs of the keys that the Secret gets; all when it is absent, none when it is empty.
+     *
+     * @maxItems 256
+     *
+     * Items: A key, or a glob.
+     */
+    include?: string[];
+    /**
+     * Globs of the keys that the Secret does not get, even where they are included.
+     *
+     * @maxItems 256
+     *
+     * Items: A key, or a glob.
+     */
+    exclude?: string[];
+    /**
+     * Other names for single keys. Two keys that would end at one name are an error, and nothing is written.
+     *
+     * @maxItems 128
+     *
+     * Items: One key and its name in the Secret.
+     */
+    rename?: {
+      /**
+       * The key as the environment has it; where there is none, this does nothing.
+       */
+      from: string;
+      /**
+       * The key that the Secret has instead.
+       */
+      to: string;
+    }[];
+    /**
+     * Globs of the keys whose values are base64 of what the Secret shall hold, as binary data is kept. A value that is not base64 is an error, and nothing is written.
+     *
+     * @maxItems 256
+     *
+     * Items: A key, or a glob.
+     */
+    decodeBase64?: string[];
+  };
+  /**
    * The Secret to write, in this namespace.
    */
   target: {
@@ -98,6 +145,10 @@ export interface SecretSyncSpec {
      */
     deletionPolicy: 'Retain' | 'Delete';
   };
+  /**
+   * How many of the Secret's keys the environment may lose at once: a number, or a share such as 50%, which counts where the Secret has three keys or more. When it loses more, nothing is written until the SecretSync carries the annotation keyframe.dev/allow-deletion with the digest that the condition Ready tells. Keys that the spec takes away do not count.
+   */
+  maxDeletedKeys: number | string;
   /**
    * While true, nothing is read and the Secret is left as it is.
    */
@@ -160,35 +211,8 @@ export interface SecretSyncStatus {
    * Ready: the Secret holds the environment's newest revision. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed.
    *
    * @maxItems 16
+   *
+   * Items: One condition.
    */
   conditions?: Condition[];
-}
-/**
- * One condition.
- */
-export interface Condition {
-  /**
-   * Name of the condition.
-   */
-  type: string;
-  /**
-   * Whether it holds.
-   */
-  status: 'True' | 'False' | 'Unknown';
-  /**
-   * The generation of the spec that the condition was set for.
-   */
-  observedGeneration?: number;
-  /**
-   * When the condition's status last changed.
-   */
-  lastTransitionTime: string;
-  /**
-   * Why, in one CamelCase word.
-   */
-  reason: string;
-  /**
-   * Why, and what to do about it.
-   */
-  message: string;
 }

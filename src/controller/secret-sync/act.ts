@@ -8,6 +8,7 @@ import type { Decision } from './judge.ts';
 import { targetOf } from './resource.ts';
 import type { SecretData } from './secret-data.ts';
 import { targetMetadata } from './target-metadata.ts';
+import type { TargetRecord } from './target-record.ts';
 
 export interface ActDeps {
   readonly secretsClient: Pick<SecretsClient, 'check' | 'create' | 'replace' | 'delete'>;
@@ -18,6 +19,8 @@ export interface Write {
   readonly decision: Extract<Decision, { action: 'create' | 'replace' | 'recreate' }>;
   readonly sync: SecretSync;
   readonly data: SecretData;
+  /** Where the data comes from, as the Secret shall tell. */
+  readonly record: TargetRecord;
   /** Metadata of the version that the decision is about. */
   readonly existing: ObjectMeta | undefined;
 }
@@ -46,12 +49,12 @@ export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | und
     return await create(deps, target, content);
   } catch (error) {
     if (error instanceof LookAgainError) return undefined;
-    throw targetRefusal(error, target.name, sync.spec.target.type) ?? error;
+    throw targetRefusal(error, target.name) ?? error;
   }
 }
 
-function contentOf({ sync, data }: Write, existing: ObjectMeta | undefined): SecretContent {
-  return { metadata: targetMetadata(sync, existing), type: sync.spec.target.type, data: data.data };
+function contentOf({ sync, data, record }: Write, existing: ObjectMeta | undefined): SecretContent {
+  return { metadata: targetMetadata(sync, existing, record), type: sync.spec.target.type, data: data.data };
 }
 
 async function create(deps: ActDeps, { namespace }: NamespacedName, content: SecretContent): Promise<ObjectMeta> {

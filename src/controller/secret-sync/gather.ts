@@ -3,7 +3,6 @@ import type { ObjectMeta } from '../../kube/objects.ts';
 import type { Facts } from './judge.ts';
 import { type LookDeps, lookAtTarget } from './look.ts';
 import { type ReadDeps, type Round, readPrincipal, readSource } from './read.ts';
-import { targetOf } from './resource.ts';
 import type { SecretData } from './secret-data.ts';
 
 export interface GatherDeps extends LookDeps, ReadDeps {}
@@ -29,7 +28,7 @@ export async function gather(
   { fresh }: { readonly fresh: boolean },
 ): Promise<Gathered> {
   const { target, existing } = await lookAtTarget(deps, round, fresh);
-  const facts = { name: targetOf(round.sync).name, type: round.sync.spec.target.type, target };
+  const facts = { sync: round.sync, target };
   // Nothing is read that could not be written.
   if (target.state === 'foreign') return { ...nothingRead, facts: { ...facts, source: undefined }, existing };
   let tokenExpiresAt: Date | null | undefined;

@@ -1,6 +1,11 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { Precondition } from '../../kube/secrets.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import { blockedDeletion } from './deletion-breaker.ts';
+import { beingDeleted, deletionBlocked, notOwned, sourceReplaced, tooLarge, typeUnmet } from './refusals.ts';
+import { allowDeletionAnnotation, environmentPath } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
+import { type TargetRecord, renamedOf, sameRecord, sourceOf } from './target-record.ts';
 
 /** What was seen of the Secret that a SecretSync writes. */
 export type TargetFacts =
@@ -10,13 +15,18 @@ export type TargetFacts =
   | OwnedTargetFacts;
 
 export interface OwnedTargetFacts extends Precondition {
-  readonly state: 'owned';
+  /** `adopted`: it is still somebody else's, with their consent that it become ours. */
+  readonly state: 'owned' | 'adopted';
   readonly type: string;
   readonly isImmutable: boolean;
   /** It was deleted, and finalizers still hold it. */
   readonly isDeleting: boolean;
-  /** Whether it has all the metadata that it shall have. */
+  /** Whether it has all the metadata that it shall have, the record aside. */
   readonly metadataFits: boolean;
+  /** Where its data came from, as it says. */
+  readonly record: TargetRecord;
+  /** Names of the keys it holds. */
+  readonly keys: readonly string[];
   /** Keyed digest of the data it holds. */
   readonly fingerprint: Buffer;
 }
@@ -26,16 +36,21 @@ export interface SourceFacts {
   readonly environmentId: string;
   readonly revision: number;
   readonly revisionId: string;
-  readonly count: number;
+  /** All its keys. */
+  readonly keys: readonly string[];
+  /** Names of the keys that the Secret shall have. */
+  readonly names: readonly string[];
+  /** Bytes of the values that the Secret shall have. */
   readonly bytes: number;
+  /** What the Secret's type demands and these values lack, in names; undefined where they fit. */
+  readonly unmetNeed: string | undefined;
+  /** The record that the Secret shall have. */
+  readonly record: TargetRecord;
   readonly fingerprint: Buffer;
 }
 
 export interface Facts {
-  /** Name of the Secret. */
-  readonly name: string;
-  /** The type it shall have. */
-  readonly type: string;
+  readonly sync: SecretSync;
   readonly target: TargetFacts;
   /** Undefined where it was not read, because the target is not ours to write. */
   readonly source: SourceFacts | DomainError | undefined;
@@ -55,52 +70,53 @@ export type Decision =
  * What to do about a target, from what was seen alone. An environment that could not be read is never taken for an
  * empty one: the Secret then stays as it was.
  */
-export function judge({ name, type, target, source }: Facts): Decision {
-  if (target.state === 'foreign') return refrain(notOwned(name, target.owner));
+export function judge({ sync, target, source }: Facts): Decision {
+  if (target.state === 'foreign') return refrain(notOwned(sync, target.owner));
   if (source === undefined || source instanceof DomainError) {
     return refrain(source ?? new DomainError('internal', 'the environment was not read'));
   }
-  if (source.bytes > secretBytesLimit) return refrain(tooLarge(name, source.bytes));
-  return target.state === 'absent' ? { action: 'create' } : judgeOwned({ name, type }, target, source);
+  const loss = target.state === 'owned' ? forbiddenLoss(sync, target, source) : undefined;
+  const fault = loss ?? unwritable(sync, source);
+  if (fault !== undefined) return refrain(fault);
+  return target.state === 'absent' ? { action: 'create' } : judgePresent(sync, target, source);
 }
 
-function judgeOwned(
-  { name, type }: Pick<Facts, 'name' | 'type'>,
-  target: OwnedTargetFacts,
-  source: SourceFacts,
-): Decision {
-  if (target.isDeleting) return refrain(beingDeleted(name));
+/** Why data that is there must not be replaced by this source's without somebody's consent. */
+function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, source: SourceFacts): DomainError | undefined {
+  const before = sourceOf(target.record);
+  const isSamePath = before === undefined || before.path === environmentPath(sync);
+  // The spec names another environment now: that is on purpose.
+  if (!isSamePath) return undefined;
+  if (before !== undefined && before.environmentId !== source.environmentId) {
+    return sourceReplaced(sync, before.environmentId, source.environmentId);
+  }
+  const change = {
+    present: target.keys,
+    wanted: new Set(source.names),
+    environmentKeys: new Set(source.keys),
+    renamed: renamedOf(target.record),
+  };
+  const blocked = blockedDeletion(change, sync.spec.maxDeletedKeys);
+  if (blocked === undefined || sync.metadata.annotations?.[allowDeletionAnnotation] === blocked.digest)
+    return undefined;
+  return deletionBlocked(sync, blocked);
+}
+
+/** Why the API server would not take the data. */
+function unwritable(sync: SecretSync, { bytes, unmetNeed }: SourceFacts): DomainError | undefined {
+  if (bytes > secretBytesLimit) return tooLarge(sync, bytes);
+  return unmetNeed === undefined ? undefined : typeUnmet(sync, unmetNeed);
+}
+
+function judgePresent(sync: SecretSync, target: OwnedTargetFacts, source: SourceFacts): Decision {
+  if (target.isDeleting) return refrain(beingDeleted(sync));
   const precondition = { uid: target.uid, resourceVersion: target.resourceVersion };
-  if (target.type !== type || target.isImmutable) return { action: 'recreate', precondition };
-  const isCurrent = target.metadataFits && target.fingerprint.equals(source.fingerprint);
+  if (target.type !== sync.spec.target.type || target.isImmutable) return { action: 'recreate', precondition };
+  const isCurrent =
+    target.metadataFits && sameRecord(target.record, source.record) && target.fingerprint.equals(source.fingerprint);
   return isCurrent ? { action: 'keep' } : { action: 'replace', precondition };
 }
 
 function refrain(error: DomainError): Decision {
   return { action: 'refrain', error };
-}
-
-function notOwned(name: string, owner: string | undefined): DomainError {
-  // Anybody can write anything into an annotation.
-  const isName = owner !== undefined && owner.length <= 253 && /^[a-z0-9.-]+$/.test(owner);
-  const whose = isName ? `belongs to the SecretSync ${owner}` : 'was not made by this SecretSync';
-  return new DomainError(
-    'target_not_owned',
-    `Secret ${name} exists and ${whose}; it is left untouched. Delete it, or make a SecretSync with another spec.target.name.`,
-  );
-}
-
-function tooLarge(name: string, bytes: number): DomainError {
-  return new DomainError(
-    'target_refused',
-    `The environment's values come to ${bytes} bytes; a Kubernetes Secret holds ${secretBytesLimit} at most. ` +
-      `Secret ${name} stays as it was. Move some values to another environment.`,
-  );
-}
-
-function beingDeleted(name: string): DomainError {
-  return new DomainError(
-    'conflict',
-    `Secret ${name} is being deleted and waits for its finalizers; it is made anew when it is gone.`,
-  );
 }

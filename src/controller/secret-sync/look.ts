@@ -5,7 +5,8 @@ import type { TargetFacts } from './judge.ts';
 import type { SyncMemory } from './memory.ts';
 import { ownedByAnnotation, targetKeyOf, targetOf } from './resource.ts';
 import { type Fingerprint, fingerprintOf } from './secret-data.ts';
-import { isOwnedBy, metadataFits } from './target-metadata.ts';
+import { isOfferedTo, isOwnedBy, metadataFits } from './target-metadata.ts';
+import { recordOf } from './target-record.ts';
 
 export interface LookDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;
@@ -38,7 +39,7 @@ export async function lookAtTarget(deps: LookDeps, subject: Subject, fresh: bool
   if (look !== undefined) return look;
   const found = await deps.secretsClient.find(targetOf(sync));
   if (found === undefined) return absent;
-  if (!isOwnedBy(found.metadata, sync)) return foreign(found.metadata);
+  if (!isOwnedBy(found.metadata, sync) && !isOfferedTo(found.metadata, sync)) return foreign(found.metadata);
   memory.target.record(watched?.resourceVersion, { metadata: found.metadata });
   return owned(sync, found.metadata, contentOf(deps, sync, found));
 }
@@ -46,7 +47,7 @@ export async function lookAtTarget(deps: LookDeps, subject: Subject, fresh: bool
 /** What can be told from a target's metadata alone; undefined where its content has to be looked at. */
 function lookFromAfar({ sync, memory }: Subject, watched: ObjectMeta | undefined): TargetLook | undefined {
   if (watched === undefined) return absent;
-  if (!isOwnedBy(watched, sync)) return foreign(watched);
+  if (!isOwnedBy(watched, sync)) return isOfferedTo(watched, sync) ? undefined : foreign(watched);
   // The watch's copy lacks its value, which a replacement made from the copy would take away.
   if (watched.annotations?.[lastAppliedAnnotation] !== undefined) return undefined;
   const { verified } = memory;
@@ -58,6 +59,7 @@ function lookFromAfar({ sync, memory }: Subject, watched: ObjectMeta | undefined
 interface TargetContent {
   readonly type: string;
   readonly isImmutable: boolean;
+  readonly keys: readonly string[];
   readonly fingerprint: Buffer;
 }
 
@@ -70,19 +72,23 @@ function contentOf(
   return {
     type: type ?? 'Opaque',
     isImmutable: immutable === true,
+    keys: Object.keys(data ?? {}),
     fingerprint: fingerprintOf(fingerprint, targetKeyOf(sync), data),
   };
 }
 
-function owned(sync: SecretSync, metadata: ObjectMeta, { type, isImmutable, fingerprint }: TargetContent): TargetLook {
+function owned(sync: SecretSync, metadata: ObjectMeta, content: TargetContent): TargetLook {
+  const { type, isImmutable, keys, fingerprint } = content;
   const target: TargetFacts = {
-    state: 'owned',
+    state: isOwnedBy(metadata, sync) ? 'owned' : 'adopted',
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
     type,
     isImmutable,
     isDeleting: metadata.deletionTimestamp !== undefined,
     metadataFits: metadataFits(sync, metadata),
+    record: recordOf(metadata),
+    keys,
     fingerprint,
   };
   return { target, existing: metadata };

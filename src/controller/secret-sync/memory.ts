@@ -1,14 +1,16 @@
-import type { ErrorCode } from '../../domain/error-catalogue.ts';
 import type { KubeObject } from '../../kube/objects.ts';
-import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
 import { OwnWrites } from '../own-writes.ts';
 import { ReverseIndex } from '../reverse-index.ts';
+import type { ReportMemory } from '../status-report.ts';
 
 /** A target whose content is known without another look, for as long as it is at this version. */
 export interface VerifiedTarget {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly type: string;
+  /** Names of its keys. */
+  readonly keys: readonly string[];
   /** Keyed digest of its data. */
   readonly fingerprint: Buffer;
 }
@@ -20,27 +22,28 @@ export interface ReadSource {
   readonly credentialId: string;
 }
 
+/** What a SecretSync asks for: its spec by the generation, and what is asked for by annotations. */
+export interface Asked {
+  readonly uid: string;
+  readonly generation: number;
+  readonly allowDeletion: string | undefined;
+  readonly reconcileAt: string | undefined;
+}
+
 /**
  * What the controller remembers of one SecretSync between reconciles. All of it can be lost: the next reconcile then
  * looks at everything once. It never holds a value.
  */
-export interface SyncMemory {
-  readonly resource: OwnWrites<SecretSync>;
+export interface SyncMemory extends ReportMemory<SecretSync> {
   readonly target: OwnWrites<KubeObject>;
-  /** The status that the controller wrote or found right last. */
-  status: SecretSyncStatus | undefined;
-  /** Uid and generation of the SecretSync that was reconciled last. */
-  reconciled: { readonly uid: string; readonly generation: number } | undefined;
+  /** The SecretSync that was reconciled last, as far as it asks for something. */
+  reconciled: Asked | undefined;
   /** The environment that was asked for when the memory of it was made. */
   environmentPath: string | undefined;
   verified: VerifiedTarget | undefined;
   source: ReadSource | undefined;
   /** Version of the token Secret that was read last. */
   tokenVersion: string | undefined;
-  /** The reason that the last reconcile came to, whether or not the status tells it yet. */
-  reason: string | undefined;
-  /** Why the last reconcile did not succeed. */
-  failure: ErrorCode | undefined;
   /** Checks of events that came while a reconcile was under way: each answers whether it was news. */
   readonly deferred: (() => boolean)[];
 }

@@ -13,6 +13,7 @@ import type { SourceFacts } from './judge.ts';
 import type { SyncMemories, SyncMemory } from './memory.ts';
 import { environmentPath, targetKeyOf, tokenSecretOf } from './resource.ts';
 import { type Fingerprint, type SecretData, encodeSecretData } from './secret-data.ts';
+import { targetRecord } from './target-record.ts';
 
 const tokenFaults: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
 
@@ -80,8 +81,8 @@ async function authenticateBySecret(
 }
 
 /**
- * Reads an environment as the service token's principal. Throws DomainError not_found, forbidden and what reading secrets
- * throws.
+ * Reads an environment as the service token's principal, shaped as the spec says. Throws DomainError not_found,
+ * forbidden, key_conflict, value_not_base64 and what reading secrets throws.
  */
 export async function readSource(
   deps: ReadDeps,
@@ -98,9 +99,21 @@ export async function readSource(
   memories.setEnvironment(key, access.environmentId);
   const { environmentId, revision, revisionId, secrets } = await services.secrets.list(access);
   memory.source = { environmentId, revisionId, credentialId: principal.credentialId };
-  const data = encodeSecretData(deps.fingerprint, targetKeyOf(sync), secrets);
-  const { count, bytes, fingerprint } = data;
-  return { source: { environmentId, revision, revisionId, count, bytes, fingerprint }, data };
+  const shape = { keys: sync.spec.keys, type: sync.spec.target.type };
+  const data = encodeSecretData(deps.fingerprint, targetKeyOf(sync), secrets, shape);
+  const { chosen, bytes, unmetNeed, fingerprint } = data;
+  const source: SourceFacts = {
+    environmentId,
+    revision,
+    revisionId,
+    keys: secrets.map((secret) => secret.key),
+    names: chosen.map(({ name }) => name),
+    bytes,
+    unmetNeed,
+    record: targetRecord({ path, environmentId }, chosen),
+    fingerprint,
+  };
+  return { source, data };
 }
 
 /** Tells one version of a token Secret from another. */

@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/domain-error.ts';
-import { type ErrorCode, type ErrorEffect, errorCatalogue } from '../../domain/error-catalogue.ts';
-import { ApiError, isApiStatus } from '../../kube/api-error.ts';
-import { patchStatus } from '../../kube/custom-resources.ts';
+import type { ErrorCode } from '../../domain/error-catalogue.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { type EventDeps, recordEvent } from '../../kube/events.ts';
+import type { EventDeps } from '../../kube/events.ts';
 import type { ObjectMeta } from '../../kube/objects.ts';
 import type { SecretsClient } from '../../kube/secrets.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import type { Progress, ReadyClaim } from '../conditions.ts';
-import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
+import { failureClaim, nextAfter, toDomainError } from '../failure.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import { StatusReporter } from '../status-report.ts';
 import type { Next } from '../work-queue.ts';
 import { act } from './act.ts';
-import { nextAfter, toDomainError } from './failure.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { type SourceFacts, judge } from './judge.ts';
 import { type Round, tokenKeyOf } from './read.ts';
-import { secretSyncKind, targetKeyOf, targetOf } from './resource.ts';
-import { type Outcome, nextStatus, readyReason, statusPatch } from './status.ts';
+import { askedBy, secretSyncKind, targetKeyOf, targetOf } from './resource.ts';
+import { type Outcome, nextStatus } from './status.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
   readonly client: Pick<KubeClient, 'request'>;
@@ -52,18 +50,14 @@ const waitsForOthers: ReadonlySet<ErrorCode> = new Set([
 ]);
 const waitsForEnvironment: ReadonlySet<ErrorCode> = new Set(['not_found', 'forbidden']);
 
-const progressOf: Readonly<Record<ErrorEffect, Progress>> = {
-  stall: 'stalled',
-  wait: 'reconciling',
-  retry: 'reconciling',
-};
-
 /** Brings one SecretSync's Secret in step with its environment: gather, judge, act, one status patch. */
 export class SecretSyncReconciler {
   readonly #deps: ReconcilerDeps;
+  readonly #reporter: StatusReporter<SecretSync>;
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps;
+    this.#reporter = new StatusReporter({ ...deps, kind: secretSyncKind, action: 'Sync' });
   }
 
   /** Reconciles the SecretSync `namespace/name`, if it is there. Never throws for what the world does. */
@@ -98,7 +92,7 @@ export class SecretSyncReconciler {
 
   async #look(round: Round): Promise<Result> {
     for (let looks = 1; looks <= mostLooks; looks += 1) {
-      const gathered = await gather(this.#deps, round, { fresh: looks > 1 });
+      const gathered = await gather(this.#deps, round, { fresh: looks > 1 || isForced(round) });
       const result = await this.#carryOut(round, gathered);
       if (result !== undefined) return result;
     }
@@ -118,7 +112,7 @@ export class SecretSyncReconciler {
       return this.#succeeded(round, existing, source, tokenExpiresAt);
     }
     try {
-      const written = await act(this.#deps, { decision, sync: round.sync, data, existing });
+      const written = await act(this.#deps, { decision, sync: round.sync, data, record: source.record, existing });
       if (written === undefined) return undefined;
       round.memory.target.record(existing?.resourceVersion, { metadata: written });
       return this.#succeeded(round, written, source, tokenExpiresAt);
@@ -134,8 +128,9 @@ export class SecretSyncReconciler {
     tokenExpiresAt: Date | null | undefined,
   ): Result {
     const { uid, resourceVersion } = target;
-    const { environmentId, revision, revisionId, count, fingerprint } = source;
-    memory.verified = { uid, resourceVersion, type: sync.spec.target.type, fingerprint };
+    const { environmentId, revision, revisionId, names, fingerprint } = source;
+    const count = names.length;
+    memory.verified = { uid, resourceVersion, type: sync.spec.target.type, keys: names, fingerprint };
     const { name } = targetOf(sync);
     const keys = count === 1 ? '1 key' : `${count} keys`;
     return {
@@ -158,9 +153,7 @@ export class SecretSyncReconciler {
     memory.failure = failure.code;
     if (waitsForOthers.has(failure.code)) this.#deps.memories.markUnconcerned(key);
     else if (waitsForEnvironment.has(failure.code)) this.#deps.memories.markUnresolved(key);
-    const { reason, effect } = failure.description;
-    const claim: ReadyClaim = { progress: progressOf[effect], reason, message: sentence(failure.detail) };
-    return { claim, wanted: source, synced: undefined, next: nextAfter(failure) };
+    return { claim: failureClaim(failure), wanted: source, synced: undefined, next: nextAfter(failure) };
   }
 
   #suspended(key: string): Result {
@@ -184,74 +177,15 @@ export class SecretSyncReconciler {
   /** Writes the status where it differs; answers when to come back. */
   async #report({ key, sync, memory }: Round, result: Result): Promise<Next> {
     const status = nextStatus(sync, memory.status, result, this.#deps.clock.now());
-    const reasonBefore = readyReason(memory.status ?? sync.status);
-    this.#log(key, result, memory.reason ?? reasonBefore);
-    memory.reason = result.claim.reason;
-    try {
-      await this.#patch({ sync, memory }, status);
-    } catch (error) {
-      return this.#statusFailed(key, error, result);
-    }
-    memory.status = status;
-    memory.reconciled = { uid: sync.metadata.uid, generation: sync.metadata.generation ?? 0 };
-    if (reasonBefore !== result.claim.reason) this.#recordEvent(sync, result.claim);
-    return result.next;
-  }
-
-  async #patch({ sync, memory }: Pick<Round, 'sync' | 'memory'>, status: SecretSyncStatus): Promise<void> {
-    const patch = statusPatch(sync.status, status);
-    if (patch === undefined) return;
-    const { namespace = '', name, resourceVersion } = sync.metadata;
-    const patched = await patchStatus(this.#deps.client, secretSyncKind, {
-      resource: { namespace, name },
-      resourceVersion,
-      status: patch,
-    });
-    memory.resource.record(resourceVersion, {
-      ...sync,
-      metadata: { ...sync.metadata, resourceVersion: patched.resourceVersion },
-      status,
-    });
-  }
-
-  #statusFailed(key: string, error: unknown, { next, claim }: Result): Next {
-    // Deleted meanwhile.
-    if (isApiStatus(error, 404)) return next;
-    // A conflict heals itself; of an API server that fails the reconcile has told already.
-    // The comparison after an outage shall find it.
-    const memory = this.#deps.memories.find(key);
-    if (memory !== undefined && !isApiStatus(error, 409)) memory.failure ??= 'cluster_unavailable';
-    const isKnown = isApiStatus(error, 409) || claim.reason === errorCatalogue.cluster_unavailable.reason;
-    this.#deps.logger[isKnown ? 'debug' : 'warn'](
-      { key, ...errorFields(error) },
-      'the status could not be written; it is tried again',
-    );
-    const minDelayMs = error instanceof ApiError ? error.retryAfterMs : undefined;
-    return { kind: 'retry', ...(minDelayMs === undefined ? {} : { minDelayMs }) };
-  }
-
-  #log(key: string, { claim: { progress, reason, message } }: Result, reasonBefore: string | undefined): void {
-    const level =
-      reason === reasonBefore ? 'debug' : progress === 'reconciling' || progress === 'stalled' ? 'warn' : 'info';
-    this.#deps.logger[level]({ kind: secretSyncKind.kind, key, reason }, message);
-  }
-
-  // Best effort, and nothing waits for it: the status tells the same.
-  #recordEvent(sync: SecretSync, { progress, reason, message }: ReadyClaim): void {
-    const { client, events, clock, logger } = this.#deps;
-    const type = progress === 'done' || progress === 'suspended' ? 'Normal' : 'Warning';
-    const event = { type, reason, action: 'Sync', note: message, at: clock.now() } as const;
-    recordEvent({ client, ...events }, secretSyncKind, sync, event).catch((error: unknown) => {
-      logger.debug(
-        { key: `${sync.metadata.namespace}/${sync.metadata.name}`, ...errorFields(error) },
-        'an Event was not recorded',
-      );
-    });
+    const { claim, next } = result;
+    const onTold = (): void => {
+      memory.reconciled = askedBy(sync);
+    };
+    return await this.#reporter.report({ key, resource: sync, memory }, { claim, status, next, onTold });
   }
 }
 
-/** A detail as a sentence of its own. */
-function sentence(detail: string): string {
-  const text = detail.charAt(0).toUpperCase() + detail.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+/** Whether the SecretSync's annotation asks for a look at everything, and did not at the last reconcile. */
+function isForced({ sync, memory: { reconciled } }: Round): boolean {
+  return reconciled !== undefined && reconciled.reconcileAt !== askedBy(sync).reconcileAt;
 }

@@ -1,6 +1,8 @@
 import type { ResourceKind } from '../../kube/custom-resources.ts';
 import { type NamespacedName, objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { reconcileAtAnnotation } from '../resource.ts';
+import type { Asked } from './memory.ts';
 
 export const secretSyncKind = {
   group: 'keyframe.dev',
@@ -16,6 +18,11 @@ export const ownedByAnnotation = 'keyframe.dev/owned-by';
 /** Annotation of a target: which of its labels and annotations came from the SecretSync's spec. */
 export const managedMetadataAnnotation = 'keyframe.dev/managed-metadata';
 
+/** Annotation of a foreign Secret: the name of the SecretSync that may make it its own. */
+export const allowAdoptionAnnotation = 'keyframe.dev/allow-adoption';
+/** Annotation of a SecretSync: the digest of the keys that may vanish though they are more than spec.maxDeletedKeys. */
+export const allowDeletionAnnotation = 'keyframe.dev/allow-deletion';
+
 /** The Secret that a SecretSync writes. */
 export function targetOf({ metadata, spec }: SecretSync): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: spec.target.name ?? metadata.name };
@@ -24,6 +31,12 @@ export function targetOf({ metadata, spec }: SecretSync): NamespacedName {
 /** The Secret that holds a SecretSync's token. */
 export function tokenSecretOf({ metadata, spec }: SecretSync): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: spec.tokenSecretRef.name };
+}
+
+/** What a SecretSync asks for now. */
+export function askedBy({ metadata: { uid, generation = 0, annotations = {} } }: SecretSync): Asked {
+  const { [allowDeletionAnnotation]: allowDeletion, [reconcileAtAnnotation]: reconcileAt } = annotations;
+  return { uid, generation, allowDeletion, reconcileAt };
 }
 
 export function targetKeyOf(sync: SecretSync): string {

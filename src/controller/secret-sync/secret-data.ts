@@ -1,5 +1,9 @@
 import type { Keyring } from '../../crypto/keyring.ts';
+import { DomainError } from '../../domain/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
+import type { SecretSyncSpec } from '../generated/secret-sync.ts';
+import { type ChosenKey, type KeyRules, chooseKeys, decodedBase64 } from './keys.ts';
+import { unmetNeed } from './type-needs.ts';
 
 /** Makes a keyed digest of a Secret's whole data; see `Keyring.fingerprint`. */
 export type Fingerprint = Keyring['fingerprint'];
@@ -8,28 +12,65 @@ export type Fingerprint = Keyring['fingerprint'];
 export interface SecretData {
   /** The Secret's `data`: values in base64. */
   readonly data: Readonly<Record<string, string>>;
+  readonly chosen: readonly ChosenKey[];
   readonly fingerprint: Buffer;
   readonly count: number;
   /** Bytes of all values together, as Kubernetes counts them against its limit. */
   readonly bytes: number;
+  /** What the Secret's type demands and these values lack, in names; undefined where they fit. */
+  readonly unmetNeed: string | undefined;
+}
+
+/** What a spec makes of an environment's values. */
+export interface DataShape {
+  readonly keys?: KeyRules | undefined;
+  readonly type: SecretSyncSpec['target']['type'];
+}
+
+interface NamedSecret {
+  readonly key: string;
+  readonly value: Plaintext;
 }
 
 /** What Kubernetes allows the values of one Secret to come to. */
 export const secretBytesLimit = 1024 * 1024;
 
-/** Encodes an environment's values for a Secret. `context` binds the fingerprint to the place of that Secret. */
+/**
+ * Encodes an environment's values for a Secret. `context` binds the fingerprint to the place of that Secret. Throws
+ * DomainError key_conflict and value_not_base64.
+ */
 export function encodeSecretData(
   fingerprint: Fingerprint,
   context: string,
-  secrets: readonly { readonly key: string; readonly value: Plaintext }[],
+  secrets: readonly NamedSecret[],
+  { keys, type }: DataShape = { type: 'Opaque' },
 ): SecretData {
-  const entries = secrets.map(({ key, value }) => [key, Buffer.from(value.reveal(), 'utf8')] as const);
+  const chosen = chooseKeys(
+    keys,
+    secrets.map(({ key }) => key),
+  );
+  const values = new Map(secrets.map(({ key, value }) => [key, value]));
+  const entries = chosen.map((choice) => [choice.name, bytesOf(choice, values.get(choice.key))] as const);
   return {
-    data: Object.fromEntries(entries.map(([key, bytes]) => [key, bytes.toString('base64')])),
+    data: Object.fromEntries(entries.map(([name, bytes]) => [name, bytes.toString('base64')])),
+    chosen,
     fingerprint: fingerprint(context, entries),
     count: entries.length,
     bytes: entries.reduce((total, [, bytes]) => total + bytes.length, 0),
+    unmetNeed: unmetNeed(type, new Map(entries)),
   };
+}
+
+function bytesOf({ key, isEncoded }: ChosenKey, value: Plaintext | undefined): Buffer {
+  const text = value?.reveal() ?? '';
+  if (!isEncoded) return Buffer.from(text, 'utf8');
+  const bytes = decodedBase64(text);
+  if (bytes !== undefined) return bytes;
+  throw new DomainError(
+    'value_not_base64',
+    `The value of ${key} is not base64, which spec.keys.decodeBase64 says it is; nothing is written. ` +
+      'Put base64 (with padding) there, or take the key out of spec.keys.decodeBase64.',
+  );
 }
 
 /** The fingerprint of the data that a Secret holds. */

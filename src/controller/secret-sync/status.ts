@@ -19,20 +19,6 @@ export interface SyncedTarget {
   readonly target: NonNullable<SecretSyncStatus['target']>;
 }
 
-/** Every field of the status; the type keeps the list whole. */
-const statusFields = {
-  observedGeneration: true,
-  environmentId: true,
-  wantedRevision: true,
-  wantedRevisionId: true,
-  syncedRevision: true,
-  syncedRevisionId: true,
-  secretCount: true,
-  target: true,
-  lastSyncTime: true,
-  conditions: true,
-} as const satisfies Record<keyof SecretSyncStatus, true>;
-
 /**
  * The status after an outcome. What the outcome does not tell stays as the resource has it. Times change only with what
  * they are about, so that nothing changes where nothing did; `known` is the status that the controller wrote last.
@@ -54,23 +40,6 @@ export function nextStatus(
     ...(synced === undefined ? {} : syncedFields([present, known ?? {}], synced, now)),
     conditions: mergeConditions(conditionClaims(claim), context),
   };
-}
-
-/** The merge patch that makes `present` into `next`, which has all its fields: those that differ. Undefined where none does. */
-export function statusPatch(
-  present: SecretSyncStatus | undefined,
-  next: SecretSyncStatus,
-): Record<string, unknown> | undefined {
-  const patch: Record<string, unknown> = {};
-  for (const field of Object.keys(statusFields) as (keyof SecretSyncStatus)[]) {
-    if (!isDeepStrictEqual(present?.[field], next[field])) patch[field] = next[field];
-  }
-  return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-/** The reason of a status' Ready condition. */
-export function readyReason(status: SecretSyncStatus | undefined): string | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
 }
 
 function wantedFields({ environmentId, revision, revisionId }: NonNullable<Outcome['wanted']>): SecretSyncStatus {

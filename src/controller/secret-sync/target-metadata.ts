@@ -2,7 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ObjectMeta, OwnerReference } from '../../kube/objects.ts';
 import type { SecretMeta } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import { managedMetadataAnnotation, ownedByAnnotation, secretSyncKind, targetLabel, targetOf } from './resource.ts';
+import {
+  allowAdoptionAnnotation,
+  managedMetadataAnnotation,
+  ownedByAnnotation,
+  secretSyncKind,
+  targetLabel,
+  targetOf,
+} from './resource.ts';
+import { type TargetRecord, recordOf, renamedAnnotation, sourceAnnotation } from './target-record.ts';
+
+const ownAnnotations = [managedMetadataAnnotation, sourceAnnotation, renamedAnnotation];
 
 /** Names of labels and annotations that came from a spec. */
 interface ManagedNames {
@@ -15,18 +25,28 @@ export function isOwnedBy(secret: ObjectMeta, sync: SecretSync): boolean {
   return secret.annotations?.[ownedByAnnotation] === sync.metadata.name;
 }
 
+/** Whether a Secret that belongs to something else is offered to a SecretSync: its annotation says so by the name. */
+export function isOfferedTo(secret: ObjectMeta, sync: SecretSync): boolean {
+  return secret.annotations?.[allowAdoptionAnnotation] === sync.metadata.name;
+}
+
 /**
  * The metadata that a target shall have: what others put there is kept, what the spec lists is set, and what it listed
- * once and does no longer is taken away.
+ * once and does no longer is taken away. `record` tells where its data comes from; without it that stays as it is.
  */
-export function targetMetadata(sync: SecretSync, existing: ObjectMeta | undefined): SecretMeta {
+export function targetMetadata(
+  sync: SecretSync,
+  existing: ObjectMeta | undefined,
+  record: TargetRecord = existing === undefined ? {} : recordOf(existing),
+): SecretMeta {
   const { target } = sync.spec;
   const before = managedNames(existing);
   const own: ManagedNames = { labels: namesOf(target.labels), annotations: namesOf(target.annotations) };
   const labels = { ...without(existing?.labels, before.labels), ...target.labels, [targetLabel]: 'true' };
   const annotations: Record<string, string> = {
-    ...without(existing?.annotations, [...before.annotations, managedMetadataAnnotation]),
+    ...without(existing?.annotations, [...before.annotations, ...ownAnnotations]),
     ...target.annotations,
+    ...record,
     [ownedByAnnotation]: sync.metadata.name,
   };
   if (own.labels.length + own.annotations.length > 0) annotations[managedMetadataAnnotation] = JSON.stringify(own);

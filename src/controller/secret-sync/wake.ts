@@ -1,14 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ChangeEvent, ChangeFeed } from '../../services/change-feed.ts';
 import type { ErrorCode } from '../../domain/error-catalogue.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { EventChecks } from '../event-checks.ts';
+import { statusPatch } from '../status-report.ts';
 import type { WorkQueue } from '../work-queue.ts';
-
 import type { SyncMemories, SyncMemory } from './memory.ts';
 import { tokenKeyOf, tokenVersionOf } from './read.ts';
-import { targetKeyOf } from './resource.ts';
-import { statusPatch } from './status.ts';
+import { askedBy, targetKeyOf } from './resource.ts';
 
 export interface WakerDeps {
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'forget' | 'isActive'>;
@@ -31,15 +32,24 @@ const hasOwnEvent: ReadonlySet<ErrorCode> = new Set([
   'malformed_request',
 ]);
 
-/**
- * Turns events into keys to work on. An event that comes while its SecretSync is being reconciled is judged after that:
- * only then is known whether it is the echo of an own write.
- */
+// What was found in an environment that was read: asking again helps only where it has changed since.
+const followsFromSource: ReadonlySet<ErrorCode> = new Set([
+  'target_too_large',
+  'target_type_unmet',
+  'key_conflict',
+  'value_not_base64',
+  'source_replaced',
+  'deletion_blocked',
+]);
+
+/** Turns events into keys to work on. */
 export class Waker {
   readonly #deps: WakerDeps;
+  readonly #checks: EventChecks;
 
   constructor(deps: WakerDeps) {
     this.#deps = deps;
+    this.#checks = new EventChecks({ queue: deps.queue, deferredOf: (key) => deps.memories.find(key)?.deferred });
   }
 
   syncChanged(sync: SecretSync): void {
@@ -47,7 +57,7 @@ export class Waker {
     const key = objectKey(sync.metadata);
     const memory = memories.of(key);
     memories.setTarget(key, targetKeyOf(sync));
-    this.#notice(key, () => {
+    this.#checks.notice(key, () => {
       if (!memory.resource.observe(sync)) return false;
       if (isChanged(sync, memory)) return true;
       const statusDiffers = statusPatch(sync.status, memory.status ?? {}) !== undefined;
@@ -81,7 +91,7 @@ export class Waker {
     for (const [key, memory] of this.#deps.memories.entries()) {
       const sync = this.#deps.watchedSync(key);
       if (sync === undefined || !memory.target.isAhead || isWatched(targetKeyOf(sync))) continue;
-      this.#notice(key, () => memory.target.observeGone(undefined));
+      this.#checks.notice(key, () => memory.target.observeGone(undefined));
     }
   }
 
@@ -94,10 +104,10 @@ export class Waker {
       if (memory === undefined || sync === undefined) continue;
       if (tokenKeyOf(sync) === secretKey) {
         const version = secret === undefined ? 'absent' : tokenVersionOf(secret);
-        this.#notice(key, () => memory.tokenVersion !== version);
+        this.#checks.notice(key, () => memory.tokenVersion !== version);
       }
       if (targetKeyOf(sync) === secretKey) {
-        this.#notice(key, () =>
+        this.#checks.notice(key, () =>
           secret === undefined ? memory.target.observeGone(undefined) : memory.target.observe(secret),
         );
       }
@@ -110,8 +120,8 @@ export class Waker {
       for (const key of memories.byEnvironment(event.environmentId)) queue.add(key);
       return;
     }
-    // A SecretSync acts as a service token, never as a person.
-    if (event.kind === 'user') return;
+    // A SecretSync acts as a service token, never as a person, and reads no snapshot.
+    if (event.kind !== 'service_token') return;
     // Whose token is being looked up at this moment is not known yet.
     const active = [...memories.entries()].map(([key]) => key).filter((key) => queue.isActive(key));
     for (const key of new Set([...memories.byServiceToken(event.serviceTokenId), ...active])) queue.add(key);
@@ -135,34 +145,26 @@ export class Waker {
       const isCurrent = (): boolean =>
         source === undefined ||
         (environments.get(source.environmentId) === source.revisionId && liveCredentials.has(source.credentialId));
-      const isStale = failure === undefined ? isAnswered && !isCurrent() : !hasOwnEvent.has(failure);
+      const isSettled = failure === undefined || followsFromSource.has(failure);
+      const isStale = isSettled ? isAnswered && !isCurrent() : !hasOwnEvent.has(failure);
       if (isStale || active.has(key)) queue.add(key);
     }
   }
 
   /** Judges the events that came during a reconcile of a key; call in the moment in which it is no longer active. */
   afterReconcile(key: string): void {
-    const memory = this.#deps.memories.find(key);
-    // Each check takes note of its event, so all of them are made.
-    const news = memory?.deferred.splice(0).map((check) => check()) ?? [];
-    if (news.includes(true)) this.#deps.queue.add(key);
+    this.#checks.afterReconcile(key);
   }
 
   #noticeTarget(targetKey: string, check: (memory: SyncMemory) => boolean): void {
     for (const key of this.#deps.memories.byTarget(targetKey)) {
       const memory = this.#deps.memories.find(key);
-      if (memory !== undefined) this.#notice(key, () => check(memory));
+      if (memory !== undefined) this.#checks.notice(key, () => check(memory));
     }
-  }
-
-  #notice(key: string, check: () => boolean): void {
-    const { queue, memories } = this.#deps;
-    if (queue.isActive(key)) memories.find(key)?.deferred.push(check);
-    else if (check()) queue.add(key);
   }
 }
 
 /** Whether a SecretSync is another one, or asks for something else, than at its last reconcile. */
-function isChanged({ metadata }: SecretSync, { reconciled }: SyncMemory): boolean {
-  return reconciled?.uid !== metadata.uid || reconciled.generation !== metadata.generation;
+function isChanged(sync: SecretSync, { reconciled }: SyncMemory): boolean {
+  return !isDeepStrictEqual(reconciled, askedBy(sync));
 }

@@ -104,6 +104,7 @@ function viewOf({ organizationId }: { readonly organizationId: string }, record:
     createdAt: record.createdAt.toISOString(),
     expiresAt: record.expiresAt?.toISOString() ?? null,
     revokedAt: record.revokedAt?.toISOString() ?? null,
+    suspendedAt: record.suspendedAt?.toISOString() ?? null,
     lastUsedAt: record.lastUsedAt?.toISOString() ?? null,
   };
 }

@@ -228,6 +228,7 @@ describe('service tokens over HTTP', () => {
         createdByName: site.owner.email,
         createdAt: expect.stringMatching(instant),
         revokedAt: null,
+        suspendedAt: null,
         lastUsedAt: null,
       },
     ]);

@@ -261,7 +261,12 @@ describe('deleting what others listen for', () => {
     const environments = [world.environment, ...(level === 'environment' ? [] : [staging])];
     const ended = levels.slice(levels.indexOf(level));
     const wanted: StoreMessage[] = [
-      ...environments.map(({ id, revisionId }) => ({ kind: 'environment' as const, environmentId: id, revisionId })),
+      ...environments.map(({ id, revisionId }) => ({
+        kind: 'environment' as const,
+        environmentId: id,
+        revisionId,
+        ended: true as const,
+      })),
       ...ended.map((scope) => ({ kind: 'service_token' as const, serviceTokenId: tokens[scope].id })),
     ];
     expect(told).toHaveLength(wanted.length);

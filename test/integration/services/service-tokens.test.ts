@@ -58,6 +58,7 @@ describe('creating a service token', () => {
       createdAt: expect.any(Date),
       expiresAt: null,
       revokedAt: null,
+      suspendedAt: null,
       lastUsedAt: null,
     });
     expect(await get(record.id)).toEqual(record);

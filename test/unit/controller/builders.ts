@@ -27,6 +27,7 @@ export function secretSync({
     spec: {
       environmentRef: { organization: 'acme', project: 'web', name: 'prod' },
       tokenSecretRef: { name: 'token', key: 'token' },
+      maxDeletedKeys: '50%',
       suspend: false,
       ...spec,
       target: { type: 'Opaque', creationPolicy: 'Create', deletionPolicy: 'Retain', ...target },

@@ -1,10 +1,12 @@
 import { type Controller, createController } from '../../../src/controller/manager.ts';
-import type { Condition, SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
+import type { Condition } from '../../../src/controller/generated/condition.ts';
+import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { secretSync, type SyncOptions, fingerprint } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';
-import { FakeServices, serviceToken } from './fake-services.ts';
+import { FakeLease } from './fake-lease.ts';
+import { FakeServices, noResourceServices, serviceToken } from './fake-services.ts';
 
 export const secrets = '/api/v1/namespaces/ns/secrets';
 export const syncs = '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsyncs';
@@ -28,6 +30,7 @@ export class Harness {
   readonly logs: Record<string, unknown>[] = [];
   readonly reconciled: string[] = [];
   readonly writes: string[] = [];
+  readonly lease = new FakeLease(this.clock);
   readonly controller: Controller;
 
   constructor({
@@ -39,16 +42,19 @@ export class Harness {
     this.services = services;
     this.controller = createController({
       kube: this.cluster,
-      services: this.services,
+      services: Object.assign(this.services, noResourceServices),
       fingerprint,
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,
+      steadyNow: () => this.clock.now(),
+      lease: this.lease,
       metrics: {
         reconciled: (_, result) => void this.reconciled.push(result),
         secretWrite: (operation, result) => void this.writes.push(`${operation} ${result}`),
         observeControllerQueue: () => {},
+        observeLeadership: () => {},
       },
-      options: { resyncIntervalMs: 600_000, watchNamespaces, random: () => 0.5 },
+      options: { resyncIntervalMs: 600_000, watchNamespaces, namespace: 'system', random: () => 0.5 },
     });
   }
 

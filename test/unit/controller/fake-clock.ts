@@ -29,6 +29,11 @@ export class FakeClock implements Clock {
     return [...this.#timers].map(({ at }) => at - this.#now).sort((a, b) => a - b);
   }
 
+  /** Is later by so much, as for a process that stood still: nothing has fired yet. */
+  jump(byMs: number): void {
+    this.#now += byMs;
+  }
+
   /** Goes on by so much, firing what is due in its order, and lets what follows from it happen. */
   async advance(byMs: number): Promise<void> {
     const until = this.#now + byMs;

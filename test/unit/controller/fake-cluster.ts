@@ -6,6 +6,8 @@ import type { KubeObject, ObjectMeta } from '../../../src/kube/objects.ts';
 /** An object with whatever it has beside its metadata. */
 export type AnyObject = KubeObject & Record<string, unknown>;
 
+const listed = /(?:secrets|secretsyncs|accessgrants|servicetokens|secretsnapshots|secretenvironments|\/namespaces)$/;
+
 type Hook = (call: ApiCall) => void | Promise<void>;
 
 interface Watch {
@@ -95,7 +97,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   }
 
   async request<T>(call: ApiCall): Promise<T> {
-    const isList = call.method === 'GET' && /(secrets|secretsyncs)$/.test(call.path);
+    const isList = call.method === 'GET' && listed.test(call.path);
     if (!isList) this.calls.push(`${call.method} ${call.path}${call.query?.['dryRun'] === undefined ? '' : '?dryRun'}`);
     await Promise.resolve();
     await this.#step(this.#hooks, call);
@@ -244,11 +246,11 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
 
   #tell(before: AnyObject | undefined, object: AnyObject, path: string, isGone: boolean): void {
     for (const { call, shown, send } of this.#watches) {
-      const isShown = !isGone && fits(call, path, object);
-      if (isShown) send(shown.has(path) ? 'MODIFIED' : 'ADDED', object);
-      else if (shown.has(path)) send('DELETED', object);
-      if (isShown) shown.add(path);
-      else shown.delete(path);
+      const wasShown = shown.delete(path);
+      if (!isGone && fits(call, path, object)) {
+        shown.add(path);
+        send(wasShown ? 'MODIFIED' : 'ADDED', object);
+      } else if (wasShown) send('DELETED', object);
     }
   }
 
@@ -258,7 +260,6 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   }
 }
 
-/** What a POST may set of the metadata. */
 function kept({ labels, annotations, ownerReferences, finalizers }: ObjectMeta): Partial<ObjectMeta> {
   const all = { labels, annotations, ownerReferences, finalizers };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
@@ -287,7 +288,6 @@ function fits(call: Pick<ApiCall, 'path' | 'query'>, objectPath: string, { metad
   return isInside(call.path, objectPath) && hasLabel && hasName;
 }
 
-/** Whether an object's path is in a collection of one namespace or of all. */
 function isInside(collectionPath: string, objectPath: string): boolean {
   if (collectionPath.includes('/namespaces/')) return objectPath.startsWith(`${collectionPath}/`);
   return objectPath.includes(`/${collectionPath.split('/').at(-1)}/`);

@@ -1,7 +1,8 @@
+import type { ResourceServices } from '../../../src/controller/resource-services.ts';
 import type { ControllerDeps } from '../../../src/controller/manager.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import type { Caller, Principal } from '../../../src/domain/principal.ts';
+import type { BearerPrincipal, Caller } from '../../../src/domain/principal.ts';
 import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/change-feed.ts';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';
 
@@ -11,13 +12,16 @@ interface Environment {
   values: Record<string, string>;
 }
 
-type Services = ControllerDeps['services'];
+/** For tests in which no custom resource acts in its own name: each use fails. */
+export const noResourceServices = {} as ResourceServices;
+
+type Services = Omit<ControllerDeps['services'], keyof ResourceServices>;
 type Hook = (() => void | Promise<void>) | undefined;
 
 /** The services as the controller calls them, over a few environments and tokens in memory. */
 export class FakeServices implements Services {
   readonly environments = new Map<string, Environment>();
-  readonly tokens = new Map<string, Principal | string>();
+  readonly tokens = new Map<string, BearerPrincipal | string>();
   /** Each read of values, with who read. */
   readonly reads: { environmentId: string; caller: Caller }[] = [];
   comparisons = 0;
@@ -133,7 +137,7 @@ export class FakeServices implements Services {
 }
 
 /** A service token's principal that may read. */
-export function serviceToken(id: string, expiresAt: Date | null = null): Principal {
+export function serviceToken(id: string, expiresAt: Date | null = null): BearerPrincipal {
   return {
     type: 'service_token',
     id,

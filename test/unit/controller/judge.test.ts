@@ -1,13 +1,25 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { type Decision, type Facts, type OwnedTargetFacts, judge } from '../../../src/controller/secret-sync/judge.ts';
+import {
+  type Decision,
+  type Facts,
+  type OwnedTargetFacts,
+  type SourceFacts,
+  judge,
+} from '../../../src/controller/secret-sync/judge.ts';
+import type { SecretSync } from '../../../src/controller/generated/secret-sync.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
+import { secretSync } from './builders.ts';
 
-const source = {
+const source: SourceFacts = {
   environmentId: 'e',
   revision: 7,
   revisionId: 'r7',
-  count: 2,
+  keys: ['A', 'B'],
+  names: ['A', 'B'],
   bytes: 10,
+  unmetNeed: undefined,
+  record: { 'keyframe.dev/source': 'acme/web/prod@e' },
   fingerprint: Buffer.from('wanted'),
 };
 const owned: OwnedTargetFacts = {
@@ -18,14 +30,25 @@ const owned: OwnedTargetFacts = {
   isImmutable: false,
   isDeleting: false,
   metadataFits: true,
+  record: { 'keyframe.dev/source': 'acme/web/prod@e' },
+  keys: ['A', 'B'],
   fingerprint: Buffer.from('wanted'),
 };
 const precondition = { uid: 'u', resourceVersion: '5' };
 const unreadable = new DomainError('not_found', 'environment acme/web/prod does not exist');
 
 function facts(more: Partial<Facts>): Facts {
-  return { name: 'app', type: 'Opaque', target: owned, source, ...more };
+  return { sync: secretSync(), target: owned, source, ...more };
 }
+
+/** The Secret with three keys more, which the environment has not. */
+function lossy(more: Partial<OwnedTargetFacts> = {}): OwnedTargetFacts {
+  return { ...owned, keys: ['A', 'B', 'X', 'Y', 'Z'], fingerprint: Buffer.from('other'), ...more };
+}
+
+const lostDigest = createHash('sha256').update('X\nY\nZ\n').digest('hex').slice(0, 32);
+const lost = (annotation: string): SecretSync =>
+  secretSync({ metadata: { annotations: { 'keyframe.dev/allow-deletion': annotation } } });
 
 const decided: readonly [sentence: string, facts: Facts, decision: Decision][] = [
   ['a Secret that holds what the environment holds is kept', facts({}), { action: 'keep' }],
@@ -42,7 +65,7 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
   ],
   [
     'a Secret of another type is made anew, though its data is right',
-    facts({ type: 'kubernetes.io/tls' }),
+    facts({ sync: secretSync({ target: { type: 'kubernetes.io/tls' } }) }),
     { action: 'recreate', precondition },
   ],
   [
@@ -51,8 +74,38 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
     { action: 'recreate', precondition },
   ],
   [
+    'a Secret that does not tell where its data comes from is told',
+    facts({ target: { ...owned, record: {} } }),
+    { action: 'replace', precondition },
+  ],
+  [
+    'a Secret of another environment than the spec names now is replaced, whatever keys it loses',
+    facts({ target: lossy({ record: { 'keyframe.dev/source': 'acme/web/old@x' } }) }),
+    { action: 'replace', precondition },
+  ],
+  [
+    'an offered Secret is taken over, whatever keys it loses and whatever it says of its source',
+    facts({ target: lossy({ state: 'adopted', record: { 'keyframe.dev/source': 'acme/web/prod@x' } }) }),
+    { action: 'replace', precondition },
+  ],
+  [
+    'an offered Secret of another type is made anew',
+    facts({ target: { ...owned, state: 'adopted', type: 'kubernetes.io/tls' } }),
+    { action: 'recreate', precondition },
+  ],
+  [
+    'keys may vanish up to the limit',
+    facts({ sync: secretSync({ spec: { maxDeletedKeys: 3 } }), target: lossy() }),
+    { action: 'replace', precondition },
+  ],
+  [
+    'more keys may vanish where the annotation names just them',
+    facts({ sync: lost(lostDigest), target: lossy() }),
+    { action: 'replace', precondition },
+  ],
+  [
     'an environment without secrets empties the Secret: it was read, and it is empty',
-    facts({ source: { ...source, count: 0, bytes: 0, fingerprint: Buffer.from('empty') } }),
+    facts({ source: { ...source, keys: [], names: [], bytes: 0, fingerprint: Buffer.from('empty') } }),
     { action: 'replace', precondition },
   ],
   [
@@ -106,8 +159,56 @@ const refused: readonly [sentence: string, facts: Facts, code: string, detail: s
   [
     'values that no Secret can hold are not sent',
     facts({ source: { ...source, bytes: 1024 * 1024 + 1 } }),
-    'target_refused',
+    'target_too_large',
     "The environment's values come to 1048577 bytes; a Kubernetes Secret holds 1048576 at most.",
+  ],
+  [
+    'values that do not fit the type are not sent',
+    facts({ source: { ...source, unmetNeed: 'Type kubernetes.io/tls needs the keys tls.crt and tls.key.' } }),
+    'target_type_unmet',
+    'Type kubernetes.io/tls needs the keys tls.crt and tls.key. Secret app stays as it was.',
+  ],
+  [
+    'another environment behind the same slugs writes nothing',
+    facts({ target: { ...owned, record: { 'keyframe.dev/source': 'acme/web/prod@first' } } }),
+    'source_replaced',
+    'Secret app holds data of the environment first, and acme/web/prod is another one now (e)',
+  ],
+  [
+    'another environment behind the same slugs tells how to consent',
+    facts({ target: { ...owned, record: { 'keyframe.dev/source': 'acme/web/prod@first' } } }),
+    'source_replaced',
+    'kubectl annotate secret -n ns app keyframe.dev/source-',
+  ],
+  [
+    'a source that was written by hand is not repeated',
+    facts({ target: { ...owned, record: { 'keyframe.dev/source': 'acme/web/prod@a b' } } }),
+    'source_replaced',
+    'holds data of the environment, and',
+  ],
+  [
+    'more keys than the limit do not vanish',
+    facts({ target: lossy() }),
+    'deletion_blocked',
+    `The environment has lost 3 of the 5 keys of Secret app at once, more than spec.maxDeletedKeys (50%) allows; nothing is written. Bring them back (X, Y, Z), or allow the loss of just these: run \`kubectl annotate --overwrite secretsync -n ns app keyframe.dev/allow-deletion=${lostDigest}\`.`,
+  ],
+  [
+    'more keys than the limit do not vanish from a Secret that does not tell its source',
+    facts({ target: lossy({ record: {} }) }),
+    'deletion_blocked',
+    lostDigest,
+  ],
+  [
+    'the consent to the loss of some keys is none to the loss of others',
+    facts({ sync: lost(lostDigest), target: lossy({ keys: ['A', 'B', 'W', 'X', 'Y', 'Z'] }) }),
+    'deletion_blocked',
+    '4 of the 6 keys',
+  ],
+  [
+    'a Secret of another type does not lose its keys either',
+    facts({ target: lossy({ type: 'kubernetes.io/tls' }) }),
+    'deletion_blocked',
+    '3 of the 5 keys',
   ],
   [
     'a Secret that is being deleted is waited for',

@@ -115,3 +115,65 @@ test('a stop lets the reconcile under way finish and begins no other', async () 
   expect(harness.services.subscribers).toBe(0);
   expect(harness.cluster.get(`${syncs}/app`)).toBeDefined();
 });
+
+describe('of two controllers', () => {
+  test('the one that stands by watches and writes nothing, and does all of it when its turn comes', async () => {
+    harness.lease.isTaken = true;
+    await harness.synced();
+    expect(harness.controller.ready()).toBeUndefined();
+    harness.services.change(prod, { A: 'x' });
+    await harness.clock.advance(60_000);
+    expect(await harness.calls()).toEqual([]);
+    expect(harness.cluster.openWatches).not.toEqual([]);
+    harness.lease.isTaken = false;
+    await harness.clock.advance(2_000);
+    expect(harness.values()).toEqual({ A: 'x' });
+  });
+
+  test('the one that leads no more begins nothing, and reconciles each once when it leads again', async () => {
+    await harness.synced();
+    harness.putSync({ name: 'second' });
+    await harness.calls();
+    harness.lease.isTaken = true;
+    await harness.clock.advance(2_000);
+    harness.services.change(prod, { A: 'x' });
+    harness.edit((secret) => {
+      secret['data'] = {};
+    });
+    await harness.clock.advance(60_000);
+    expect(await harness.calls()).toEqual([]);
+    harness.reconciled.splice(0);
+    harness.lease.isTaken = false;
+    await harness.clock.advance(2_000);
+    expect(harness.reconciled).toEqual(['Synced', 'Synced']);
+    expect(harness.values()).toEqual({ A: 'x' });
+  });
+
+  test('a write that is not sent yet when another one leads is not sent any more', async () => {
+    await harness.synced();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    harness.cluster.beforeAnswer(/^GET .*token/, () => promise);
+    harness.services.change(prod, { A: 'x' });
+    await settled();
+    harness.lease.isTaken = true;
+    await harness.clock.advance(2_000);
+    resolve();
+    expect((await harness.calls()).filter((call) => !call.startsWith('GET'))).toEqual([]);
+    expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
+  });
+
+  test('one that stops gives the Lease up when its work has ended, not before', async () => {
+    await harness.synced();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    harness.cluster.before(/^PUT/, () => promise);
+    harness.services.change(prod, { A: 'x' });
+    await settled();
+    const stopped = harness.controller.stop();
+    await settled();
+    expect(harness.lease.isReleased).toBe(false);
+    resolve();
+    await stopped;
+    expect(harness.lease.isReleased).toBe(true);
+    expect(harness.values()).toEqual({ A: 'x' });
+  });
+});

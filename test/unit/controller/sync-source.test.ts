@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Principal } from '../../../src/domain/principal.ts';
+import type { BearerPrincipal } from '../../../src/domain/principal.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
 import { serviceToken } from './fake-services.ts';
@@ -101,7 +101,7 @@ describe('a token', () => {
 
   test('of a person is refused: it would not be watched over', async () => {
     await harness.synced();
-    const person = { ...serviceToken('p'), type: 'user', instanceAdmin: true } as unknown as Principal;
+    const person = { ...serviceToken('p'), type: 'user', instanceAdmin: true } as unknown as BearerPrincipal;
     harness.services.tokens.set('kf_pat_person', person);
     harness.putToken('kf_pat_person');
     await harness.calls();

@@ -113,6 +113,7 @@ describe('a Secret of another type', () => {
     harness.edit(({ metadata }) => {
       metadata.labels = { ...metadata.labels, mine: 'yes' };
     });
+    harness.services.change(prod, { username: 'x' });
     await harness.calls();
     harness.putSync({ target: { type: 'kubernetes.io/basic-auth' } });
     await harness.calls();
@@ -124,6 +125,7 @@ describe('a Secret of another type', () => {
     harness.cluster.before(/^POST .*secrets$/, () => {
       throw new ApiError('POST', 422, 'Invalid');
     });
+    harness.services.change(prod, { 'tls.crt': 'x', 'tls.key': 'y' });
     harness.putSync({ target: { type: 'kubernetes.io/tls' } });
     await harness.calls();
     expect(harness.target()).toMatchObject({ type: 'Opaque' });
@@ -131,8 +133,20 @@ describe('a Secret of another type', () => {
       status: 'False',
       reason: 'TargetRefused',
       message:
-        'The API server refused Secret app (422 Invalid). Type kubernetes.io/tls needs the keys tls.crt and tls.key.',
+        "The API server refused Secret app (422 Invalid). Check spec.target.labels and annotations, and the namespace's admission policies.",
     });
+  });
+
+  test('that the values do not fit is not asked for: the old one stays, until they do', async () => {
+    await harness.synced();
+    harness.putSync({ target: { type: 'kubernetes.io/tls' } });
+    expect((await harness.calls()).filter((call) => /^(POST|PUT|DELETE) .*[/]secrets/.test(call))).toEqual([]);
+    expect(harness.target()).toMatchObject({ type: 'Opaque' });
+    expect(harness.ready()).toMatchObject({ status: 'False', reason: 'TypeUnmet' });
+    harness.services.change(prod, { 'tls.crt': 'x', 'tls.key': 'y' });
+    await harness.calls();
+    expect(harness.target()).toMatchObject({ type: 'kubernetes.io/tls' });
+    expect(harness.ready()?.reason).toBe('Synced');
   });
 
   test('that finalizers hold is waited for, and made anew when it is gone', async () => {
@@ -140,6 +154,7 @@ describe('a Secret of another type', () => {
     harness.edit(({ metadata }) => {
       metadata.finalizers = ['example.com/hold'];
     });
+    harness.services.change(prod, { 'ssh-privatekey': 'x' });
     await harness.calls();
     harness.putSync({ target: { type: 'kubernetes.io/ssh-auth' } });
     await harness.calls();

@@ -45,6 +45,9 @@ describe('a write', () => {
     ['deleted', () => harness.cluster.remove(`${secrets}/app`)],
   ])('that is to make the Secret anew, and finds it %s, is judged anew', async (_, meddle) => {
     await harness.synced();
+    harness.services.change(prod, { 'ssh-privatekey': 'x' });
+    await harness.calls();
+    harness.reconciled.splice(0);
     harness.cluster.before(/^DELETE/, meddle);
     harness.putSync({ target: { type: 'kubernetes.io/ssh-auth' } });
     await harness.calls();

@@ -267,3 +267,19 @@ describe('a stop', () => {
     expect(finish.has('a')).toBe(true);
   });
 });
+
+test('a pause begins nothing, keeps what is added and what timers add, and lets work under way end', async () => {
+  const queue = openQueue();
+  queue.add('active');
+  queue.pause();
+  queue.add('added');
+  queue.addAfter('timed', 50);
+  await clock.advance(50);
+  await end('active', { kind: 'retry' });
+  await clock.advance(1000);
+  expect(began).toEqual(['active']);
+  expect(queue.length).toBe(3);
+  queue.start();
+  await settled();
+  expect(began).toEqual(['active', 'added', 'timed']);
+});

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { KubeConfig } from '@kubernetes/client-node';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { KubeClient } from '../../../src/kube/client.ts';
 import { KubeConfigError, loadKubeConfig } from '../../../src/kube/connection.ts';
@@ -186,3 +187,17 @@ describe('credentials', () => {
 function failNow(): never {
   throw new Error('no request was seen');
 }
+
+test.each([
+  { name: 'of its context', namespace: 'keyframe', known: 'keyframe' },
+  { name: 'where the context names none', namespace: undefined, known: undefined },
+])('the namespace $name is known', ({ namespace, known }) => {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: [{ name: 'c', server: 'https://127.0.0.1' }],
+    users: [{ name: 'u' }],
+    contexts: [{ name: 'x', cluster: 'c', user: 'u', ...(namespace === undefined ? {} : { namespace }) }],
+    currentContext: 'x',
+  });
+  expect(new KubeClient({ config, clock: systemClock }).namespace).toBe(known);
+});

@@ -1,0 +1,154 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import type { GrantRule } from '../../domain/grants.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import { ReflectorGroup } from '../../kube/reflector-group.ts';
+import type { AccessGrant, AccessGrantSpec } from '../generated/access-grant.ts';
+import type { KindContext, NamedWatch } from '../managed-kind.ts';
+import { type NamespaceFacts, isGrantFor, rulesOf } from './match.ts';
+
+interface IndexedGrant {
+  readonly uid: string;
+  readonly generation: number;
+  readonly spec: AccessGrantSpec;
+  readonly rules: readonly GrantRule[];
+}
+
+const systemNamespace = 'kube-system';
+
+/** Told which namespaces may have other rules now. */
+export type GrantListener = (namespaces: ReadonlySet<string>) => void;
+
+export interface GrantIndexDeps {
+  readonly context: Pick<KindContext, 'kube' | 'clock' | 'logger' | 'onRecovered'>;
+  /** Told of the AccessGrants, by name, that are for another set of existing namespaces now. */
+  readonly onReach: (grant: string) => void;
+}
+
+/**
+ * What all AccessGrants together allow each namespace: from the AccessGrants, which their controller shows it, and the
+ * names and labels of all namespaces, which it watches. An answer counts only once both were listed (`isSynced`):
+ * before that a grant that is not seen yet looks like one that was withdrawn.
+ */
+export class GrantIndex {
+  readonly #deps: GrantIndexDeps;
+  readonly #grants = new Map<string, IndexedGrant>();
+  readonly #namespaces = new Map<string, NamespaceFacts>();
+  readonly #group: ReflectorGroup<KubeObject>;
+  readonly #listeners = new Set<GrantListener>();
+  #clusterUid: string | undefined;
+  /** The watch of the AccessGrants. */
+  #grantWatch: NamedWatch | undefined;
+
+  constructor(deps: GrantIndexDeps) {
+    this.#deps = deps;
+    const { kube, clock, logger, onRecovered } = deps.context;
+    this.#group = new ReflectorGroup<KubeObject>({
+      client: kube,
+      clock,
+      logger,
+      namespaces: [],
+      source: () => ({ path: '/api/v1/namespaces', metadataOnly: true }),
+      handler: {
+        onUpsert: ({ metadata: { name, uid, labels } }) => {
+          if (name === systemNamespace) this.#clusterUid = uid;
+          this.#namespaceChanged(name, { name, labels: labels ?? {} });
+        },
+        onDelete: ({ metadata: { name } }) => this.#namespaceChanged(name, undefined),
+      },
+      onRecovered,
+    });
+  }
+
+  /** The watch of the namespaces; a kind whose resources need grants names `watches` among its needs. */
+  get namespaceWatch(): NamedWatch {
+    return { name: 'Namespaces', group: this.#group };
+  }
+
+  /** All that must have been listed before `rulesFor` counts. */
+  get watches(): readonly NamedWatch[] {
+    return this.#grantWatch === undefined ? [this.namespaceWatch] : [this.#grantWatch, this.namespaceWatch];
+  }
+
+  /** Whether everything was listed: until then nothing may be taken for withdrawn. */
+  get isSynced(): boolean {
+    return this.#grantWatch !== undefined && this.watches.every(({ group }) => group.isSynced);
+  }
+
+  /**
+   * What tells this cluster from every other: the uid of its namespace kube-system. Throws DomainError
+   * cluster_unavailable where no such namespace was listed.
+   */
+  clusterUid(): string {
+    if (this.#clusterUid !== undefined) return this.#clusterUid;
+    throw new DomainError(
+      'cluster_unavailable',
+      `The cluster has no namespace ${systemNamespace} to know it by. Set KEYFRAME_CLUSTER_NAME.`,
+    );
+  }
+
+  /** Makes the index wait for the watch that shows it the AccessGrants. Call once, before anything starts. */
+  waitFor(watch: NamedWatch): void {
+    this.#grantWatch = watch;
+  }
+
+  /** The rules of all grants that are for a namespace. */
+  rulesFor(namespace: string): readonly GrantRule[] {
+    const facts = this.#namespaces.get(namespace) ?? { name: namespace, labels: undefined };
+    return [...this.#grants.values()].flatMap(({ spec, rules }) => (isGrantFor(spec, facts) ? rules : []));
+  }
+
+  /** How many existing namespaces a grant's spec is for. */
+  countFor(spec: AccessGrantSpec): number {
+    return this.#matching(spec).length;
+  }
+
+  /** Adds a listener; the answer removes it. */
+  onChange(listener: GrantListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Takes a version of an AccessGrant. One that is being deleted allows nothing more. */
+  grantSeen({ metadata, spec }: AccessGrant): void {
+    const { name, uid, generation = 0, deletionTimestamp } = metadata;
+    if (deletionTimestamp !== undefined) return this.grantGone(name);
+    const before = this.#grants.get(name);
+    // Only its status or metadata changed.
+    if (before?.uid === uid && before.generation === generation) return;
+    this.#grants.set(name, { uid, generation, spec, rules: rulesOf(spec) });
+    this.#tell([...(before === undefined ? [] : this.#reachOf(before.spec)), ...this.#reachOf(spec)]);
+  }
+
+  grantGone(name: string): void {
+    const before = this.#grants.get(name);
+    if (before === undefined) return;
+    this.#grants.delete(name);
+    this.#tell(this.#reachOf(before.spec));
+  }
+
+  #namespaceChanged(name: string, after: NamespaceFacts | undefined): void {
+    const before = this.#namespaces.get(name);
+    if (after === undefined) this.#namespaces.delete(name);
+    else this.#namespaces.set(name, after);
+    const reaches = (spec: AccessGrantSpec, facts: NamespaceFacts | undefined): boolean =>
+      facts !== undefined && isGrantFor(spec, facts);
+    const affected = [...this.#grants].filter(([, { spec }]) => reaches(spec, before) !== reaches(spec, after));
+    for (const [grant] of affected) this.#deps.onReach(grant);
+    if (affected.length > 0) this.#tell([name]);
+  }
+
+  /** The namespaces that a spec is for: those that exist, and those that it names. */
+  #reachOf(spec: AccessGrantSpec): string[] {
+    return [...this.#matching(spec), ...(spec.namespaces ?? []).filter((name) => name !== '*')];
+  }
+
+  #matching(spec: AccessGrantSpec): string[] {
+    return [...this.#namespaces.values()].filter((facts) => isGrantFor(spec, facts)).map(({ name }) => name);
+  }
+
+  #tell(namespaces: readonly string[]): void {
+    if (namespaces.length === 0) return;
+    const all = new Set(namespaces);
+    for (const listener of this.#listeners) listener(all);
+  }
+}

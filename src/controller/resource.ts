@@ -1,0 +1,43 @@
+import type { KubeObject, ObjectMeta } from '../kube/objects.ts';
+import type { Condition } from './generated/condition.ts';
+
+/** What all reconciling kinds have in common. */
+export interface Resource extends KubeObject {
+  readonly spec: object;
+  status?: { observedGeneration?: number; conditions?: Condition[] };
+}
+
+export type StatusOf<T extends Resource> = NonNullable<T['status']>;
+
+/** Another value of this annotation asks for a reconcile now, whatever the value says. */
+export const reconcileAtAnnotation = 'keyframe.dev/reconcile-at';
+
+/** On a resource that was deleted: with the value "true" it goes although what it owns could not be undone. */
+export const forceFinalizeAnnotation = 'keyframe.dev/force-finalize';
+
+/** Our one finalizer, on resources that own what must go with them. */
+export const finalizer = 'keyframe.dev/cleanup';
+
+/** What a resource asks for now, as far as that decides whether a reconcile is due. */
+export interface Asked {
+  readonly uid: string;
+  readonly generation: number;
+  readonly isDeleting: boolean;
+  readonly reconcileAt: string | undefined;
+  readonly forceFinalize: string | undefined;
+}
+
+export function askedBy({ uid, generation = 0, annotations = {}, deletionTimestamp }: ObjectMeta): Asked {
+  return {
+    uid,
+    generation,
+    isDeleting: deletionTimestamp !== undefined,
+    reconcileAt: annotations[reconcileAtAnnotation],
+    forceFinalize: annotations[forceFinalizeAnnotation],
+  };
+}
+
+/** Whether a resource asks to be left alone; kinds without that field never do. */
+export function isSuspended({ spec }: Resource): boolean {
+  return 'suspend' in spec && spec.suspend === true;
+}

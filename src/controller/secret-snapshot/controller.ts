@@ -1,0 +1,41 @@
+import type { ChangeEvent } from '../../services/change-feed.ts';
+import { objectKey } from '../../kube/objects.ts';
+import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
+import { KindController } from '../kind-controller.ts';
+import type { KindContext, ManagedKind } from '../managed-kind.ts';
+import type { ResourceKindDeps } from '../resource-services.ts';
+import { SnapshotReconciler, isAdopting, secretSnapshotKind } from './reconcile.ts';
+
+/** Takes or adopts the one snapshot of each SecretSnapshot, and deletes what its policy tells. */
+export function createSecretSnapshotController(
+  context: KindContext,
+  { services, grants, cluster }: ResourceKindDeps<'resourceAccess' | 'resourceSnapshots'>,
+): { readonly kind: ManagedKind } {
+  const reconciler = new SnapshotReconciler({ context, services, grants, cluster });
+  const kind = new KindController<SecretSnapshot>(
+    context,
+    {
+      kind: secretSnapshotKind,
+      plural: 'SecretSnapshots',
+      isNamespaced: true,
+      action: 'Snapshot',
+      suspendedMessage: 'No snapshot is taken or adopted, and none is deleted by age.',
+      reconcile: async (round) => await reconciler.reconcile(round),
+      cleanup: {
+        isNeeded: (resource) => resource.spec.deletionPolicy === 'Delete' && !isAdopting(resource),
+        run: async (round) => await reconciler.cleanup(round),
+      },
+      concernedBy: (event) => concernedBy(reconciler, event),
+      onGone: ({ metadata }) => reconciler.forget(objectKey(metadata)),
+    },
+    grants.watches,
+  );
+  grants.onChange((namespaces) => kind.wakeNamespaces(namespaces));
+  return { kind };
+}
+
+// A snapshot never changes: only its end, or that of its environment, is news.
+function concernedBy({ snapshots, environments }: SnapshotReconciler, event: ChangeEvent): Iterable<string> {
+  if (event.kind === 'snapshot') return snapshots.keysOf(event.snapshotId);
+  return event.kind === 'environment' && event.ended === true ? environments.keysOf(event.environmentId) : [];
+}

@@ -1,0 +1,172 @@
+import type { ChangeEvent, ChangeFeed } from '../../services/change-feed.ts';
+import { collectionPath } from '../../kube/custom-resources.ts';
+import { NamedWatches } from '../../kube/named-watches.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import { ReflectorGroup } from '../../kube/reflector-group.ts';
+import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
+import { WorkQueue } from '../work-queue.ts';
+import { SyncMemories } from './memory.ts';
+import type { ReadServices } from './read.ts';
+import { type ReconcilerDeps, SecretSyncReconciler } from './reconcile.ts';
+import { secretSyncKind, targetLabel } from './resource.ts';
+import type { Fingerprint } from './secret-data.ts';
+import { Waker } from './wake.ts';
+
+export interface SecretSyncDeps {
+  readonly context: KindContext;
+  readonly services: ReadServices & { readonly changes: Pick<ChangeFeed, 'compare'> };
+  /** `Keyring.fingerprint`, bound to its keyring. */
+  readonly fingerprint: Fingerprint;
+}
+
+/** Keeps the Secrets of all SecretSyncs in step with their environments. */
+export function createSecretSyncController(deps: SecretSyncDeps): ManagedKind {
+  return new SecretSyncController(deps);
+}
+
+class SecretSyncController implements ManagedKind {
+  readonly watches: readonly NamedWatch[];
+  readonly #deps: SecretSyncDeps;
+  readonly #queue: WorkQueue;
+  readonly #syncs: ReflectorGroup<SecretSync>;
+  readonly #targets: ReflectorGroup<KubeObject>;
+  readonly #followed: NamedWatches;
+  readonly #reconciler: SecretSyncReconciler;
+  readonly #waker: Waker;
+
+  constructor(deps: SecretSyncDeps) {
+    this.#deps = deps;
+    const { kube: client, clock, logger } = deps.context;
+    const memories = new SyncMemories();
+    const follow = (key: string, secrets: ReadonlySet<string>): void => this.#followed.follow(key, secrets);
+    const watchedSync = (key: string): SecretSync | undefined => this.#syncs.get(key);
+    this.#queue = new WorkQueue({
+      clock,
+      logger,
+      process: async (key) => await this.#reconciler.reconcile(key),
+      onInactive: (key) => this.#waker.afterReconcile(key),
+    });
+    this.#waker = new Waker({
+      queue: this.#queue,
+      memories,
+      changes: deps.services.changes,
+      follow,
+      followersOf: (secretKey) => this.#followed.followersOf(secretKey),
+      watchedSync,
+    });
+    this.#syncs = this.#watchSyncs();
+    this.#targets = this.#watchTargets();
+    this.#followed = new NamedWatches({
+      client,
+      clock,
+      logger,
+      path: secretsPath,
+      onChange: (secretKey, secret) => this.#waker.followedChanged(secretKey, secret),
+    });
+    this.#reconciler = this.#createReconciler({ memories, follow, watchedSync });
+    this.watches = [
+      { name: 'SecretSyncs', kind: secretSyncKind, group: this.#syncs },
+      { name: 'Secrets', group: this.#targets },
+    ];
+  }
+
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  work(): void {
+    for (const key of this.#syncs.keys()) this.#queue.add(key);
+    this.#queue.start();
+  }
+
+  pause(): void {
+    this.#queue.pause();
+  }
+
+  committed(event: ChangeEvent): void {
+    this.#waker.committed(event);
+  }
+
+  async compare(): Promise<void> {
+    await this.#waker.compareAll();
+  }
+
+  async drain(limitMs: number): Promise<void> {
+    await this.#queue.stop(limitMs);
+  }
+
+  async close(): Promise<void> {
+    await this.#followed.stop();
+  }
+
+  #watchSyncs(): ReflectorGroup<SecretSync> {
+    const {
+      kube: client,
+      clock,
+      logger,
+      watchNamespaces: namespaces,
+      onWatchFailure,
+      onRecovered,
+    } = this.#deps.context;
+    return new ReflectorGroup<SecretSync>({
+      client,
+      clock,
+      logger,
+      namespaces,
+      source: (namespace) => ({ path: collectionPath(secretSyncKind, namespace) }),
+      handler: {
+        onUpsert: (sync) => this.#waker.syncChanged(sync),
+        onDelete: (sync) => this.#waker.syncGone(sync),
+      },
+      onFailure: onWatchFailure,
+      onRecovered,
+    });
+  }
+
+  #watchTargets(): ReflectorGroup<KubeObject> {
+    const { kube: client, clock, logger, watchNamespaces: namespaces, onRecovered } = this.#deps.context;
+    return new ReflectorGroup<KubeObject>({
+      client,
+      clock,
+      logger,
+      namespaces,
+      source: (namespace) => ({
+        path: secretsPath(namespace),
+        labelSelector: `${targetLabel}=true`,
+        metadataOnly: true,
+      }),
+      handler: {
+        onUpsert: (secret) => this.#waker.targetChanged(secret),
+        onDelete: (secret) => this.#waker.targetGone(secret),
+        onListed: () => this.#waker.targetsListed((key) => this.#targets.get(key) !== undefined),
+      },
+      onRecovered,
+    });
+  }
+
+  #createReconciler(parts: Pick<ReconcilerDeps, 'memories' | 'follow' | 'watchedSync'>): SecretSyncReconciler {
+    const { context, services, fingerprint } = this.#deps;
+    const { kube, clock, logger, metrics, instance } = context;
+    return new SecretSyncReconciler({
+      ...parts,
+      services,
+      fingerprint,
+      client: kube,
+      secretsClient: new SecretsClient({ client: kube }),
+      watchedTarget: (key) => this.#targets.get(key) ?? this.#inTheWay(key),
+      watchedToken: (key) => this.#followed.get(key),
+      clock,
+      logger,
+      metrics,
+      events: { controller: 'keyframe.dev/secretsync', instance },
+    });
+  }
+
+  /** A Secret without our label, which only a watch by its name shows. One with the label the watch of targets shows, or it is gone. */
+  #inTheWay(key: string): KubeObject | undefined {
+    const followed = this.#followed.get(key);
+    return followed?.metadata.labels?.[targetLabel] === 'true' ? undefined : followed;
+  }
+}

@@ -1,0 +1,60 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ObjectMeta } from '../../kube/objects.ts';
+
+/** Annotation of a target: the environment that its data came from, as `organization/project/name@uuid`. */
+export const sourceAnnotation = 'keyframe.dev/source';
+/** Annotation of a target: the keys whose names the spec changed, as JSON `{name in the Secret: key of the environment}`. */
+export const renamedAnnotation = 'keyframe.dev/renamed';
+
+/** Where a target's data came from, in the annotations that tell it: what outlives every restart of the controller. */
+export type TargetRecord = Readonly<Partial<Record<typeof sourceAnnotation | typeof renamedAnnotation, string>>>;
+
+export interface TargetSource {
+  /** The slugs, as `organization/project/name`. */
+  readonly path: string;
+  readonly environmentId: string;
+}
+
+/** The annotations for data of an environment, some of whose keys have another name in the Secret. */
+export function targetRecord(
+  { path, environmentId }: TargetSource,
+  chosen: readonly { readonly key: string; readonly name: string }[],
+): TargetRecord {
+  const renamed = chosen.filter(({ key, name }) => key !== name).map(({ key, name }) => [name, key] as const);
+  const source = { [sourceAnnotation]: `${path}@${environmentId}` };
+  if (renamed.length === 0) return source;
+  // Sorted: the same names are the same text.
+  const sorted = renamed.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { ...source, [renamedAnnotation]: JSON.stringify(Object.fromEntries(sorted)) };
+}
+
+/** The record that a target carries. */
+export function recordOf({ annotations = {} }: ObjectMeta): TargetRecord {
+  const { [sourceAnnotation]: source, [renamedAnnotation]: renamed } = annotations;
+  return {
+    ...(source === undefined ? {} : { [sourceAnnotation]: source }),
+    ...(renamed === undefined ? {} : { [renamedAnnotation]: renamed }),
+  };
+}
+
+/** Whether two records tell the same. */
+export function sameRecord(one: TargetRecord, other: TargetRecord): boolean {
+  return isDeepStrictEqual({ ...one }, { ...other });
+}
+
+/** The environment of a record; undefined where it tells none, or was spoilt by hand. */
+export function sourceOf(record: TargetRecord): TargetSource | undefined {
+  const [, path, environmentId] = /^([^@]+)@([^@]+)$/.exec(record[sourceAnnotation] ?? '') ?? [];
+  return path === undefined || environmentId === undefined ? undefined : { path, environmentId };
+}
+
+/** The keys of a record's environment by their names in the Secret, where the two differ; none where the record was spoilt. */
+export function renamedOf(record: TargetRecord): ReadonlyMap<string, string> {
+  try {
+    const renamed: unknown = JSON.parse(record[renamedAnnotation] ?? '{}');
+    if (typeof renamed !== 'object' || renamed === null) return new Map();
+    return new Map(Object.entries(renamed).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+  } catch {
+    return new Map();
+  }
+}

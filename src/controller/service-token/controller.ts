@@ -1,0 +1,174 @@
+import { NamedWatches } from '../../kube/named-watches.ts';
+import { type KubeObject, objectKey } from '../../kube/objects.ts';
+import { ReflectorGroup } from '../../kube/reflector-group.ts';
+import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
+import { recordEvent } from '../../kube/events.ts';
+import { errorFields } from '../../lib/logger.ts';
+import type { ServiceToken } from '../generated/service-token.ts';
+import type { GrantIndex } from '../grants/grant-index.ts';
+import { FollowedIds } from '../followed-ids.ts';
+import { KindController } from '../kind-controller.ts';
+import type { KindContext, ManagedKind } from '../managed-kind.ts';
+import { ReverseIndex } from '../reverse-index.ts';
+import { TokenMemories } from './memory.ts';
+import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
+import { secretOf, serviceTokenKind, tokenLabel } from './resource.ts';
+import { TokenSecrets } from './write.ts';
+
+export interface ServiceTokenDeps {
+  readonly services: TokenServices;
+  readonly grants: GrantIndex;
+  /** What the database knows the cluster by. Throws DomainError cluster_unavailable where that is not known. */
+  readonly cluster: () => string;
+}
+
+export interface ServiceTokenController {
+  readonly kind: ManagedKind;
+}
+
+/** Keeps a service token for each ServiceToken, and its value in a Secret. */
+export function createServiceTokenController(context: KindContext, deps: ServiceTokenDeps): ServiceTokenController {
+  const parts = new Parts(context, deps);
+  return { kind: parts };
+}
+
+/** A KindController with the Secrets that belong to its resources. */
+class Parts implements ManagedKind {
+  readonly #context: KindContext;
+  readonly #memories = new TokenMemories();
+  /** Keys of ServiceTokens by the key of the Secret that they write. */
+  readonly #bySecret = new ReverseIndex();
+  readonly #tokens = new FollowedIds();
+  readonly #secrets: ReflectorGroup<KubeObject>;
+  readonly #followed: NamedWatches;
+  readonly #kind: KindController<ServiceToken>;
+
+  constructor(context: KindContext, deps: ServiceTokenDeps) {
+    this.#context = context;
+    this.#secrets = this.#watchSecrets();
+    this.#followed = this.#followSecrets();
+    const reconciler = this.#createReconciler(deps);
+    this.#kind = new KindController<ServiceToken>(
+      context,
+      {
+        kind: serviceTokenKind,
+        plural: 'ServiceTokens',
+        isNamespaced: true,
+        action: 'Issue',
+        suspendedMessage:
+          'Nothing is made, replaced or written. The token goes on; delete the ServiceToken to revoke it.',
+        reconcile: (round) => reconciler.reconcile(round),
+        cleanup: { isNeeded: () => true, run: (round) => reconciler.cleanUp(round) },
+        concernedBy: (event) => (event.kind === 'service_token' ? this.#tokens.keysOf(event.serviceTokenId) : []),
+        onSeen: (resource) => this.#bySecret.set(objectKey(resource.metadata), objectKey(secretOf(resource))),
+        onGone: (resource) => this.#forget(objectKey(resource.metadata)),
+      },
+      [{ name: 'Secrets of ServiceTokens', group: this.#secrets }, ...deps.grants.watches],
+    );
+    deps.grants.onChange((namespaces) => this.#kind.wakeNamespaces(namespaces));
+  }
+
+  get watches(): ManagedKind['watches'] {
+    return this.#kind.watches;
+  }
+
+  get queueLength(): number {
+    return this.#kind.queueLength;
+  }
+
+  work(): void {
+    this.#kind.work();
+  }
+
+  pause(): void {
+    this.#kind.pause();
+  }
+
+  committed(event: Parameters<ManagedKind['committed']>[0]): void {
+    this.#kind.committed(event);
+  }
+
+  async compare(): Promise<void> {
+    await this.#kind.compare();
+  }
+
+  async drain(limitMs: number): Promise<void> {
+    await this.#kind.drain(limitMs);
+  }
+
+  async close(): Promise<void> {
+    await this.#followed.stop();
+    await this.#kind.close();
+  }
+
+  #watchSecrets(): ReflectorGroup<KubeObject> {
+    const { kube: client, clock, logger, watchNamespaces: namespaces, onRecovered } = this.#context;
+    return new ReflectorGroup<KubeObject>({
+      client,
+      clock,
+      logger,
+      namespaces,
+      source: (namespace) => ({
+        path: secretsPath(namespace),
+        labelSelector: `${tokenLabel}=true`,
+        metadataOnly: true,
+      }),
+      handler: {
+        onUpsert: ({ metadata }) => this.#secretChanged(objectKey(metadata), metadata),
+        onDelete: ({ metadata }) => this.#secretChanged(objectKey(metadata), undefined),
+      },
+      onRecovered,
+    });
+  }
+
+  /** Secrets of others in the way, which the watch by our label does not show. */
+  #followSecrets(): NamedWatches {
+    const { kube: client, clock, logger } = this.#context;
+    const onChange = (key: string, secret: KubeObject | undefined): void => this.#secretChanged(key, secret?.metadata);
+    return new NamedWatches({ client, clock, logger, path: secretsPath, onChange });
+  }
+
+  #secretChanged(secretKey: string, metadata: KubeObject['metadata'] | undefined): void {
+    for (const key of this.#bySecret.keysOf(secretKey)) {
+      const verified = this.#memories.verified(key);
+      const isKnown = verified !== undefined && verified.resourceVersion === metadata?.resourceVersion;
+      if (!isKnown) this.#kind.wake(key);
+    }
+  }
+
+  #createReconciler({ services, grants, cluster }: ServiceTokenDeps): ServiceTokenReconciler {
+    const { kube: client, clock, metrics } = this.#context;
+    const secretsClient = new SecretsClient({ client });
+    return new ServiceTokenReconciler({
+      services,
+      grants,
+      cluster,
+      memories: this.#memories,
+      secrets: new TokenSecrets({ secretsClient, metrics }),
+      secretsClient,
+      watchedSecret: (key) => this.#secrets.get(key),
+      tokens: this.#tokens,
+      onForeign: (key, resource, isForeign) =>
+        this.#followed.follow(key, new Set(isForeign ? [objectKey(secretOf(resource))] : [])),
+      warn: (resource, message) => this.#warn(resource, message),
+      clock,
+    });
+  }
+
+  // Best effort, and nothing waits for it: the condition tells the same.
+  #warn(resource: ServiceToken, note: string): void {
+    const { kube: client, clock, logger, instance } = this.#context;
+    const deps = { client, controller: 'keyframe.dev/servicetoken', instance };
+    const event = { type: 'Warning', reason: 'Expiring', action: 'Issue', note, at: clock.now() } as const;
+    recordEvent(deps, serviceTokenKind, resource, event).catch((error: unknown) => {
+      logger.debug({ key: objectKey(resource.metadata), ...errorFields(error) }, 'an Event was not recorded');
+    });
+  }
+
+  #forget(key: string): void {
+    this.#memories.forget(key);
+    this.#bySecret.set(key, undefined);
+    this.#tokens.set(key, undefined);
+    this.#followed.follow(key, new Set());
+  }
+}

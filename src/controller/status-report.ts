@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ErrorCode, errorCatalogue } from '../domain/error-catalogue.ts';
+import { isApiStatus } from '../kube/api-error.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { type ResourceKind, patchStatus } from '../kube/custom-resources.ts';
+import { type EventDeps, recordEvent } from '../kube/events.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Logger, errorFields } from '../lib/logger.ts';
+import type { ReadyClaim } from './conditions.ts';
+import { retryAfter } from './failure.ts';
+import type { OwnWrites } from './own-writes.ts';
+import type { Resource, StatusOf } from './resource.ts';
+import type { Next } from './work-queue.ts';
+
+/** What is remembered of a resource between two reports. */
+export interface ReportMemory<T extends Resource> {
+  readonly resource: OwnWrites<T>;
+  /** The status that the controller wrote or found right last. */
+  status: StatusOf<T> | undefined;
+  /** The reason that the last reconcile came to, whether or not the status tells it yet. */
+  reason: string | undefined;
+  /** Why the last reconcile did not succeed. */
+  failure: ErrorCode | undefined;
+}
+
+export interface Reported<T extends Resource> {
+  readonly key: string;
+  readonly resource: T;
+  readonly memory: ReportMemory<T>;
+}
+
+export interface Report<T extends Resource> {
+  readonly claim: ReadyClaim;
+  /** The whole status as it shall be. */
+  readonly status: StatusOf<T>;
+  readonly next: Next;
+  /** Called when the status tells it. */
+  readonly onTold: () => void;
+}
+
+export interface StatusReporterDeps {
+  readonly kind: ResourceKind;
+  /** What Events say was done: one word. */
+  readonly action: string;
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: Omit<EventDeps, 'client'>;
+}
+
+/** Tells what a reconcile came to: the log and, where it differs, the status by one patch, and an Event. */
+export class StatusReporter<T extends Resource> {
+  readonly #deps: StatusReporterDeps;
+
+  constructor(deps: StatusReporterDeps) {
+    this.#deps = deps;
+  }
+
+  /** Writes the status where it differs; answers when to come back. Never throws for what the world does. */
+  async report(reported: Reported<T>, report: Report<T>): Promise<Next> {
+    const { key, resource, memory } = reported;
+    const { claim, status, next, onTold } = report;
+    const reasonBefore = readyReason(memory.status ?? resource.status);
+    this.#log(key, claim, memory.reason ?? reasonBefore);
+    memory.reason = claim.reason;
+    try {
+      await this.#patch(reported, status);
+    } catch (error) {
+      return this.#failed(reported, error, report);
+    }
+    memory.status = status;
+    onTold();
+    if (reasonBefore !== claim.reason) this.#recordEvent(resource, claim);
+    return next;
+  }
+
+  async #patch({ resource, memory }: Reported<T>, status: StatusOf<T>): Promise<void> {
+    const patch = statusPatch(resource.status, status);
+    if (patch === undefined) return;
+    const { client, kind } = this.#deps;
+    const { namespace, name, resourceVersion } = resource.metadata;
+    const patched = await patchStatus(client, kind, { resource: { namespace, name }, resourceVersion, status: patch });
+    memory.resource.record(resourceVersion, {
+      ...resource,
+      metadata: { ...resource.metadata, resourceVersion: patched.resourceVersion },
+      status,
+    });
+  }
+
+  #failed({ key, memory }: Reported<T>, error: unknown, { next, claim }: Report<T>): Next {
+    // Deleted meanwhile.
+    if (isApiStatus(error, 404)) return next;
+    // A conflict heals itself; of an API server that fails the reconcile has told already.
+    // The comparison after an outage shall find it.
+    if (!isApiStatus(error, 409)) memory.failure ??= 'cluster_unavailable';
+    const isKnown = isApiStatus(error, 409) || claim.reason === errorCatalogue.cluster_unavailable.reason;
+    this.#deps.logger[isKnown ? 'debug' : 'warn'](
+      { key, ...errorFields(error) },
+      'the status could not be written; it is tried again',
+    );
+    return retryAfter(error);
+  }
+
+  #log(key: string, { progress, reason, message }: ReadyClaim, reasonBefore: string | undefined): void {
+    const level =
+      reason === reasonBefore ? 'debug' : progress === 'reconciling' || progress === 'stalled' ? 'warn' : 'info';
+    this.#deps.logger[level]({ kind: this.#deps.kind.kind, key, reason }, message);
+  }
+
+  // Best effort, and nothing waits for it: the status tells the same.
+  #recordEvent(resource: T, { progress, reason, message }: ReadyClaim): void {
+    const { client, events, clock, logger, kind, action } = this.#deps;
+    const type = progress === 'done' || progress === 'suspended' ? 'Normal' : 'Warning';
+    const event = { type, reason, action, note: message, at: clock.now() } as const;
+    recordEvent({ client, ...events }, kind, resource, event).catch((error: unknown) => {
+      const { namespace = '', name } = resource.metadata;
+      logger.debug({ key: `${namespace}/${name}`, ...errorFields(error) }, 'an Event was not recorded');
+    });
+  }
+}
+
+/** The merge patch that makes one status into another: null for what goes. Undefined where nothing differs. */
+export function statusPatch(present: object | undefined, next: object): Record<string, unknown> | undefined {
+  const before = new Map<string, unknown>(Object.entries(present ?? {}));
+  const after = new Map<string, unknown>(Object.entries(next));
+  const fields = new Set([...before.keys(), ...after.keys()]);
+  const differing = [...fields].filter((field) => !isDeepStrictEqual(before.get(field), after.get(field)));
+  if (differing.length === 0) return undefined;
+  return Object.fromEntries(differing.map((field) => [field, after.get(field) ?? null]));
+}
+
+/** The reason of a status' Ready condition. */
+function readyReason(status: Resource['status']): string | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+}

@@ -1,0 +1,74 @@
+import type { ResourceKindName, TokenPermission } from './principal.ts';
+
+/**
+ * What AccessGrants allow the custom resources of a namespace (docs/resources/access-grant.md). Pure: the controller
+ * knows which rules a namespace has, the services ask here.
+ */
+
+/** One rule of an AccessGrant. `*` is written out where all is meant; nothing else is a pattern. */
+export interface GrantRule {
+  /** Slug. */
+  readonly organization: string;
+  /** Slug, or `*` for all. */
+  readonly project: string;
+  /** Slugs, or `*` alone for all. */
+  readonly environments: readonly string[];
+  readonly permission: TokenPermission;
+  readonly kinds: readonly ResourceKindName[];
+}
+
+/** Where something is asked for, by slugs: an organization, a project or an environment. */
+export interface GrantPlace {
+  readonly organization: string;
+  /** Null for the whole organization. */
+  readonly project: string | null;
+  /** Null for the whole project, or organization. */
+  readonly environment: string | null;
+}
+
+/** What a custom resource asks for. */
+export interface GrantNeed extends GrantPlace {
+  readonly kind: ResourceKindName;
+  readonly permission: TokenPermission;
+}
+
+/**
+ * Whether one of the rules covers all that is asked for: two that cover half of it each do not. A whole organization
+ * needs `*` for projects and environments, a whole project `*` for environments; `read_write` covers `read`.
+ */
+export function covers(rules: readonly GrantRule[], need: GrantNeed): boolean {
+  return rules.some((rule) => coversAlone(rule, need));
+}
+
+/** An AccessGrant that would cover what is asked for, as YAML to apply; `name` is the grant's own. */
+export function grantYaml(need: GrantNeed, namespace: string, name: string): string {
+  return `apiVersion: keyframe.dev/v1alpha1
+kind: AccessGrant
+metadata:
+  name: ${quoted(name)}
+spec:
+  namespaces: [${quoted(namespace)}]
+  rules:
+    - organization: ${quoted(need.organization)}
+      project: ${quoted(need.project ?? '*')}
+      environments: [${quoted(need.environment ?? '*')}]
+      permission: ${need.permission === 'read' ? 'Read' : 'ReadWrite'}
+      kinds: [${need.kind}]
+`;
+}
+
+function coversAlone(rule: GrantRule, { kind, organization, project, environment, permission }: GrantNeed): boolean {
+  const allEnvironments = rule.environments.includes('*');
+  return (
+    rule.kinds.includes(kind) &&
+    rule.organization === organization &&
+    (rule.project === '*' || (project !== null && rule.project === project)) &&
+    (allEnvironments || (environment !== null && rule.environments.includes(environment))) &&
+    (permission === 'read' || rule.permission === 'read_write')
+  );
+}
+
+// JSON strings are YAML strings: a name such as "1e3" or "no" stays one.
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,52 @@
+import type { ResourcePrincipal } from '../domain/principal.ts';
+import type { Transaction } from './transaction.ts';
+
+/** What a custom resource is remembered by: its uid in its cluster. The names are as of then. */
+export type ClaimOwner = Pick<ResourcePrincipal, 'cluster' | 'id' | 'kind' | 'namespace' | 'name'>;
+
+/** What a resource makes once, or takes over once; `token_end`: it is over, and no token is made for it any more. */
+export type ClaimOperation = 'token' | 'token_end' | 'snapshot' | 'environment';
+
+export interface Claim {
+  readonly operation: ClaimOperation;
+  /** 1 for what a resource has one of. */
+  readonly serial: number;
+  /** Null while nothing was made. */
+  readonly organizationId: string | null;
+}
+
+/**
+ * Claims an operation for a resource, and answers whether it is the first to; one that claims the same at this moment
+ * is waited for. What is made under the claim is noted by `noteClaimed`, in the same transaction.
+ */
+export async function claimOnce(tx: Transaction, owner: ClaimOwner, claim: Claim): Promise<boolean> {
+  const { cluster, id, kind, namespace, name } = owner;
+  const claimed = await tx.$executeRaw`
+    INSERT INTO resource_claim (cluster, uid, operation, serial, kind, namespace, name, organization_id)
+    VALUES (${cluster}, ${id}::uuid, ${claim.operation}, ${claim.serial}::int, ${kind}, ${namespace}, ${name},
+      ${claim.organizationId}::uuid)
+    ON CONFLICT DO NOTHING`;
+  return claimed > 0;
+}
+
+/** What was made under a claim. */
+export interface Claimed {
+  readonly serviceTokenId?: string;
+  readonly snapshotId?: string;
+  readonly environmentId?: string;
+}
+
+/** Notes what was made under a claim, over what was noted before. */
+export async function noteClaimed(
+  tx: Transaction,
+  { cluster, id }: ClaimOwner,
+  { operation, serial, organizationId }: Claim,
+  claimed: Claimed,
+): Promise<void> {
+  const { serviceTokenId, snapshotId, environmentId } = claimed;
+  await tx.$executeRaw`
+    UPDATE resource_claim SET organization_id = ${organizationId}::uuid,
+      service_token_id = ${serviceTokenId ?? null}::uuid, snapshot_id = ${snapshotId ?? null}::uuid,
+      environment_id = ${environmentId ?? null}::uuid
+    WHERE cluster = ${cluster} AND uid = ${id}::uuid AND operation = ${operation} AND serial = ${serial}::int`;
+}

@@ -1,0 +1,82 @@
+import type pg from 'pg';
+import { queryRows, type Statement } from './database.ts';
+import type { ClaimOwner } from './resource-claims.ts';
+import type { Transaction } from './transaction.ts';
+
+/** What stands at slugs from an organization down to an environment. Null for what is not there, be it deleted or not. */
+export interface EnvironmentPath {
+  readonly organizationId: string;
+  readonly organizationDeleted: boolean;
+  readonly projectId: string | null;
+  readonly projectDeleted: boolean;
+  readonly environmentId: string | null;
+  readonly environmentDeleted: boolean;
+  /** Those of the environment; null without it. */
+  readonly displayName: string | null;
+  readonly revision: number | null;
+  readonly revisionId: string | null;
+  readonly secretCount: number;
+}
+
+/** The environment that a resource made. */
+export interface ClaimedEnvironment {
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly environmentId: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly environment: string;
+  readonly revision: number;
+  readonly revisionId: string;
+  readonly secretCount: number;
+}
+
+const secretCount = `(SELECT count(*)::int FROM secret s WHERE s.environment_id = e.id AND s.deleted_at IS NULL)
+      AS "secretCount"`;
+
+const pathText = `SELECT o.id AS "organizationId", o.deleted_at IS NOT NULL AS "organizationDeleted",
+      p.id AS "projectId", p.deleted_at IS NOT NULL AS "projectDeleted", e.id AS "environmentId",
+      e.deleted_at IS NOT NULL AS "environmentDeleted", e.display_name AS "displayName",
+      e.revision_number AS revision, e.revision_id AS "revisionId", ${secretCount}
+    FROM organization o
+    LEFT JOIN project p ON p.organization_id = o.id AND p.slug = $2
+    LEFT JOIN environment e ON e.project_id = p.id AND e.slug = $3
+    WHERE o.slug = $1`;
+const pathStatement: Statement = { name: 'resource-environment-path', text: pathText };
+
+const claimedStatement: Statement = {
+  name: 'resource-environment',
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", o.slug AS organization,
+      p.slug AS project, e.slug AS environment, e.revision_number AS revision, e.revision_id AS "revisionId",
+      ${secretCount}
+    FROM resource_claim c
+    LEFT JOIN (environment e
+      JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
+      JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL)
+      ON e.id = c.environment_id AND e.deleted_at IS NULL
+    WHERE c.cluster = $1 AND c.uid = $2 AND c.operation = 'environment'`,
+};
+
+type Slugs = readonly [organization: string, project: string, environment: string];
+
+/** Looks up what stands at these slugs, deleted things too; undefined without the organization. */
+export async function findEnvironmentPath(pool: pg.Pool, slugs: Slugs): Promise<EnvironmentPath | undefined> {
+  const [path] = await queryRows<EnvironmentPath>(pool, pathStatement, [...slugs]);
+  return path;
+}
+
+/** Like `findEnvironmentPath`, in a transaction. */
+export async function readEnvironmentPath(tx: Transaction, slugs: Slugs): Promise<EnvironmentPath | undefined> {
+  const [path] = await tx.$queryRawUnsafe<EnvironmentPath[]>(pathText, ...slugs);
+  return path;
+}
+
+/** The environment that a resource made; `gone` where it or something above it was deleted, undefined where it made none. */
+export async function findClaimedEnvironment(
+  pool: pg.Pool,
+  { cluster, id }: ClaimOwner,
+): Promise<ClaimedEnvironment | 'gone' | undefined> {
+  type Row = ClaimedEnvironment | { readonly environmentId: null };
+  const [row] = await queryRows<Row>(pool, claimedStatement, [cluster, id]);
+  return row?.environmentId === null ? 'gone' : row;
+}

@@ -1,0 +1,63 @@
+import type pg from 'pg';
+import { queryRows, type Statement } from './database.ts';
+import type { ClaimOwner } from './resource-claims.ts';
+import { recordColumns, recordTables, type SnapshotRecord } from './snapshots.ts';
+import type { Transaction } from './transaction.ts';
+
+/** The snapshot that a custom resource took or adopted, and where it lies. */
+export interface ClaimedSnapshot extends SnapshotRecord {
+  /** Whether the resource adopted it, and so did not take it. */
+  readonly adopted: boolean;
+  readonly organizationId: string;
+  readonly environmentId: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly environment: string;
+  /** Whether the environment, or something above it, is deleted: over the API the snapshot is not there any more. */
+  readonly environmentDeleted: boolean;
+  /** SHA-256 over the keys and the ids of their versions, in hexadecimal digits. */
+  readonly digest: string;
+}
+
+// For each entry, by key: key and version id, each after its length in bytes as a big-endian 32-bit number. The keys are
+// ASCII, so that their order as bytes is their order everywhere.
+const digestColumn = `(SELECT encode(sha256(coalesce(string_agg(
+        int4send(octet_length(s.key)) || convert_to(s.key, 'UTF8') || int4send(16) || uuid_send(x.version_id),
+        ''::bytea ORDER BY s.key COLLATE "C"), ''::bytea)), 'hex')
+      FROM snapshot_entry x JOIN secret s ON s.id = x.secret_id WHERE x.snapshot_id = n.id)`;
+
+// What a resource took bears its uid as the creator's: nothing else is ever deleted for it.
+const claimedText = `SELECT n.created_by_type <> 'resource' OR n.created_by_id <> c.uid AS adopted, ${recordColumns},
+      o.id AS "organizationId", e.id AS "environmentId", o.slug AS organization, p.slug AS project, e.slug AS environment,
+      coalesce(e.deleted_at, p.deleted_at, o.deleted_at) IS NOT NULL AS "environmentDeleted", ${digestColumn} AS digest
+    FROM resource_claim c
+    LEFT JOIN (${recordTables}) ON n.id = c.snapshot_id
+    LEFT JOIN environment e ON e.id = n.environment_id
+    LEFT JOIN project p ON p.id = e.project_id
+    LEFT JOIN organization o ON o.id = p.organization_id
+    WHERE c.cluster = $1 AND c.uid = $2::uuid AND c.operation = 'snapshot'`;
+const claimedStatement: Statement = { name: 'resource-snapshot', text: claimedText };
+
+type ClaimedRow = ClaimedSnapshot | { readonly id: null };
+
+/** What a resource took or adopted; `gone` where that was deleted, undefined where there was never any. */
+export async function findClaimedSnapshot(
+  pool: pg.Pool,
+  { cluster, id }: ClaimOwner,
+): Promise<ClaimedSnapshot | 'gone' | undefined> {
+  const [row] = await queryRows<ClaimedRow>(pool, claimedStatement, [cluster, id]);
+  return claimed(row);
+}
+
+/** Like `findClaimedSnapshot`, in a transaction. */
+export async function readClaimedSnapshot(
+  tx: Transaction,
+  { cluster, id }: ClaimOwner,
+): Promise<ClaimedSnapshot | 'gone' | undefined> {
+  const [row] = await tx.$queryRawUnsafe<ClaimedRow[]>(claimedText, cluster, id);
+  return claimed(row);
+}
+
+function claimed(row: ClaimedRow | undefined): ClaimedSnapshot | 'gone' | undefined {
+  return row?.id === null ? 'gone' : row;
+}

@@ -1,0 +1,215 @@
+import type pg from 'pg';
+import type { TokenPermission, TokenScope } from '../domain/principal.ts';
+import { queryRows, type Statement } from './database.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Whom a claim belongs to. */
+export interface TokenOwner {
+  readonly cluster: string;
+  readonly uid: string;
+}
+
+/** One secret string of the token of a custom resource. */
+export interface ResourceCredential {
+  readonly serial: number;
+  readonly state: 'pending' | 'active';
+  readonly createdAt: Date;
+  /** Null for never. */
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly firstUsedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+/** The token of a custom resource, as it is in the database. */
+export interface ResourceToken {
+  readonly tokenId: string;
+  readonly name: string;
+  readonly organizationId: string;
+  readonly scope: TokenScope;
+  readonly projectId: string | null;
+  readonly environmentId: string | null;
+  readonly permission: TokenPermission;
+  readonly suspendedAt: Date | null;
+  /** Set once it is over for good, whoever ended it. */
+  readonly revokedAt: Date | null;
+  /** By serial, oldest first. */
+  readonly credentials: readonly ResourceCredential[];
+}
+
+type CredentialColumns = { readonly [K in keyof ResourceCredential]: ResourceCredential[K] | null };
+type Row = Omit<ResourceToken, 'credentials' | 'revokedAt'> & {
+  readonly tokenRevokedAt: Date | null;
+} & CredentialColumns;
+
+const columns = `t.id AS "tokenId", t.name, t.organization_id AS "organizationId", t.scope, t.project_id AS "projectId",
+    t.environment_id AS "environmentId", t.permission, t.suspended_at AS "suspendedAt",
+    t.revoked_at AS "tokenRevokedAt", c.serial, c.state, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
+    c.revoked_at AS "revokedAt", c.first_used_at AS "firstUsedAt", c.last_used_at AS "lastUsedAt"`;
+const rows = `resource_claim r
+    JOIN service_token t ON t.id = r.service_token_id
+    LEFT JOIN service_token_credential c ON c.service_token_id = t.id
+    WHERE r.cluster = $1 AND r.uid = $2::uuid AND r.operation = 'token' AND r.serial = 1 ORDER BY c.serial`;
+
+const findStatement: Statement = { name: 'resource-token-find', text: `SELECT ${columns} FROM ${rows}` };
+
+/** The token that a custom resource claimed; undefined where it has none, or what it was for was purged. */
+export async function findResourceToken(pool: pg.Pool, owner: TokenOwner): Promise<ResourceToken | undefined> {
+  return tokenOf(await queryRows<Row>(pool, findStatement, [owner.cluster, owner.uid]));
+}
+
+const findSerialStatement: Statement = {
+  name: 'resource-token-serial',
+  text: `SELECT c.serial FROM resource_claim r
+    JOIN service_token_credential c ON c.service_token_id = r.service_token_id
+    WHERE r.cluster = $1 AND r.uid = $2::uuid AND r.operation = 'token' AND r.serial = 1 AND c.token_hash = $3`,
+};
+
+/** Which serial of a resource's token has a hash; undefined for none. */
+export async function findSerial(
+  pool: pg.Pool,
+  { cluster, uid }: TokenOwner,
+  tokenHash: Uint8Array,
+): Promise<number | undefined> {
+  const [found] = await queryRows<{ readonly serial: number }>(pool, findSerialStatement, [cluster, uid, tokenHash]);
+  return found?.serial;
+}
+
+/**
+ * Locks a resource's token with its credentials, in the order of a change under way (store/credentials.ts), and reads it
+ * under the locks. The claim is locked first, so that whoever makes the next serial waits for the one before.
+ */
+export async function holdResourceToken(
+  tx: Transaction,
+  { cluster, uid }: TokenOwner,
+): Promise<ResourceToken | undefined> {
+  await tx.$executeRaw`
+    SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${uid}::uuid AND operation = 'token' AND serial = 1
+    FOR NO KEY UPDATE`;
+  await tx.$executeRaw`
+    SELECT FROM resource_claim r JOIN service_token_credential c ON c.service_token_id = r.service_token_id
+    WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1
+    ORDER BY c.serial FOR NO KEY UPDATE OF c`;
+  await tx.$executeRaw`
+    SELECT FROM resource_claim r JOIN service_token t ON t.id = r.service_token_id
+    WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1
+    FOR NO KEY UPDATE OF t`;
+  // By a statement of its own: what was committed while the locks were waited for is seen now.
+  return tokenOf(await tx.$queryRawUnsafe<Row[]>(`SELECT ${columns} FROM ${rows}`, cluster, uid));
+}
+
+/** Whether the resource said that it is over: nothing is made for it any more. */
+export async function resourceTokenIsEnded(tx: Transaction, { cluster, uid }: TokenOwner): Promise<boolean> {
+  const [ended] = await tx.$queryRaw<unknown[]>`
+    SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${uid}::uuid AND operation = 'token_end'`;
+  return ended !== undefined;
+}
+
+/** A credential that opens nothing before it is activated. */
+export interface PendingCredential {
+  readonly id: string;
+  readonly serial: number;
+  readonly tokenHash: Uint8Array;
+  readonly expiresAt: Date | null;
+}
+
+/** Adds a credential, or puts a new secret in place of that of a pending one with the same serial. */
+export async function putPendingCredential(
+  tx: Transaction,
+  tokenId: string,
+  credential: PendingCredential,
+): Promise<void> {
+  const { id, serial, tokenHash, expiresAt } = credential;
+  await tx.$executeRaw`
+    INSERT INTO service_token_credential (id, service_token_id, serial, token_hash, state, expires_at)
+    VALUES (${id}::uuid, ${tokenId}::uuid, ${serial}::int, ${tokenHash}, 'pending', ${expiresAt}::timestamptz)
+    ON CONFLICT (service_token_id, serial) DO UPDATE
+    SET id = excluded.id, token_hash = excluded.token_hash, expires_at = excluded.expires_at,
+      created_at = excluded.created_at
+    WHERE service_token_credential.state = 'pending' AND service_token_credential.revoked_at IS NULL`;
+}
+
+/** The hash that is stored of a serial. */
+export async function credentialHash(
+  tx: Transaction,
+  tokenId: string,
+  serial: number,
+): Promise<{ readonly id: string; readonly tokenHash: Uint8Array } | undefined> {
+  const [found] = await tx.$queryRaw<{ id: string; tokenHash: Uint8Array }[]>`
+    SELECT id, token_hash AS "tokenHash" FROM service_token_credential
+    WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
+  return found;
+}
+
+export async function activateCredential(tx: Transaction, tokenId: string, serial: number): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE service_token_credential SET state = 'active'
+    WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
+}
+
+/** Ends one serial; answers whether it was live before. */
+export async function revokeCredential(tx: Transaction, tokenId: string, serial: number): Promise<boolean> {
+  const revoked = await tx.$executeRaw`
+    UPDATE service_token_credential SET revoked_at = clock_timestamp()
+    WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int AND revoked_at IS NULL`;
+  return revoked > 0;
+}
+
+/** Null never ends. */
+export async function setCredentialExpiry(
+  tx: Transaction,
+  tokenId: string,
+  { serial, expiresAt }: { readonly serial: number; readonly expiresAt: Date | null },
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE service_token_credential SET expires_at = ${expiresAt}::timestamptz
+    WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
+}
+
+/** Suspends a token, or lets it go on; answers whether that changed anything. */
+export async function setSuspended(tx: Transaction, tokenId: string, suspended: boolean): Promise<boolean> {
+  const changed = suspended
+    ? await tx.$executeRaw`
+        UPDATE service_token SET suspended_at = clock_timestamp()
+        WHERE id = ${tokenId}::uuid AND suspended_at IS NULL AND revoked_at IS NULL`
+    : await tx.$executeRaw`
+        UPDATE service_token SET suspended_at = NULL WHERE id = ${tokenId}::uuid AND suspended_at IS NOT NULL`;
+  return changed > 0;
+}
+
+export async function setPermission(tx: Transaction, tokenId: string, permission: TokenPermission): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE service_token SET permission = ${permission}::token_permission
+    WHERE id = ${tokenId}::uuid AND permission <> ${permission}::token_permission`;
+}
+
+function tokenOf(found: readonly Row[]): ResourceToken | undefined {
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const { tokenId, name, organizationId, scope, projectId, environmentId, permission, suspendedAt } = first;
+  return {
+    tokenId,
+    name,
+    organizationId,
+    scope,
+    projectId,
+    environmentId,
+    permission,
+    suspendedAt,
+    revokedAt: first.tokenRevokedAt,
+    credentials: found.flatMap(credentialOf),
+  };
+}
+
+function credentialOf({
+  serial,
+  state,
+  createdAt,
+  expiresAt,
+  revokedAt,
+  firstUsedAt,
+  lastUsedAt,
+}: Row): ResourceCredential[] {
+  if (serial === null || state === null || createdAt === null) return [];
+  return [{ serial, state, createdAt, expiresAt, revokedAt, firstUsedAt, lastUsedAt }];
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { ResourceTrial, expectRefused } from '../support/resource-trial.ts';
+
+let namespace: string;
+let trial: ResourceTrial;
+
+beforeAll(async () => {
+  namespace = await createNamespace();
+  trial = new ResourceTrial({ kind: 'ServiceToken', plural: 'servicetokens', namespace });
+});
+
+afterAll(() => deleteNamespace(namespace));
+
+const spec = { scope: 'Environment', organization: 'acme', project: 'web', environment: 'prod' };
+
+function rotating(rotation: object, more: object = {}): object {
+  return { ...spec, ...more, rotation: { interval: '24h', ...rotation } };
+}
+
+test('a ServiceToken that says as little as it may gets every default', async () => {
+  expect(await trial.accepted(spec)).toEqual({ ...spec, permission: 'Read', suspend: false });
+  const rotated = await trial.accepted(rotating({}));
+  expect(rotated).toMatchObject({ rotation: { interval: '24h', overlap: '10m', maxOverlap: '1h' } });
+});
+
+test('ServiceTokens are found by their short name and category, and show their columns', async () => {
+  expect(await trial.appearance()).toEqual({
+    shortNames: ['ktoken'],
+    categories: ['keyframe'],
+    namespaced: true,
+    columns: [
+      'Name 0',
+      'Ready 0',
+      'Reason 0',
+      'Scope 0',
+      'Permission 0',
+      'Secret 0',
+      'Serial 0',
+      'Expires 0',
+      'Age 0',
+      'Message 1',
+    ],
+  });
+});
+
+const slugRule =
+  'must be a slug: 1 to 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit';
+const projectRule = 'project belongs to the scopes Project and Environment, and is needed there';
+const environmentRule = 'environment belongs to the scope Environment, and is needed there';
+
+const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
+  ['no scope', { organization: 'acme' }, 'spec.scope: Required value'],
+  ['no organization', { scope: 'Organization' }, 'spec.organization: Required value'],
+  ['a scope that is none', { ...spec, scope: 'Cluster' }, 'supported values: "Organization"'],
+  [
+    'a project at the scope of an organization',
+    { scope: 'Organization', organization: 'a', project: 'b' },
+    projectRule,
+  ],
+  ['no project at the scope of one', { scope: 'Project', organization: 'a' }, projectRule],
+  ['an environment at the scope of a project', { ...spec, scope: 'Project' }, environmentRule],
+  ['no environment at the scope of one', { scope: 'Environment', organization: 'a', project: 'b' }, environmentRule],
+  ['an organization that is "*"', { ...spec, organization: '*' }, 'spec.organization', slugRule],
+  ['a project that is "*"', { ...spec, project: '*' }, 'spec.project', slugRule],
+  ['an environment in capitals', { ...spec, environment: 'Prod' }, 'spec.environment', slugRule],
+  ['a permission that is none', { ...spec, permission: 'Admin' }, 'supported values: "Read", "ReadWrite"'],
+  ['a life in days', { ...spec, expiresIn: '30d' }, 'spec.expiresIn', 'should match'],
+  ['a life too short', { ...spec, expiresIn: '59s' }, 'expiresIn must be 1m to 87600h'],
+  ['a life too long', { ...spec, expiresIn: '87600h1s' }, 'expiresIn must be 1m to 87600h'],
+  ['a rotation without interval', { ...spec, rotation: {} }, 'spec.rotation.interval: Required value'],
+  ['a rotation too frequent', rotating({ interval: '59s', maxOverlap: '1s', overlap: '1s' }), 'at least 1m'],
+  ['an overlap as long as the interval', rotating({ maxOverlap: '24h' }), 'maxOverlap must be shorter than interval'],
+  ['an overlap over its limit', rotating({ overlap: '2h' }), 'overlap must not be longer than maxOverlap'],
+  ['an interval shorter than the default limit', rotating({ interval: '30m' }), 'maxOverlap must be shorter'],
+  [
+    'a value that ends before the next one is made',
+    rotating({}, { expiresIn: '24h' }),
+    'expiresIn must be longer than rotation.interval',
+  ],
+  ['a Secret that none can be', { ...spec, secretName: 'a..b' }, 'spec.secretName', 'must be the name of a Secret'],
+];
+
+describe('a ServiceToken is refused with a sentence about', () => {
+  test.each(refusals)('%s', async (_, wanted, ...message) => await trial.refused(wanted, ...message));
+
+  test('a duration that is too large to count', async () => {
+    expect((await trial.offer({ ...spec, expiresIn: `${'9'.repeat(31)}h` })).status).toBe(422);
+  });
+});
+
+describe('a ServiceToken may have', () => {
+  test.each([
+    ['the scope of an organization', { scope: 'Organization', organization: 'acme' }],
+    ['the scope of a project', { scope: 'Project', organization: 'acme', project: 'web', permission: 'ReadWrite' }],
+    ['a life of an hour and a half', { ...spec, expiresIn: '1h30m' }],
+    ['rotation within its life', rotating({ overlap: '0s', maxOverlap: '30m' }, { expiresIn: '24h1s' })],
+    ['a Secret of another name', { ...spec, secretName: 'a.b-c' }],
+  ])('%s', async (_, wanted) => {
+    expect(await trial.accepted(wanted)).toMatchObject(wanted);
+  });
+});
+
+describe('of a ServiceToken', () => {
+  test.each([
+    ['the scope', { scope: 'Project', environment: null }, 'scope and organization never change'],
+    ['the organization', { organization: 'other' }, 'scope and organization never change'],
+    ['the project', { project: 'other' }, 'project never changes'],
+    ['the environment', { environment: 'other' }, 'environment never changes'],
+    ['the name of the Secret', { secretName: 'other' }, 'spec.secretName never changes'],
+  ])('%s never changes', async (_, change, message) => {
+    const name = await trial.made({ ...spec, suspend: true });
+    expectRefused(await trial.change(name, change), message);
+  });
+
+  test('all else may change, and the name of the Secret be written down', async () => {
+    const name = await trial.made({ ...spec, suspend: true });
+    const change = { permission: 'ReadWrite', expiresIn: '48h', rotation: { interval: '24h' }, secretName: name };
+    expect(await trial.change(name, change)).toMatchObject({ status: 200, body: { spec: change } });
+  });
+});

@@ -1,0 +1,231 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { LeaseObject } from '../../src/kube/lease.ts';
+import { ApiProxy, type ProxiedRequest } from '../support/api-proxy.ts';
+import { createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
+import { writesOf } from '../support/secret-requests.ts';
+import { SecretWatch, secretValues } from '../support/secret-watch.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { Stack } from '../support/stack.ts';
+import type { SyncSite } from '../support/sync-site.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** A controller and its own ways to the API server and the database. */
+interface Member {
+  readonly name: string;
+  readonly api: ApiProxy;
+  readonly database: PostgresProxy;
+  server: ServerProcess;
+}
+
+const resources = new AsyncDisposableStack();
+const patient = { timeoutMs: 40_000 };
+let stack: Stack;
+let members: readonly Member[];
+let namespace: string;
+let sites = 0;
+let site: SyncSite;
+let watch: SecretWatch;
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 1 });
+  namespace = stack.takeNamespace();
+  members = [await makeMember('first'), await makeMember('second')];
+}, 120_000);
+
+afterAll(() => resources.disposeAsync());
+
+beforeEach(async () => {
+  sites += 1;
+  site = await stack.makeSite({ namespace, name: `app-${sites}`, values: { COUNT: '0' } });
+  await site.waitUntilSynced({ COUNT: '0' }, patient);
+  watch = await SecretWatch.open(stack.kube, { namespace, name: site.name });
+  resources.defer(() => watch.close());
+});
+
+async function makeMember(name: string): Promise<Member> {
+  const api = await ApiProxy.start(stack.kubeconfigFile);
+  resources.defer(() => api.close());
+  const database = await PostgresProxy.start(stack.databaseUrl);
+  resources.defer(() => database.close());
+  return { name, api, database, server: await startServer({ name, api, database }) };
+}
+
+function startServer({ name, api, database }: Omit<Member, 'server'>): Promise<ServerProcess> {
+  return stack.startController({ name, kubeconfigFile: api.kubeconfigFile, databaseUrl: database.url });
+}
+
+async function isLeader({ server }: Member): Promise<boolean> {
+  if (!server.captured.isRunning) return false;
+  return /^keyframe_controller_leader 1$/m.test(await server.metrics());
+}
+
+/** Who leads now, and who stands by; waits until there is a leader. */
+async function roles(): Promise<{ leader: Member; standby: Member }> {
+  return waitFor(
+    'one of the controllers to lead',
+    async () => {
+      const [first, second] = members;
+      if (first === undefined || second === undefined) return undefined;
+      const leads = [await isLeader(first), await isLeader(second)];
+      expect(leads).not.toEqual([true, true]);
+      if (leads[0] === true) return { leader: first, standby: second };
+      return leads[1] === true ? { leader: second, standby: first } : undefined;
+    },
+    patient,
+  );
+}
+
+const isWrite = ({ method, path }: ProxiedRequest): boolean => method !== 'GET' && !path.includes('/leases');
+
+/** The values of COUNT that the Secret has had, in order; a write that changes nothing is told by no watch. */
+function history(): number[] {
+  return watch.events.map(({ secret }) => Number(secretValues(secret).get('COUNT')));
+}
+
+const leasePath = (): string => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/keyframe-controller`;
+
+async function secondsUntil(what: string, look: () => Promise<boolean>): Promise<number> {
+  const beganMs = performance.now();
+  await waitFor(what, look, { ...patient, pollMs: 20 });
+  return (performance.now() - beganMs) / 1000;
+}
+
+const holds = (count: string) => async (): Promise<boolean> =>
+  secretValues(await site.existingSecret()).get('COUNT') === count;
+
+describe('of two controllers', () => {
+  test('one works; the other is ready, watches, and writes nothing', async () => {
+    const { leader, standby } = await roles();
+    const before = leader.api.count(isWrite);
+    await site.environment.change({ COUNT: '1' });
+    await site.waitUntilSynced({ COUNT: '1' });
+    expect(await standby.server.isReady()).toBe(true);
+    expect(await standby.server.metrics()).toMatch(/^keyframe_controller_leader 0$/m);
+    expect(standby.api.count(isWrite)).toBe(0);
+    // Of the five kinds, of namespaces, and of the Secrets that are targets or hold tokens.
+    expect(standby.api.countOpen(({ isWatch }) => isWatch)).toBe(8);
+    expect(leader.api.count(isWrite)).toBeGreaterThan(before);
+    expect(history()).toEqual([0, 1]);
+  });
+
+  test('the other takes over within three seconds when the leader is stopped in order', async () => {
+    const { leader, standby } = await roles();
+    const stopped = leader.server.stop();
+    await site.environment.change({ COUNT: '1' });
+    const seconds = await secondsUntil('the other one to write', holds('1'));
+    expect(seconds).toBeLessThan(3);
+    expect(await stopped).toEqual({ code: 0, signal: null });
+    expect(await isLeader(standby)).toBe(true);
+    leader.server = await startServer(leader);
+    expect(await isLeader(leader)).toBe(false);
+  });
+
+  test('the other takes over within fifteen seconds when the leader is killed, and tells why it waited', async () => {
+    const { leader, standby } = await roles();
+    await leader.server.kill();
+    await site.environment.change({ COUNT: '1' });
+    const seconds = await secondsUntil('the other one to write', holds('1'));
+    expect(seconds).toBeLessThan(15);
+    expect(await isLeader(standby)).toBe(true);
+    await site.waitUntilSynced({ COUNT: '1' });
+    expect(history()).toEqual([0, 1]);
+    leader.server = await startServer(leader);
+  });
+});
+
+describe('a leader that is frozen past its Lease and thawed', () => {
+  test('writes nothing of what it had read before, and stands by', async () => {
+    const { leader, standby } = await roles();
+    // The environment has been read when its reading is audited.
+    const hold = leader.database.hold(runs(/INSERT INTO\s+"?audit_entry/i));
+    await site.environment.change({ COUNT: '1' });
+    await hold.arrived();
+    leader.server.suspend();
+    await site.environment.change({ COUNT: '2' });
+    await site.waitUntilSynced({ COUNT: '2' }, patient);
+    const written = await site.existingSecret();
+    const before = leader.api.count(isWrite);
+    hold.release();
+    leader.server.resume();
+    await waitFor('the thawed one to know', async () => !(await isLeader(leader)));
+    await pause(1_000);
+    expect(leader.api.count(isWrite)).toBe(before);
+    expect(await isLeader(standby)).toBe(true);
+    expect((await site.existingSecret()).metadata.resourceVersion).toBe(written.metadata.resourceVersion);
+    expect(history()).toEqual([0, 2]);
+  });
+
+  test('has its write that was on the way refused', async () => {
+    const { leader } = await roles();
+    const hold = leader.api.hold(writesOf(site, 'PUT'));
+    await site.environment.change({ COUNT: '1' });
+    await hold.arrived();
+    leader.server.suspend();
+    await site.environment.change({ COUNT: '2' });
+    await site.waitUntilSynced({ COUNT: '2' }, patient);
+    hold.release();
+    leader.server.resume();
+    await waitFor('the thawed one to know', async () => !(await isLeader(leader)));
+    await site.environment.change({ COUNT: '3' });
+    await site.waitUntilSynced({ COUNT: '3' });
+    expect(history()).toEqual([0, 2, 3]);
+  });
+});
+
+describe('the API server', () => {
+  test('is away for twenty seconds: the leader stops, nobody leads, and one goes on when it is back', async () => {
+    const { leader, standby } = await roles();
+    for (const { api } of [leader, standby]) {
+      api.refuse();
+      api.kill();
+    }
+    const beganMs = performance.now();
+    await site.environment.change({ COUNT: '1' });
+    await waitFor('the leader to stop', async () => !(await isLeader(leader)));
+    expect((performance.now() - beganMs) / 1000).toBeLessThan(9);
+    await pause(20_000 - (performance.now() - beganMs));
+    expect([await isLeader(leader), await isLeader(standby)]).toEqual([false, false]);
+    expect(await standby.server.isReady()).toBe(true);
+    await Promise.all([leader.api.accept(), standby.api.accept()]);
+    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await roles();
+    expect(history()).toEqual([0, 1]);
+  }, 90_000);
+});
+
+describe('the Lease', () => {
+  test('that a hand gives to somebody else stops the leader at once, and is taken when that one stays silent', async () => {
+    const { leader } = await roles();
+    const contentType = 'application/merge-patch+json';
+    const body = { spec: { holderIdentity: 'somebody' } };
+    await stack.kube.json({ method: 'PATCH', path: leasePath(), contentType, body });
+    await waitFor('the leader to stop', async () => !(await isLeader(leader)), { timeoutMs: 5_000 });
+    await site.environment.change({ COUNT: '1' });
+    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    expect(history()).toEqual([0, 1]);
+  });
+
+  test('that a hand deletes is made again', async () => {
+    await roles();
+    await stack.kube.json({ method: 'DELETE', path: leasePath() });
+    const made = await waitFor('a new Lease', () => stack.kube.find<LeaseObject>({ path: leasePath() }));
+    expect(made.spec?.holderIdentity).toMatch(/_[0-9a-f-]{36}$/);
+    await site.environment.change({ COUNT: '1' });
+    await site.waitUntilSynced({ COUNT: '1' }, patient);
+  });
+
+  test('that the account may not hold is told by readiness, with the rules to apply', async () => {
+    const foreign = await createNamespace(stack.kube);
+    resources.defer(() => deleteNamespace(foreign, stack.kube));
+    const server = await stack.spawnController({ name: 'without rights', env: { NAMESPACE: foreign } });
+    const readiness = async (): Promise<boolean> => {
+      const answer = await fetch(`${server.metricsUrl}/readyz`);
+      expect(await answer.text()).toContain(`hold its Lease keyframe-controller in the namespace ${foreign}`);
+      return answer.status === 503;
+    };
+    await waitFor('readiness to tell', readiness, patient);
+    await server.stop();
+  });
+});

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import type { ServerProcess } from '../support/server-process.ts';
+import { Stack } from '../support/stack.ts';
+import { TokenSite } from '../support/token-site.ts';
+import { type WaitOptions, waitFor } from '../support/wait-for.ts';
+
+const resources = new AsyncDisposableStack();
+const sites: TokenSite[] = [];
+let stack: Stack;
+let controller: ServerProcess;
+let rotated: TokenSite;
+let ending: TokenSite;
+let firstValues: readonly string[];
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 14 });
+  controller = await stack.startController();
+  // Their times pass while the other tests run: the shortest is a minute.
+  [rotated, ending] = [await makeSite(), await makeSite()];
+  await rotated.create({ rotation: { interval: '1m', overlap: '3s', maxOverlap: '8s' } });
+  await ending.create({ expiresIn: '1m' });
+  firstValues = [await rotated.waitForSerial(1), await ending.waitForSerial(1)];
+}, 120_000);
+
+afterAll(async () => {
+  // AccessGrants are the whole cluster's.
+  await Promise.all(sites.map((site) => site.withdraw()));
+  await resources.disposeAsync();
+});
+
+async function makeSite(options: { readonly granted?: boolean } = {}): Promise<TokenSite> {
+  const site = await TokenSite.make(stack, options);
+  sites.push(site);
+  return site;
+}
+
+/** Waits until an expectation holds. */
+async function until(what: string, holds: () => Promise<unknown>, options?: WaitOptions): Promise<void> {
+  const look = async (): Promise<boolean> => {
+    await holds();
+    return true;
+  };
+  await waitFor(what, look, options);
+}
+
+async function waitForAnswer(site: TokenSite, token: string, status: number): Promise<void> {
+  await until(`a token to be answered ${status}`, async () => expect(await site.answer(token)).toBe(status));
+}
+
+/** As if the controller had died before it activated the values of a site. */
+async function unactivate({ namespace }: TokenSite): Promise<void> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    await client.query(
+      `UPDATE service_token_credential c SET state = 'pending' FROM service_token t
+       WHERE t.id = c.service_token_id AND t.name LIKE $1`,
+      [`${namespace}/%`],
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+describe('a ServiceToken', () => {
+  test('that a grant covers puts a token that works into its Secret', async () => {
+    const site = await makeSite();
+    await site.create({ expiresIn: '720h' });
+    await site.waitForSerial(1);
+    const { metadata, status } = await site.resource();
+    expect(metadata.finalizers).toEqual(['keyframe.dev/cleanup']);
+    expect(status).toMatchObject({ secretName: 'ci', serial: 1, observedGeneration: 1 });
+    const life = Date.parse(status?.expiresAt ?? '') - Date.parse(status?.issuedAt ?? '');
+    expect(Math.abs(life - 720 * 3_600_000)).toBeLessThan(10_000);
+    expect((await site.condition('Expiring'))?.status).toBe('False');
+    const secret = await site.secret();
+    expect(secret?.metadata).toMatchObject({
+      labels: { 'keyframe.dev/token': 'true' },
+      annotations: { 'keyframe.dev/owned-by-token': 'ci' },
+      ownerReferences: [{ kind: 'ServiceToken', name: 'ci', uid: metadata.uid }],
+    });
+    expect(Object.keys(secret?.data ?? {})).toEqual(['token']);
+    expect(JSON.stringify(await site.resource())).not.toContain(await site.value());
+  });
+
+  test('without a grant makes nothing and shows the one it lacks, and is served once that is there', async () => {
+    const site = await makeSite({ granted: false });
+    await site.create({ permission: 'ReadWrite' });
+    const { message, status } = await site.waitForReason('AccessDenied');
+    expect(status).toBe('False');
+    expect(message).toContain('kind: AccessGrant');
+    expect(message).toContain(`namespaces: ["${site.namespace}"]`);
+    expect(message).toMatch(/kinds: \[ServiceToken\]\n$/);
+    expect(await site.secret()).toBeUndefined();
+    await site.grant('Read');
+    await new Promise((resolve) => void setTimeout(resolve, 500));
+    expect((await site.condition('Ready'))?.reason).toBe('AccessDenied');
+    await site.withdraw();
+    await site.grant('ReadWrite');
+    await site.waitForSerial(1);
+  });
+
+  test('whose grant is withdrawn is suspended, and goes on with the same value when it returns', async () => {
+    const site = await makeSite();
+    await site.create();
+    const value = await site.waitForSerial(1);
+    await site.withdraw();
+    const { message } = await site.waitForReason('AccessDenied');
+    expect(message).toContain('The token is suspended');
+    expect(message).toContain('kind: AccessGrant');
+    await waitForAnswer(site, value, 401);
+    await site.grant();
+    expect(await site.waitForSerial(1)).toBe(value);
+  });
+
+  test('whose Secret was edited gets the next value, and the lost one is revoked', async () => {
+    const site = await makeSite();
+    await site.create();
+    const lost = await site.waitForSerial(1);
+    await site.patchSecret({ data: { token: Buffer.from('mine').toString('base64') } });
+    expect(await site.waitForSerial(2)).not.toBe(lost);
+    expect(await site.answer(lost)).toBe(401);
+  });
+
+  test('whose Secret was deleted gets the next value, and the lost one is revoked', async () => {
+    const site = await makeSite();
+    await site.create();
+    const lost = await site.waitForSerial(1);
+    await stack.kube.json({ method: 'DELETE', path: site.secretPath() });
+    expect(await site.waitForSerial(2)).not.toBe(lost);
+    expect(await site.answer(lost)).toBe(401);
+  });
+
+  test('whose Secret lost its label gets it back and keeps its value', async () => {
+    const site = await makeSite();
+    await site.create();
+    const value = await site.waitForSerial(1);
+    await site.patchSecret({ metadata: { labels: { 'keyframe.dev/token': null, mine: 'yes' } } });
+    await until('the label to be back', async () => {
+      expect((await site.secret())?.metadata.labels).toEqual({ 'keyframe.dev/token': 'true', mine: 'yes' });
+    });
+    expect(await site.waitForSerial(1)).toBe(value);
+  });
+
+  test('leaves a Secret of someone else alone, and makes its own when that is gone', async () => {
+    const site = await makeSite();
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'ci' }, stringData: { token: 'theirs' } };
+    const path = `/api/v1/namespaces/${site.namespace}/secrets`;
+    await stack.kube.json({ method: 'POST', path, body });
+    await site.create();
+    await site.waitForReason('TargetNotOwned');
+    expect(await site.value()).toBe('theirs');
+    expect((await site.resource()).status?.tokenId).toBeUndefined();
+    await stack.kube.json({ method: 'DELETE', path: site.secretPath() });
+    await site.waitForSerial(1);
+  });
+
+  test('that is deleted takes its Secret along, and its token opens nothing any more', async () => {
+    const site = await makeSite();
+    await site.create();
+    const value = await site.waitForSerial(1);
+    // Revoking needs no grant.
+    await site.withdraw();
+    await site.delete();
+    await until('the ServiceToken to be gone', async () => {
+      expect(await stack.kube.find({ path: site.tokenPath() })).toBeUndefined();
+    });
+    expect(await site.answer(value)).toBe(401);
+  });
+
+  test('whose token was revoked over the API says that it must be made anew', async () => {
+    const site = await makeSite();
+    await site.create();
+    const value = await site.waitForSerial(1);
+    await site.environment.revokeToken((await site.resource()).status?.tokenId ?? '');
+    await site.waitForReason('Revoked');
+    expect((await site.condition('Stalled'))?.status).toBe('True');
+    expect(await site.answer(value)).toBe(401);
+  });
+
+  test('that may do more, or less, does so at once with the same value', async () => {
+    const site = await makeSite();
+    await site.create();
+    const value = await site.waitForSerial(1);
+    const write = async (): Promise<number> =>
+      (await stack.admin.as(value).send('PATCH', site.environment.path, { set: { B: 'beta' } })).status;
+    expect(await write()).toBe(403);
+    await site.patch({ spec: { permission: 'ReadWrite' } });
+    await until('a write to be allowed', async () => expect(await write()).toBe(200));
+    await site.patch({ spec: { permission: 'Read' } });
+    await until('a write to be refused', async () => expect(await write()).toBe(403));
+    expect(await site.value()).toBe(value);
+  });
+
+  test('for what is not there waits, and is served when it is', async () => {
+    const site = await makeSite();
+    const { organization, project } = site.environment.ref;
+    const grant = { organization, project, environments: ['*'] };
+    const body = { spec: { rules: [grant] } };
+    const contentType = 'application/merge-patch+json';
+    const path = `/apis/keyframe.dev/v1alpha1/accessgrants/${site.grantName}`;
+    await stack.kube.json({ method: 'PATCH', path, contentType, body });
+    await site.create({ environment: 'later' });
+    await site.waitForReason('NotFound');
+    await stack.admin.call('POST', `/environments/${organization}/${project}`, { slug: 'later' });
+    await site.waitForReason('Issued');
+  });
+
+  test('whose value was in the Secret when the controller died gets it activated; one that was not there is made anew', async () => {
+    const site = await makeSite();
+    await site.create({}, 'sent');
+    await site.create({}, 'unsent');
+    const sent = await site.waitForSerial(1, 'sent');
+    const unsent = await site.waitForSerial(1, 'unsent');
+    await controller.stop();
+    await unactivate(site);
+    expect(await site.answer(sent)).toBe(401);
+    await site.patchSecret({ data: null }, 'unsent');
+    controller = await stack.startController();
+    expect(await site.waitForSerial(1, 'sent')).toBe(sent);
+    expect(await site.waitForSerial(1, 'unsent')).not.toBe(unsent);
+    expect(await site.answer(unsent)).toBe(401);
+  });
+
+  test('that is rotated gives the next value in time and leaves the one before for the overlap', async () => {
+    await until(
+      'the next value',
+      async () => expect((await rotated.resource()).status).toMatchObject({ serial: 2, previousSerial: 1 }),
+      { timeoutMs: 75_000 },
+    );
+    const [first = ''] = firstValues;
+    expect(await rotated.answer(first)).toBe(200);
+    expect(await rotated.answer(await rotated.value())).toBe(200);
+    await waitForAnswer(rotated, first, 401);
+    await until('the status to tell', async () =>
+      expect((await rotated.resource()).status?.previousSerial).toBeUndefined(),
+    );
+  }, 120_000);
+
+  test('that ends soon says so ahead, by a condition and a Warning, and that it has ended', async () => {
+    await until('the end', async () => expect((await ending.condition('Ready'))?.reason).toBe('Expired'), {
+      timeoutMs: 75_000,
+    });
+    expect(await ending.condition('Expiring')).toMatchObject({ status: 'True', reason: 'EndsSoon' });
+    const path = `/apis/events.k8s.io/v1/namespaces/${ending.namespace}/events`;
+    const { items } = await stack.kube.json<{ items: { type: string; reason: string }[] }>({ path });
+    expect(items).toContainEqual(expect.objectContaining({ type: 'Warning', reason: 'Expiring' }));
+    await stack.kube.json({ method: 'DELETE', path: ending.secretPath() });
+    await ending.waitForSerial(2);
+  }, 120_000);
+});

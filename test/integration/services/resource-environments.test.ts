@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
+import type {
+  ClaimedEnvironment,
+  EnsuredEnvironment,
+  EnsureEnvironmentInput,
+} from '../../../src/services/resource-environments.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
+import { resourceCaller } from '../../support/resource-caller.ts';
+import { secretCalls } from '../../support/secret-calls.ts';
+import { createUser, createWorld, startServices, type TestServices, type TestUser } from '../../support/services.ts';
+
+let database: TestDatabase;
+let proxy: PostgresProxy;
+let services: TestServices;
+let admin: TestUser;
+let resource: ResourceCaller;
+let slugs: { organization: string; project: string; environment: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await PostgresProxy.start(database.url);
+  services = await startServices(proxy.url, { poolSize: 20 });
+  admin = await createUser(services, { instanceAdmin: true });
+});
+
+afterAll(async () => {
+  await services.close();
+  await proxy.close();
+  await database.drop();
+});
+
+beforeEach(() => {
+  resource = resourceCaller({ kind: 'SecretEnvironment', name: 'shop-prod' });
+  slugs = { organization: `org-${randomUUID().slice(0, 8)}`, project: 'web', environment: 'prod' };
+});
+
+async function ensure(
+  caller: AnyCaller = resource,
+  input: Partial<EnsureEnvironmentInput> = {},
+): Promise<EnsuredEnvironment> {
+  const access = await services.resourceAccess.mayEnsureEnvironment(caller);
+  return services.resourceEnvironments.ensure(access, { ...slugs, ...input });
+}
+
+async function find(caller: AnyCaller = resource): Promise<ClaimedEnvironment | 'gone' | undefined> {
+  return services.resourceEnvironments.find(await services.resourceAccess.owner(caller, 'environment.read'));
+}
+
+async function remove(caller: AnyCaller = resource): Promise<boolean> {
+  return services.resourceEnvironments.delete(await services.resourceAccess.owner(caller, 'environment.delete'));
+}
+
+async function stored(): Promise<unknown> {
+  const organization = await services.database.prisma.organization.findUnique({
+    where: { slug: slugs.organization },
+    select: {
+      displayName: true,
+      memberships: true,
+      projects: { select: { slug: true, displayName: true, environments: { select: { displayName: true } } } },
+    },
+  });
+  return organization;
+}
+
+async function audited(caller: ResourceCaller = resource): Promise<string[]> {
+  const entries = await services.database.prisma.auditEntry.findMany({
+    where: { actorId: caller.principal.id },
+    orderBy: { id: 'asc' },
+  });
+  return entries.map(({ action, outcome }) => `${action} ${outcome}`);
+}
+
+/** Deletes something of the path past the services, as an owner would. */
+async function markDeleted(level: 'organization' | 'project' | 'environment'): Promise<void> {
+  const data = { deletedAt: new Date() };
+  const { prisma } = services.database;
+  const organization = { slug: slugs.organization };
+  if (level === 'organization') await prisma.organization.update({ where: organization, data });
+  else if (level === 'project') await prisma.project.updateMany({ where: { organization }, data });
+  else await prisma.environment.updateMany({ where: { project: { organization } }, data });
+}
+
+async function purge(): Promise<void> {
+  const access = await services.access.instance(admin.caller, 'environment.purge');
+  await services.environments.purge(access, slugs);
+}
+
+describe('ensuring an environment', () => {
+  test('makes it with all that is above it, without any member, and names it', async () => {
+    const made = await ensure(resource, { displayName: 'Production' });
+    expect(made).toEqual({
+      environmentId: expect.any(String),
+      revision: 0,
+      revisionId: expect.any(String),
+      secretCount: 0,
+      created: true,
+    });
+    expect(await stored()).toEqual({
+      displayName: slugs.organization,
+      memberships: [],
+      projects: [{ slug: 'web', displayName: 'web', environments: [{ displayName: 'Production' }] }],
+    });
+    expect(await audited()).toEqual([
+      'organization.create success',
+      'project.create success',
+      'environment.create success',
+    ]);
+    const { created: _, ...present } = made;
+    expect(await find()).toMatchObject({ ...present, ...slugs });
+  });
+
+  test('makes just what is missing', async () => {
+    await ensure(resourceCaller({ kind: 'SecretEnvironment' }), { environment: 'stage' });
+    expect(await ensure()).toMatchObject({ created: true });
+    expect(await audited()).toEqual(['environment.create success']);
+  });
+
+  test('writes nothing where all is there, and answers what is there', async () => {
+    const world = await createWorld(services);
+    await secretCalls(services, world, world.developer.caller).patch({ A: '1', B: '2' });
+    slugs = { ...world.slugs };
+    const { id: environmentId } = world.environment;
+    expect(await ensure()).toMatchObject({ environmentId, revision: 1, secretCount: 2, created: false });
+    expect(await audited()).toEqual([]);
+    expect(await find()).toBeUndefined();
+  });
+
+  test('changes the name that is shown where another is given, and leaves it where none is', async () => {
+    await ensure(resource, { displayName: 'Production' });
+    expect(await ensure(resource, { displayName: 'Live' })).toMatchObject({ created: false });
+    expect(await ensure()).toMatchObject({ created: false });
+    expect(await stored()).toMatchObject({ projects: [{ environments: [{ displayName: 'Live' }] }] });
+    expect((await audited()).slice(3)).toEqual(['environment.update success']);
+  });
+
+  test('makes one, of 10 calls at once by several resources', async () => {
+    const callers = Array.from({ length: 5 }, () => resourceCaller({ kind: 'SecretEnvironment' }));
+    const made = await Promise.all([...callers, ...callers].map((caller) => ensure(caller)));
+    expect(new Set(made.map(({ environmentId }) => environmentId)).size).toBe(1);
+    expect(made.filter(({ created }) => created)).toHaveLength(1);
+    const owners = await Promise.all(callers.map((caller) => find(caller)));
+    expect(owners.filter((own) => own !== undefined)).toHaveLength(1);
+  });
+
+  test.each(['before', 'after'] as const)(
+    'makes one in the end, whichever of its statements the connection is lost %s',
+    async (when) => {
+      const statements = runs(/^(?!SET )(?![^]*unnest)/);
+      await ensure(resourceCaller({ kind: 'SecretEnvironment' }), { organization: `${slugs.organization}-0` });
+      const before = proxy.count(statements);
+      await ensure(resourceCaller({ kind: 'SecretEnvironment' }), { organization: `${slugs.organization}-1` });
+      const count = proxy.count(statements) - before;
+      expect(count).toBeGreaterThan(12);
+      for (let nth = 1; nth <= count; nth += 1) {
+        const caller = resourceCaller({ kind: 'SecretEnvironment' });
+        const organization = `${slugs.organization}-${when}-${nth}`;
+        const struck = proxy.cut(statements, when, { nth });
+        await expect(ensure(caller, { organization })).rejects.toMatchObject({ code: 'store_unavailable' });
+        await struck.arrived();
+        const { environmentId, created } = await ensure(caller, { organization });
+        expect(created).toBe(!(when === 'after' && nth === count));
+        expect(await find(caller)).toMatchObject({ environmentId, organization });
+        expect((await audited(caller)).filter((entry) => entry === 'environment.create success')).toHaveLength(1);
+      }
+    },
+    60_000,
+  );
+
+  test.each(['organization', 'project', 'environment'] as const)(
+    'is refused where the %s is deleted and still has its slug, and says what to do',
+    async (level) => {
+      await ensure();
+      await markDeleted(level);
+      const place = Object.values(slugs).slice(0, ['organization', 'project', 'environment'].indexOf(level) + 1);
+      await expect(ensure()).rejects.toMatchObject({
+        code: 'conflict',
+        message: `${level} ${place.join('/')} was deleted and still has that slug; have an instance admin purge it, or choose another slug`,
+      });
+      expect(await find()).toBe('gone');
+    },
+  );
+
+  test('makes another one where the first was purged', async () => {
+    const { environmentId } = await ensure();
+    expect(await remove()).toBe(true);
+    await purge();
+    expect(await find()).toBe('gone');
+    const again = await ensure();
+    expect(again.created).toBe(true);
+    expect(again.environmentId).not.toBe(environmentId);
+    expect(await find()).toMatchObject({ environmentId: again.environmentId });
+  });
+
+  test('refuses what is no slug or name', async () => {
+    await expect(ensure(resource, { project: 'No Slug' })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(ensure(resource, { displayName: '' })).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await stored()).toBeNull();
+  });
+
+  test('is for SecretEnvironments alone', async () => {
+    for (const caller of [
+      resourceCaller({ kind: 'SecretSnapshot' }),
+      resourceCaller({ kind: 'ServiceToken' }),
+      admin.caller,
+    ]) {
+      for (const call of [ensure, find, remove])
+        await expect(call(caller)).rejects.toMatchObject({ code: 'forbidden' });
+    }
+    expect(await stored()).toBeNull();
+  });
+});
+
+describe('deleting an environment', () => {
+  test('deletes softly what the resource made, ends what is in it, and leaves what is above', async () => {
+    const { environmentId } = await ensure();
+    expect(await remove()).toBe(true);
+    const row = await services.database.prisma.environment.findUniqueOrThrow({
+      where: { id: environmentId },
+      include: { project: { include: { organization: true } } },
+    });
+    expect(row.deletedAt).not.toBeNull();
+    expect(row.project).toMatchObject({ deletedAt: null, organization: { deletedAt: null } });
+    expect(await find()).toBe('gone');
+    expect(await remove()).toBe(false);
+    expect((await audited()).at(-1)).toBe('environment.delete success');
+  });
+
+  test('touches nothing that the resource found there, or that another one made', async () => {
+    const other = resourceCaller({ kind: 'SecretEnvironment' });
+    await ensure(other);
+    await ensure();
+    const { id: uid } = other.principal;
+    expect(await remove()).toBe(false);
+    expect(await remove(resourceCaller({ kind: 'SecretEnvironment', uid, cluster: 'other' }))).toBe(false);
+    expect(await find(other)).toMatchObject(slugs);
+  });
+
+  test.each(['organization', 'project'] as const)('is not needed where the %s is deleted', async (level) => {
+    await ensure();
+    await markDeleted(level);
+    expect(await remove()).toBe(false);
+  });
+});

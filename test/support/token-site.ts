@@ -1,0 +1,128 @@
+import { expect } from '@jest/globals';
+import type { Condition } from '../../src/controller/generated/condition.ts';
+import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
+import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
+import type { ApiEnvironment } from './api-client.ts';
+import { type SecretObject, secretValues } from './secret-watch.ts';
+import type { Stack } from './stack.ts';
+import { waitFor } from './wait-for.ts';
+
+const api = '/apis/keyframe.dev/v1alpha1';
+const contentType = 'application/merge-patch+json';
+
+/** An environment on one side, a namespace with ServiceTokens and an AccessGrant for it on the other. */
+export class TokenSite {
+  readonly #stack: Stack;
+  readonly environment: ApiEnvironment;
+  readonly namespace: string;
+
+  private constructor(stack: Stack, environment: ApiEnvironment) {
+    this.#stack = stack;
+    this.environment = environment;
+    this.namespace = stack.takeNamespace();
+  }
+
+  /** Makes the environment, with one secret in it, in a new namespace; `grant` with the AccessGrant for it. */
+  static async make(stack: Stack, { granted = true }: { readonly granted?: boolean } = {}): Promise<TokenSite> {
+    const environment = await stack.admin.makeEnvironment();
+    await environment.change({ A: 'alpha' });
+    const site = new TokenSite(stack, environment);
+    if (granted) await site.grant();
+    return site;
+  }
+
+  /** The AccessGrant of the site's namespace. */
+  get grantName(): string {
+    return `for-${this.namespace}`;
+  }
+
+  async grant(permission: 'Read' | 'ReadWrite' = 'ReadWrite'): Promise<void> {
+    const { organization, project, name } = this.environment.ref;
+    const rules = [{ organization, project, environments: [name], permission }];
+    const spec: Partial<AccessGrant['spec']> = {
+      namespaces: [this.namespace],
+      rules: rules as AccessGrant['spec']['rules'],
+    };
+    const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'AccessGrant', metadata: { name: this.grantName }, spec };
+    await this.#stack.kube.json({ method: 'POST', path: `${api}/accessgrants`, body });
+  }
+
+  async withdraw(): Promise<void> {
+    await this.#stack.kube.find({ method: 'DELETE', path: `${api}/accessgrants/${this.grantName}` });
+  }
+
+  tokenPath(name = 'ci'): string {
+    return `${api}/namespaces/${this.namespace}/servicetokens/${name}`;
+  }
+
+  secretPath(name = 'ci'): string {
+    return `/api/v1/namespaces/${this.namespace}/secrets/${name}`;
+  }
+
+  /** Makes a ServiceToken for the environment. */
+  async create(spec: object = {}, name = 'ci'): Promise<void> {
+    const { organization, project, name: environment } = this.environment.ref;
+    const all = { scope: 'Environment', organization, project, environment, ...spec };
+    const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'ServiceToken', metadata: { name }, spec: all };
+    const path = `${api}/namespaces/${this.namespace}/servicetokens`;
+    await this.#stack.kube.json({ method: 'POST', path, body });
+  }
+
+  resource(name?: string): Promise<ServiceToken> {
+    return this.#stack.kube.json<ServiceToken>({ path: this.tokenPath(name) });
+  }
+
+  async patch(body: object, name?: string): Promise<void> {
+    await this.#stack.kube.json({ method: 'PATCH', path: this.tokenPath(name), contentType, body });
+  }
+
+  async delete(name?: string): Promise<void> {
+    await this.#stack.kube.json({ method: 'DELETE', path: this.tokenPath(name) });
+  }
+
+  async patchSecret(body: object, name?: string): Promise<void> {
+    await this.#stack.kube.json({ method: 'PATCH', path: this.secretPath(name), contentType, body });
+  }
+
+  secret(name?: string): Promise<SecretObject | undefined> {
+    return this.#stack.kube.find<SecretObject>({ path: this.secretPath(name) });
+  }
+
+  /** The token that the Secret holds; empty where it holds none. */
+  async value(name?: string): Promise<string> {
+    const secret = await this.secret(name);
+    return secret === undefined ? '' : (secretValues(secret).get('token') ?? '');
+  }
+
+  /** What the API answers to a read of the environment with a token. */
+  async answer(token: string): Promise<number> {
+    const { status } = await this.#stack.admin.as(token).send('GET', this.environment.path);
+    return status;
+  }
+
+  async condition(type: string, name?: string): Promise<Condition | undefined> {
+    const { status } = await this.resource(name);
+    return status?.conditions?.find((condition) => condition.type === type);
+  }
+
+  /** Waits until the condition Ready has this reason; answers it. */
+  waitForReason(reason: string, name = 'ci'): Promise<Condition> {
+    return waitFor(`ServiceToken ${this.namespace}/${name} to be ${reason}`, async () => {
+      const ready = await this.condition('Ready', name);
+      expect(ready?.reason).toBe(reason);
+      return ready;
+    });
+  }
+
+  /** Waits until the Secret holds the value of a serial that works, and the status says so; answers the value. */
+  waitForSerial(serial: number, name = 'ci'): Promise<string> {
+    return waitFor(`ServiceToken ${this.namespace}/${name} to be at serial ${serial}`, async () => {
+      const { status } = await this.resource(name);
+      expect(status?.serial).toBe(serial);
+      expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ reason: 'Issued' });
+      const value = await this.value(name);
+      expect(await this.answer(value)).toBe(200);
+      return value;
+    });
+  }
+}

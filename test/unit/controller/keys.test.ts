@@ -1,0 +1,175 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { globTest } from '../../../src/controller/secret-sync/glob.ts';
+import { type KeyRules, chooseKeys, decodedBase64 } from '../../../src/controller/secret-sync/keys.ts';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+
+const globs: readonly [glob: string, key: string, fits: boolean][] = [
+  ['KEY', 'KEY', true],
+  ['KEY', 'key', false],
+  ['KEY', 'KEYS', false],
+  ['*', 'ANY.thing-1_', true],
+  ['?', 'A', true],
+  ['?', 'AB', false],
+  ['DB_*', 'DB_HOST', true],
+  ['DB_*', 'DB_', true],
+  ['DB_*', 'DB', false],
+  ['DB_*', 'MY_DB_HOST', false],
+  ['*_URL', 'API_URL', true],
+  ['*_URL', '_URL', true],
+  ['*_URL', 'API_URLS', false],
+  ['*DB*', 'MY_DB_HOST', true],
+  ['*DB*', 'DB', true],
+  ['A*B*C', 'AxBxC', true],
+  ['A*B*C', 'ABC', true],
+  ['A*B*C', 'ACB', false],
+  ['A*A', 'A', false],
+  ['A*A', 'AA', true],
+  ['A*AB*B', 'AAB', false],
+  ['A**B', 'AB', true],
+  ['**', 'A', true],
+  ['A?C', 'ABC', true],
+  ['A?C', 'AC', false],
+  ['*?', 'A', true],
+  ['*?*?*', 'A', false],
+  ['*B?D*', 'ABxABCDE', true],
+  ['tls.*', 'tls.crt', true],
+  ['tls.*', 'tlsXcrt', false],
+];
+
+describe('a glob', () => {
+  test.each(globs)('%s and the key %s: %s', (glob, key, fits) => expect(globTest([glob])(key)).toBe(fits));
+
+  test('of a list is enough, and an empty list means nothing', () => {
+    expect(globTest(['X', 'A*'])('AB')).toBe(true);
+    expect(globTest([])('AB')).toBe(false);
+  });
+
+  test('means what the regular expression of it means', () => {
+    const letters = fc.string({ unit: fc.constantFrom('A', 'B', '.'), maxLength: 8 });
+    const glob = fc.string({ unit: fc.constantFrom('A', 'B', '.', '*', '?'), minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(glob, letters, (pattern, key) => {
+        const source = pattern.replaceAll('.', '[.]').replaceAll('?', '.').replaceAll('*', '.*');
+        expect(globTest([pattern])(key)).toBe(new RegExp(`^${source}$`).test(key));
+      }),
+    );
+  });
+
+  test('made to be slow is not: as bad as the definition allows, it costs well under a millisecond a key', () => {
+    const hostile = [`${'*A'.repeat(126)}B`, `*${'A'.repeat(27)}?AB*`, `${'*?A'.repeat(10)}B`];
+    const matches = globTest(hostile);
+    const keys = Array.from({ length: 300 }, (_, key) => 'A'.repeat(250) + String(key));
+    const began = process.cpuUsage();
+    expect(keys.some(matches)).toBe(false);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(300);
+  });
+});
+
+function chosen(rules: KeyRules | undefined, ...keys: string[]): string[] {
+  return chooseKeys(rules, keys).map(({ key, name, isEncoded }) =>
+    [key === name ? key : `${key}→${name}`, ...(isEncoded ? ['decoded'] : [])].join(' '),
+  );
+}
+
+const choices: readonly [sentence: string, rules: KeyRules | undefined, chosen: string[]][] = [
+  ['no rules choose all', undefined, ['A', 'B_1', 'B_2']],
+  ['empty rules choose all', {}, ['A', 'B_1', 'B_2']],
+  ['an empty list of inclusions chooses nothing', { include: [] }, []],
+  ['inclusions choose theirs alone', { include: ['B_*'] }, ['B_1', 'B_2']],
+  ['exclusions choose the others', { exclude: ['B_*'] }, ['A']],
+  ['an exclusion wins over an inclusion', { include: ['B_*'], exclude: ['B_2'] }, ['B_1']],
+  ['a key gets its other name', { rename: [{ from: 'A', to: 'a' }] }, ['A→a', 'B_1', 'B_2']],
+  ['a key that is not there gets none', { rename: [{ from: 'Z', to: 'A' }] }, ['A', 'B_1', 'B_2']],
+  ['an excluded key takes no name', { exclude: ['B_1'], rename: [{ from: 'B_1', to: 'A' }] }, ['A', 'B_2']],
+  [
+    'two keys can exchange their names',
+    {
+      include: ['B_*'],
+      rename: [
+        { from: 'B_1', to: 'B_2' },
+        { from: 'B_2', to: 'B_1' },
+      ],
+    },
+    ['B_1→B_2', 'B_2→B_1'],
+  ],
+  [
+    'decoding goes by the key of the environment',
+    { include: ['A', 'B_1'], rename: [{ from: 'A', to: 'B_2' }], decodeBase64: ['A', 'B_2'] },
+    ['A→B_2 decoded', 'B_1'],
+  ],
+];
+
+describe('the choice of keys', () => {
+  test.each(choices)('%s', (_, rules, expected) => expect(chosen(rules, 'A', 'B_1', 'B_2')).toEqual(expected));
+
+  test.each<[string, KeyRules]>([
+    ['of a renamed key and one that has the name already', { rename: [{ from: 'A', to: 'B_1' }] }],
+    [
+      'of two renamed keys',
+      {
+        rename: [
+          { from: 'B_1', to: 'x' },
+          { from: 'A', to: 'x' },
+        ],
+      },
+    ],
+  ])('is refused where one name is that %s', (_, rules) => {
+    const choose = (): unknown => chooseKeys(rules, ['B_1', 'A']);
+    expect(choose).toThrow(DomainError);
+    expect(choose).toThrow('The keys A and B_1 would both become');
+  });
+
+  test('gives each included key that is not excluded its one name, or is refused', () => {
+    const key = fc.string({ unit: fc.constantFrom('A', 'B', '_'), minLength: 1, maxLength: 3 });
+    const list = fc.array(fc.string({ unit: fc.constantFrom('A', 'B', '*', '?'), minLength: 1, maxLength: 3 }), {
+      maxLength: 3,
+    });
+    const rename = fc.uniqueArray(fc.record({ from: key, to: key }), { selector: ({ from }) => from, maxLength: 4 });
+    fc.assert(
+      fc.property(
+        fc.record({ include: list, exclude: list, rename, decodeBase64: list }),
+        fc.uniqueArray(key),
+        (rules, keys) => {
+          const kept = keys.filter((one) => globTest(rules.include)(one) && !globTest(rules.exclude)(one));
+          const names = kept.map((one) => rules.rename.find(({ from }) => from === one)?.to ?? one);
+          const isConflict = new Set(names).size < names.length;
+          expect(outcome(rules, keys)).toEqual(isConflict ? 'key_conflict' : kept.map((one, at) => [one, names[at]]));
+        },
+      ),
+    );
+  });
+});
+
+/** What a choice comes to: pairs of key and name, or the code of the error. */
+function outcome(rules: KeyRules, keys: readonly string[]): unknown {
+  try {
+    return chooseKeys(rules, keys).map(({ key, name }) => [key, name]);
+  } catch (error) {
+    return (error as DomainError).code;
+  }
+}
+
+describe('base64', () => {
+  test.each([
+    ['', ''],
+    ['YQ==', 'a'],
+    ['YWI=', 'ab'],
+    ['YWJj', 'abc'],
+    ['YW\nJj\r\n', 'abc'],
+    [' YWJj\t', 'abc'],
+  ])('%j is decoded', (text, expected) => expect(decodedBase64(text)?.toString()).toBe(expected));
+
+  test.each(['YQ', 'YQ=', 'Y===', 'YW-_', 'no base64', 'YQ==YQ==', 'ä===', '='])('%j is none', (text) =>
+    expect(decodedBase64(text)).toBeUndefined(),
+  );
+
+  test('of any bytes gives those bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const buffer = Buffer.from(bytes);
+        expect(decodedBase64(buffer.toString('base64'))?.equals(buffer)).toBe(true);
+      }),
+    );
+  });
+});

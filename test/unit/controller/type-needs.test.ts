@@ -1,0 +1,38 @@
+import { describe, expect, test } from '@jest/globals';
+import { unmetNeed } from '../../../src/controller/secret-sync/type-needs.ts';
+
+type Type = Parameters<typeof unmetNeed>[0];
+
+function need(type: Type, values: Readonly<Record<string, string>>): string | undefined {
+  return unmetNeed(type, new Map(Object.entries(values).map(([key, value]) => [key, Buffer.from(value)])));
+}
+
+const met: readonly [type: Type, values: Record<string, string>][] = [
+  ['Opaque', {}],
+  ['kubernetes.io/basic-auth', { username: '' }],
+  ['kubernetes.io/basic-auth', { password: 'x', OTHER: 'y' }],
+  ['kubernetes.io/dockercfg', { '.dockercfg': '{}' }],
+  ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '{"auths":{}}', more: '' }],
+  ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': 'null' }],
+  ['kubernetes.io/ssh-auth', { 'ssh-privatekey': 'x' }],
+  ['kubernetes.io/tls', { 'tls.crt': '', 'tls.key': '' }],
+];
+
+const unmet: readonly [type: Type, values: Record<string, string>, need: string][] = [
+  ['kubernetes.io/basic-auth', { USERNAME: 'x' }, 'Type kubernetes.io/basic-auth needs the key username or password.'],
+  ['kubernetes.io/dockercfg', {}, 'Type kubernetes.io/dockercfg needs the key .dockercfg.'],
+  ['kubernetes.io/dockercfg', { '.dockercfg': '' }, 'needs a JSON object under the key .dockercfg; its value is none.'],
+  ['kubernetes.io/dockerconfigjson', { '.dockercfg': '{}' }, 'needs the key .dockerconfigjson.'],
+  ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '[1]' }, 'its value is none.'],
+  ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '{"token' }, 'its value is none.'],
+  ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '7' }, 'its value is none.'],
+  ['kubernetes.io/ssh-auth', { 'ssh-privatekey': '' }, 'needs the key ssh-privatekey, and a value for it.'],
+  ['kubernetes.io/tls', {}, 'needs the keys tls.crt and tls.key; tls.crt and tls.key are missing.'],
+  ['kubernetes.io/tls', { 'tls.crt': 'x' }, 'needs the keys tls.crt and tls.key; tls.key is missing.'],
+];
+
+describe('the needs of a type', () => {
+  test.each(met)('%s are met by %j', (type, values) => expect(need(type, values)).toBeUndefined());
+
+  test.each(unmet)('%s are not met by %j', (type, values, sentence) => expect(need(type, values)).toContain(sentence));
+});
