@@ -30,7 +30,7 @@ beforeEach(async () => {
   await site.waitUntilSynced({ COUNT: '0' }, patient);
   // After an outage they are begun anew one by one, with pauses that grow.
   const watches = (): number => proxy.countOpen(isWatchOf('secrets')) + proxy.countOpen(isWatchOf('secretsyncs'));
-  await waitFor('the controller to watch SecretSyncs, targets and the token', () => watches() === 3, patient);
+  await waitFor('the watches of SecretSyncs, targets, token Secrets and the token', () => watches() === 4, patient);
 });
 
 const answersTo = (method: 'POST' | 'PUT'): (number | undefined)[] =>
@@ -95,7 +95,9 @@ describe('a watch', () => {
   test('of Secrets that is told «gone» when it begins anew is begun with a list, which shows what was missed', async () => {
     const gone = { type: 'ERROR', object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 } };
     const ofTargets = ({ method, path, query }: ProxiedRequest): boolean =>
-      method === 'GET' && path === parentOf(site.secretPath()) && query.get('labelSelector') !== null;
+      method === 'GET' &&
+      path === parentOf(site.secretPath()) &&
+      query.get('labelSelector') === 'keyframe.dev/target=true';
     const isWatch = (request: ProxiedRequest): boolean => request.isWatch && ofTargets(request);
     const lists = (): number => proxy.count((request) => !request.isWatch && ofTargets(request));
     const before = lists();

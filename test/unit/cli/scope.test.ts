@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { resolveScope } from '../../../src/cli/scope.ts';
 
-const folder = { path: '/home/ada/shop/.keyframe.json', organization: 'acme', project: 'shop', environment: 'production' };
+const folder = {
+  path: '/home/ada/shop/.keyframe.json',
+  organization: 'acme',
+  project: 'shop',
+  environment: 'production',
+};
 
 describe('the environment that a command means', () => {
   test.each([
