@@ -1,26 +1,10 @@
-import type { CommandDefinition } from './command.ts';
+import type { CommandSection } from './command-section.ts';
+import { tenantGroup } from './tenant-group.ts';
 
 /**
  * Every command: its name, its summary and the module that has the rest, which is loaded when the command is used. The
  * order is that of the help.
  */
-
-export interface CommandEntry {
-  readonly name: string;
-  readonly summary: string;
-  load(): Promise<CommandDefinition>;
-}
-
-export interface CommandGroup {
-  readonly name: string;
-  readonly summary: string;
-  readonly commands: readonly CommandEntry[];
-}
-
-export interface CommandSection {
-  readonly title: string;
-  readonly entries: readonly (CommandEntry | CommandGroup)[];
-}
 
 export const commandTable: readonly CommandSection[] = [
   {
@@ -212,6 +196,11 @@ export const commandTable: readonly CommandSection[] = [
             summary: 'Remove a person',
             load: async () => (await import('./commands/member-remove.ts')).memberRemoveCommand,
           },
+          {
+            name: 'appoint-owner',
+            summary: 'Give an organization without an owner its first one (for administrators)',
+            load: async () => (await import('./commands/member-appoint-owner.ts')).memberAppointOwnerCommand,
+          },
         ],
       },
       {
@@ -261,38 +250,3 @@ export const commandTable: readonly CommandSection[] = [
     ],
   },
 ];
-
-/** Organizations, projects and environments have the same five commands. */
-function tenantGroup(name: 'org' | 'project' | 'env', summary: string): CommandGroup {
-  return {
-    name,
-    summary,
-    commands: [
-      {
-        name: 'list',
-        summary: 'List them',
-        load: async () => (await import('./commands/tenant.ts')).tenantListCommand(name),
-      },
-      {
-        name: 'create',
-        summary: 'Make one',
-        load: async () => (await import('./commands/tenant.ts')).tenantCreateCommand(name),
-      },
-      {
-        name: 'show',
-        summary: 'Show one',
-        load: async () => (await import('./commands/tenant.ts')).tenantShowCommand(name),
-      },
-      {
-        name: 'rename',
-        summary: 'Change the name that is shown; the slug stays',
-        load: async () => (await import('./commands/tenant.ts')).tenantRenameCommand(name),
-      },
-      {
-        name: 'delete',
-        summary: 'Delete one, with all that is in it',
-        load: async () => (await import('./commands/tenant.ts')).tenantDeleteCommand(name),
-      },
-    ],
-  };
-}

@@ -1,6 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { CommandContext, CommandDefinition, CommandNode } from './command.ts';
-import { type CommandEntry, type CommandGroup, type CommandSection, commandTable } from './command-table.ts';
+import type { CommandEntry, CommandGroup, CommandSection } from './command-section.ts';
+import { commandTable } from './command-table.ts';
 import { commanderOption, optionValue } from './commander-options.ts';
 import { createContext } from './context.ts';
 import type { Environment } from './environment.ts';

@@ -145,6 +145,7 @@ export function decidePerson(principal: BearerPrincipal, _action: PersonAction):
 export const instanceActions = [
   'organization.create',
   'organization.purge',
+  'organization.appoint_owner',
   'project.purge',
   'environment.purge',
   'user.list',

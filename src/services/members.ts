@@ -12,17 +12,19 @@ import {
   findUserId,
   listMembers,
   lockMembers,
+  lockMembersOf,
   type MemberRecord,
   setMember,
   type UserRef,
 } from '../store/members.ts';
 import { notifyUser } from '../store/notify.ts';
 import type { Transaction } from '../store/transaction.ts';
-import type { OrganizationAccess } from './access.ts';
-import type { AuditLog } from './audit-log.ts';
-import { auditedFailure, successRecord } from './audited.ts';
-import { checkUuid } from './checks.ts';
+import type { InstanceAccess, OrganizationAccess } from './access.ts';
+import type { AuditLog, AuditTarget } from './audit-log.ts';
+import { type AuditedCall, auditedFailure, successRecord } from './audited.ts';
+import { checkSlug, checkUuid } from './checks.ts';
 import { mutateJudgedFirst } from './mutation.ts';
+import type { OrganizationSlugs } from './slugs.ts';
 
 export type { MemberRecord, UserRef } from '../store/members.ts';
 
@@ -63,16 +65,9 @@ export class Members {
     return this.#change(access, ref, async (tx, candidate) => {
       if (!roles.includes(role)) throw invalidField('role', `must be one of ${roles.join(', ')}`);
       await this.#judge(tx, access, { candidate, to: role });
-      if (candidate === undefined) {
-        throw new DomainError('not_found', `there is no user ${textOf(ref)}; an instance admin makes users`);
-      }
-      const { id: userId, email, displayName, isDisabled, role: from } = candidate;
-      if (role === 'owner' && isDisabled) {
-        throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose somebody else`);
-      }
-      const createdAt = await setMember(tx, organizationId, userId, role);
-      await notifyUser(tx, userId);
-      const result = { member: { userId, email, displayName, role, createdAt }, isNew: from === null };
+      if (candidate === undefined) throw noSuchUser(ref);
+      const result = await makeMember(tx, organizationId, candidate, role);
+      const { id: userId, email, role: from } = candidate;
       return { result, audit: successRecord(access, { userId, email, role, from }) };
     });
   }
@@ -95,6 +90,48 @@ export class Members {
     });
   }
 
+  /**
+   * Makes a user the first owner of an organization that has no owner who is not disabled, such as one that a
+   * SecretEnvironment made. Throws DomainError conflict where it has one, and for a user who is disabled, not_found for no
+   * such organization or user.
+   */
+  async appointOwner(
+    access: InstanceAccess<'organization.appoint_owner'>,
+    { organization }: OrganizationSlugs,
+    ref: UserRef,
+  ): Promise<SetMember> {
+    const { caller, action } = access;
+    const call: AuditedCall = { caller, organizationId: null, action, target: {} };
+    return auditedFailure(this.#deps.audit, call, async (note) => {
+      checkSlug('organization', organization);
+      checkUserRef(ref);
+      note({ organization, ...noteOf(ref) });
+      let found: { readonly organizationId: string; readonly userId: string };
+      return mutateJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          const userId = await findUserId(tx, ref);
+          await holdUsers(tx, userId === undefined ? [caller.principal.id] : [caller.principal.id, userId]);
+          const organizationId = await lockMembersOf(tx, organization);
+          if (organizationId === undefined) {
+            throw new DomainError('not_found', `there is no organization ${organization}, or it is deleted`);
+          }
+          if (userId === undefined) throw noSuchUser(ref);
+          found = { organizationId, userId };
+        },
+        async change(tx) {
+          const { organizationId, userId } = found;
+          if ((await countOwners(tx, organizationId, null)) > 0) throw hasOwner(organization);
+          const candidate = await findCandidate(tx, organizationId, userId);
+          if (candidate === undefined) throw noSuchUser(ref);
+          const result = await makeMember(tx, organizationId, candidate, 'owner');
+          const { email, role: from } = candidate;
+          const target = { organization, userId, email, role: 'owner', from };
+          return { result, audit: successRecord({ ...call, organizationId, target }) };
+        },
+      });
+    });
+  }
+
   /** Runs a change under the lock of the members, with whom it is about; undefined for no user. */
   async #change<T>(
     access: ChangeAccess,
@@ -104,7 +141,7 @@ export class Members {
     const { organizationId, caller } = access;
     return auditedFailure(this.#deps.audit, access, async (note) => {
       checkUserRef(ref);
-      note('id' in ref ? { userId: ref.id } : { email: ref.email });
+      note(noteOf(ref));
       let userId: string | undefined;
       return mutateJudgedFirst(this.#deps, access, {
         async lock(tx) {
@@ -146,6 +183,36 @@ function checkUserRef(ref: UserRef): void {
   if ('id' in ref) return checkUuid('user', ref.id);
   const fault = ref.email === ref.email.toLowerCase() ? emailFault(ref.email) : 'must be in lower case';
   if (fault !== undefined) throw invalidField('user', fault);
+}
+
+/** Gives a user a role, which they may have had. Throws DomainError conflict for an owner who is disabled. */
+async function makeMember(
+  tx: Transaction,
+  organizationId: string,
+  { id: userId, email, displayName, isDisabled, role: from }: Candidate,
+  role: Role,
+): Promise<SetMember> {
+  if (role === 'owner' && isDisabled) {
+    throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose somebody else`);
+  }
+  const createdAt = await setMember(tx, organizationId, userId, role);
+  await notifyUser(tx, userId);
+  return { member: { userId, email, displayName, role, createdAt }, isNew: from === null };
+}
+
+function noteOf(ref: UserRef): AuditTarget {
+  return 'id' in ref ? { userId: ref.id } : { email: ref.email };
+}
+
+function noSuchUser(ref: UserRef): DomainError {
+  return new DomainError('not_found', `there is no user ${textOf(ref)}; an instance admin makes users`);
+}
+
+function hasOwner(organization: string): DomainError {
+  return new DomainError(
+    'conflict',
+    `organization ${organization} has an owner, who appoints others; only one that has none is given its first here`,
+  );
 }
 
 function textOf(ref: UserRef): string {

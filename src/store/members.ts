@@ -49,6 +49,13 @@ export async function lockMembers(tx: Transaction, organizationId: string): Prom
   await tx.$executeRaw`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;
 }
 
+/** Like `lockMembers`, by the slug: answers the organization's id, undefined where there is none or it is deleted. */
+export async function lockMembersOf(tx: Transaction, organization: string): Promise<string | undefined> {
+  const [locked] = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id FROM organization WHERE slug = ${organization} AND deleted_at IS NULL FOR NO KEY UPDATE`;
+  return locked?.id;
+}
+
 /** A user and the role they have in an organization. */
 export async function findCandidate(
   tx: Transaction,

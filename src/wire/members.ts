@@ -7,6 +7,7 @@ const role = z.enum(['owner', 'admin', 'developer', 'viewer']);
 
 export const memberParams = z.strictObject({ user: userRef });
 export const setMemberBody = z.strictObject({ role });
+export const appointOwnerBody = z.strictObject({ user: userRef });
 
 export const memberView = z.strictObject({
   userId: z.guid(),

@@ -2,6 +2,7 @@ import type { MemberView } from '../../wire/members.ts';
 import { apiPath } from '../api-client.ts';
 import { defineCommand } from '../command.ts';
 import { argument, choice, organizationOption } from '../options.ts';
+import { memberFields } from './member-fields.ts';
 
 /** `member set <user> --role <role>`. */
 export const memberSetCommand = defineCommand({
@@ -21,14 +22,6 @@ export const memberSetCommand = defineCommand({
   async run(context, { args: { user }, options }) {
     const path = apiPath`/members/${context.organization(options)}/${user}`;
     const member = await context.api().put<MemberView>(path, { role: options.role });
-    await context.printer.object({
-      value: member,
-      fields: [
-        ['Email', member.email],
-        ['Role', member.role],
-        ['Id', member.userId],
-      ],
-      name: member.email,
-    });
+    await context.printer.object({ value: member, fields: memberFields(member), name: member.email });
   },
 });

@@ -1,6 +1,14 @@
 import type { MemberRecord } from '../../services/members.ts';
-import { type MemberView, memberListView, memberParams, memberView, setMemberBody } from '../../wire/members.ts';
-import { type Route, organizationRoute } from '../route.ts';
+import {
+  type MemberView,
+  appointOwnerBody,
+  memberListView,
+  memberParams,
+  memberView,
+  setMemberBody,
+} from '../../wire/members.ts';
+import { organizationPath } from '../../wire/tenancy.ts';
+import { type Route, instanceRoute, organizationRoute } from '../route.ts';
 
 /** docs/interface.md 4, "Further routes" */
 export const memberRoutes: readonly Route[] = [
@@ -41,6 +49,19 @@ export const memberRoutes: readonly Route[] = [
     async handle({ members }, access, { params }) {
       await members.remove(access, params.user);
       return { status: 204 };
+    },
+  }),
+  instanceRoute({
+    method: 'PUT',
+    path: '/organizations/{org}/owner',
+    action: 'organization.appoint_owner',
+    operation: 'appointOwner',
+    summary: 'Give an organization that has no owner its first one',
+    takes: { params: organizationPath, body: appointOwnerBody },
+    answers: { 200: memberView, 201: memberView },
+    async handle({ members }, access, { params, body }) {
+      const { member, isNew } = await members.appointOwner(access, { organization: params.org }, body.user);
+      return isNew ? { status: 201, body: viewOf(member) } : { status: 200, body: viewOf(member) };
     },
   }),
 ];

@@ -137,6 +137,26 @@ describe('people', () => {
     expect(alone.code).toBe(6);
   });
 
+  test('the first owner of an organization without one is appointed by an administrator of the server alone', async () => {
+    const person = await createUser(api.services);
+    const appoint = ['member', 'appoint-owner', person.email, '-o', world.slugs.organization];
+    const refused = await cli.run(appoint);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain('has an owner');
+    const { prisma } = api.services.database;
+    const where = { organizationId: world.organization.id, role: 'owner' as const };
+    await prisma.membership.deleteMany({ where });
+    try {
+      expect(await cli.output(appoint)).toMatch(/Role: +owner/);
+      const [, ...asOther] = appoint;
+      const other = await cli.run(['member', ...asOther], { env: { KEYFRAME_TOKEN: person.token.reveal() } });
+      expect(other.code).toBe(4);
+    } finally {
+      await prisma.membership.deleteMany({ where });
+      await prisma.membership.create({ data: { ...where, userId: world.owner.id } });
+    }
+  });
+
   test('users are made, disabled and enabled by an administrator of the server alone', async () => {
     const made = await cli.json<{ id: string; token: string }>(['user', 'create', 'ann@example.test', '-n', 'Ann']);
     const asAnn = { env: { KEYFRAME_TOKEN: made.token } };

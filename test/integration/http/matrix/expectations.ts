@@ -58,6 +58,7 @@ GET    /organizations/{org}                         200   200   200       200   
 PATCH  /organizations/{org}                         200   200   403       403    404     404    403  403   403  403   403  403
 DELETE /organizations/{org}                         204   403   403       403    404     404    403  403   403  403   403  403
 POST   /organizations/{org}/purge                   403   403   403       403    403     204    403  403   403  403   403  403
+PUT    /organizations/{org}/owner                   403   403   403       403    403     201    403  403   403  403   403  403
 
 GET    /projects/{org}                              200   200   200       200    404     404    200  200   200  200   200  200
 POST   /projects/{org}                              201   201   403       403    404     404    403  403   403  403   403  403
@@ -173,6 +174,15 @@ missing project          403   403   403       403    403     404       403  403
 missing organization     403   403   403       403    403     404       403  403    403  403   403  403
 `;
 
+/** So is the appointment of a first owner; one that has an owner gets no other this way. */
+const foreignOwnerships = `
+                       owner admin developer viewer stranger instance- organization project    environment
+                                                             admin      r    rw     r    rw    r    rw
+foreign organization     403   403   403       403    403     409       403  403    403  403   403  403
+missing organization     403   403   403       403    403     404       403  403    403  403   403  403
+deleted organization     403   403   403       403    403     404       403  403    403  403   403  403
+`;
+
 /** By line of the table: what the allowed are told where the last name in the path (a key, a version, an id, a user) stands for nothing there. */
 export const missingItems: Readonly<Record<string, number>> = {
   'GET /users/{id}': 404,
@@ -218,11 +228,17 @@ export const rows: readonly Row[] = linesOf(ownTargets).flatMap((line) => {
 
 /** What a row's route answers to an actor on a foreign target. */
 export function foreignAnswer({ path }: Row, target: ForeignTarget, actor: ActorName): ForeignAnswer | undefined {
-  return (path.endsWith('/purge') ? purgeAnswers : tenantAnswers).get(target)?.[actor];
+  return answersAt(path).get(target)?.[actor];
+}
+
+function answersAt(path: string): ReturnType<typeof foreignAnswers> {
+  if (path.endsWith('/purge')) return purgeAnswers;
+  return path.endsWith('/owner') ? ownershipAnswers : tenantAnswers;
 }
 
 const tenantAnswers = foreignAnswers(foreignTable);
 const purgeAnswers = foreignAnswers(foreignPurges);
+const ownershipAnswers = foreignAnswers(foreignOwnerships);
 
 function foreignAnswers(table: string): ReadonlyMap<string, Readonly<Record<ActorName, ForeignAnswer>>> {
   const entries = linesOf(table).flatMap((line) => {

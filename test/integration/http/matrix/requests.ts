@@ -73,6 +73,12 @@ export const preparations: Readonly<Record<string, Prepare>> = {
     await founder.send('DELETE', `/organizations/${place.organization}`);
     return { place };
   },
+  'PUT /organizations/{org}/owner': async ({ founder, succeeds }) => {
+    if (!succeeds) return { body: { user: founder.bystander.id } };
+    const place = await founder.organization({ members: false });
+    await founder.leave(place.organizationId);
+    return { place, body: { user: (await founder.user()).id } };
+  },
 
   'GET /projects/{org}': asItIs,
   'POST /projects/{org}': newSlug,

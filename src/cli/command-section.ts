@@ -1,0 +1,19 @@
+import type { CommandDefinition } from './command.ts';
+
+/** A command before its module is loaded. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<CommandDefinition>;
+}
+
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly CommandEntry[];
+}
+
+export interface CommandSection {
+  readonly title: string;
+  readonly entries: readonly (CommandEntry | CommandGroup)[];
+}
