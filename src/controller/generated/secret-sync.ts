@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe. It reads with the service token that it names, and can do no more than that token.
+ * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe. It reads with the service token that it names, or with one that is made for it within the namespace's AccessGrants, and can do no more than that token.
  */
 export interface SecretSync {
   /**
@@ -42,9 +42,31 @@ export interface SecretSyncSpec {
     name: string;
   };
   /**
+   * Pins the Secret to a snapshot of the environment: it holds just that state, whatever becomes of the environment. Another name here moves the Secret to that one's state, forwards or backwards.
+   */
+  snapshotRef?: {
+    /**
+     * Name of a SecretSnapshot in this namespace.
+     */
+    name: string;
+  };
+  /**
+   * Pins the Secret to a revision of the environment: it holds just that state, whatever becomes of the environment. Another number here moves the Secret to that state, forwards or backwards.
+   */
+  revision?: number;
+  /**
+   * The ServiceToken in this namespace to read with. With neither this nor tokenSecretRef, the controller makes the ServiceToken <name>-token, which may read this one environment and needs an AccessGrant that allows it; it goes with the SecretSync.
+   */
+  tokenRef?: {
+    /**
+     * Name of the ServiceToken.
+     */
+    name: string;
+  };
+  /**
    * The Secret in this namespace that holds a service token (kf_svc_…) which may read the environment. When it changes, the new token is used at once.
    */
-  tokenSecretRef: {
+  tokenSecretRef?: {
     /**
      * Name of the Secret.
      */
@@ -137,9 +159,9 @@ export interface SecretSyncSpec {
       [k: string]: string;
     };
     /**
-     * Create: the Secret is this SecretSync's own. It is made where there is none, and a Secret of that name which belongs to something else is left alone.
+     * Create: the Secret is this SecretSync's own. It is made where there is none, and a Secret of that name which belongs to something else is left alone. Merge: the Secret belongs to something else, which allows it with the annotation keyframe.dev/allow-merge: <name of this SecretSync>; the keys are added to those it has, and a key of somebody else's is never overwritten. It never changes.
      */
-    creationPolicy: 'Create';
+    creationPolicy: 'Create' | 'Merge';
     /**
      * What becomes of the Secret when this SecretSync is deleted. Retain: it stays. Delete: the cluster's garbage collector removes it.
      */
@@ -149,6 +171,33 @@ export interface SecretSyncSpec {
    * How many of the Secret's keys the environment may lose at once: a number, or a share such as 50%, which counts where the Secret has three keys or more. When it loses more, nothing is written until the SecretSync carries the annotation keyframe.dev/allow-deletion with the digest that the condition Ready tells. Keys that the spec takes away do not count.
    */
   maxDeletedKeys: number | string;
+  /**
+   * Workloads that read the Secret only when their pods start: each is restarted when the Secret's data has changed. It needs a controller that is allowed to (KEYFRAME_ROLLOUTS).
+   */
+  rollout?: {
+    /**
+     * The workloads, in this namespace.
+     *
+     * @minItems 1
+     * @maxItems 16
+     *
+     * Items: One workload.
+     */
+    targets: {
+      /**
+       * Kind of the workload (apps/v1).
+       */
+      kind: 'Deployment' | 'StatefulSet' | 'DaemonSet';
+      /**
+       * Name of the workload.
+       */
+      name: string;
+    }[];
+    /**
+     * How long a restart may take before the condition Converged says that it is stuck, such as 10m. A change that comes meanwhile waits until the restart is done, or this long.
+     */
+    timeout: string;
+  };
   /**
    * While true, nothing is read and the Secret is left as it is.
    */
@@ -208,7 +257,36 @@ export interface SecretSyncStatus {
    */
   lastSyncTime?: string;
   /**
-   * Ready: the Secret holds the environment's newest revision. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed.
+   * The workloads of spec.rollout.targets, as they were last seen.
+   *
+   * @maxItems 16
+   *
+   * Items: One workload.
+   */
+  workloads?: {
+    /**
+     * Kind of the workload.
+     */
+    kind: string;
+    /**
+     * Name of the workload.
+     */
+    name: string;
+    /**
+     * The revision whose data its pod template was last restarted for.
+     */
+    revision?: number;
+    /**
+     * How many pods it has.
+     */
+    replicas?: number;
+    /**
+     * How many of them were started from the present pod template and are available.
+     */
+    updatedReplicas?: number;
+  }[];
+  /**
+   * Ready: the Secret holds the environment's newest revision, or the one that it is pinned to. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed. Converged: all pods of the workloads in spec.rollout run with that data.
    *
    * @maxItems 16
    *

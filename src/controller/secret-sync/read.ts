@@ -154,8 +154,8 @@ async function authenticate(
   );
 }
 
-function tokenIn(secret: SecretObject | undefined, { spec: { tokenSecretRef } }: SecretSync): Plaintext {
-  const { name, key } = tokenSecretRef;
+function tokenIn(secret: SecretObject | undefined, sync: SecretSync): Plaintext {
+  const { name, key } = tokenSecretOf(sync);
   if (secret === undefined) {
     throw new DomainError(
       'token_secret_not_found',
