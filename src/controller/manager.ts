@@ -104,12 +104,13 @@ class Manager implements Controller {
     const context = this.#createContext();
     const { kind: accessGrants, grants } = createAccessGrantController(context);
     const deps = { services, grants, cluster: () => options.clusterName ?? grants.clusterUid() };
+    const { kind: serviceTokenKind, tokens: serviceTokens } = createServiceTokenController(context, deps);
     return [
       // First: the comparison at the start finds then that none of them has been reconciled, and asks for nothing more.
-      createSecretSyncController({ context, services, fingerprint }),
+      createSecretSyncController({ context, services, fingerprint, serviceTokens }),
       accessGrants,
       createSecretEnvironmentController(context, deps).kind,
-      createServiceTokenController(context, deps).kind,
+      serviceTokenKind,
       createSecretSnapshotController(context, deps).kind,
     ];
   }

@@ -42,6 +42,24 @@ export const errorCatalogue = {
     reason: 'TokenSecretNotFound',
     effect: 'wait',
   },
+  service_token_not_found: {
+    status: null,
+    title: 'ServiceToken not found',
+    reason: 'ServiceTokenNotFound',
+    effect: 'wait',
+  },
+  service_token_not_ready: {
+    status: null,
+    title: 'ServiceToken has no token that works',
+    reason: 'ServiceTokenNotReady',
+    effect: 'wait',
+  },
+  service_token_not_owned: {
+    status: null,
+    title: 'ServiceToken was made for something else',
+    reason: 'ServiceTokenNotOwned',
+    effect: 'wait',
+  },
   target_not_owned: {
     status: null,
     title: 'Target belongs to something else',

@@ -63,6 +63,39 @@ export async function patchFinalizers(
   return await mergePatch(client, resourcePath(kind, resource), { metadata: { resourceVersion, finalizers } });
 }
 
+export interface SpecPatch {
+  readonly resource: ResourceName;
+  /** The version that was judged; on any other the API server answers 409. */
+  readonly resourceVersion: string;
+  /** Merged into the spec: null removes a field. */
+  readonly spec: object;
+}
+
+/** Patches the spec of one resource. Throws ApiError. */
+export async function patchSpec(
+  client: Pick<KubeClient, 'request'>,
+  kind: ResourceKind,
+  { resource, resourceVersion, spec }: SpecPatch,
+): Promise<void> {
+  await mergePatch(client, resourcePath(kind, resource), { metadata: { resourceVersion }, spec });
+}
+
+export interface NewResource {
+  readonly metadata: Pick<ObjectMeta, 'name'> & Partial<Pick<ObjectMeta, 'namespace' | 'ownerReferences'>>;
+  readonly spec: object;
+}
+
+/** Makes one resource; 409 where one of that name exists. Throws ApiError. */
+export async function createResource(
+  client: Pick<KubeClient, 'request'>,
+  kind: ResourceKind,
+  { metadata, spec }: NewResource,
+): Promise<void> {
+  const apiVersion = `${kind.group}/${kind.version}`;
+  const body = { apiVersion, kind: kind.kind, metadata, spec };
+  await client.request({ method: 'POST', path: collectionPath(kind, metadata.namespace), accept: metadataOnly, body });
+}
+
 export interface ResourceDeletion {
   readonly resource: ResourceName;
   readonly uid: string;

@@ -6,12 +6,14 @@ import { ReflectorGroup } from '../../kube/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
+import type { ServiceTokens } from '../service-token/controller.ts';
 import { WorkQueue } from '../work-queue.ts';
 import { SyncMemories } from './memory.ts';
 import type { ReadServices } from './read.ts';
 import { type ReconcilerDeps, SecretSyncReconciler } from './reconcile.ts';
 import { secretSyncKind, targetLabel } from './resource.ts';
 import type { Fingerprint } from './secret-data.ts';
+import { TokenSource } from './token-source.ts';
 import { Waker } from './wake.ts';
 
 export interface SecretSyncDeps {
@@ -19,6 +21,7 @@ export interface SecretSyncDeps {
   readonly services: ReadServices & { readonly changes: Pick<ChangeFeed, 'compare'> };
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
+  readonly serviceTokens: ServiceTokens;
 }
 
 /** Keeps the Secrets of all SecretSyncs in step with their environments. */
@@ -40,6 +43,7 @@ class SecretSyncController implements ManagedKind {
     this.#deps = deps;
     const { kube: client, clock, logger } = deps.context;
     const memories = new SyncMemories();
+    const tokens = new TokenSource({ client, serviceTokens: deps.serviceTokens });
     const follow = (key: string, secrets: ReadonlySet<string>): void => this.#followed.follow(key, secrets);
     const watchedSync = (key: string): SecretSync | undefined => this.#syncs.get(key);
     this.#queue = new WorkQueue({
@@ -55,6 +59,7 @@ class SecretSyncController implements ManagedKind {
       follow,
       followersOf: (secretKey) => this.#followed.followersOf(secretKey),
       watchedSync,
+      tokenFacts: (sync) => tokens.facts(sync),
     });
     this.#syncs = this.#watchSyncs();
     this.#targets = this.#watchTargets();
@@ -65,7 +70,8 @@ class SecretSyncController implements ManagedKind {
       path: secretsPath,
       onChange: (secretKey, secret) => this.#waker.followedChanged(secretKey, secret),
     });
-    this.#reconciler = this.#createReconciler({ memories, follow, watchedSync });
+    this.#reconciler = this.#createReconciler({ memories, follow, watchedSync, tokens });
+    this.#listen();
     this.watches = [
       { name: 'SecretSyncs', kind: secretSyncKind, group: this.#syncs },
       { name: 'Secrets', group: this.#targets },
@@ -146,7 +152,16 @@ class SecretSyncController implements ManagedKind {
     });
   }
 
-  #createReconciler(parts: Pick<ReconcilerDeps, 'memories' | 'follow' | 'watchedSync'>): SecretSyncReconciler {
+  #listen(): void {
+    const { serviceTokens } = this.#deps;
+    serviceTokens.onChange((key) => this.#waker.serviceTokenChanged(key));
+    // Who needs one was left alone until it is known which ones there are.
+    void serviceTokens.synced.then(() => this.#waker.serviceTokensListed());
+  }
+
+  #createReconciler(
+    parts: Pick<ReconcilerDeps, 'memories' | 'follow' | 'watchedSync' | 'tokens'>,
+  ): SecretSyncReconciler {
     const { context, services, fingerprint } = this.#deps;
     const { kube, clock, logger, metrics, instance } = context;
     return new SecretSyncReconciler({

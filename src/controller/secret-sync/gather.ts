@@ -4,6 +4,7 @@ import type { Facts } from './judge.ts';
 import { type LookDeps, lookAtTarget } from './look.ts';
 import { type ReadDeps, type Round, readPrincipal, readSource } from './read.ts';
 import type { SecretData } from './secret-data.ts';
+import type { TokenPlace } from './service-token.ts';
 
 export interface GatherDeps extends LookDeps, ReadDeps {}
 
@@ -20,12 +21,12 @@ export interface Gathered {
 /**
  * Sees what is: first the target, then the environment. This order is what lets no older state win: a write is bound to
  * the version that the target had before the environment was read. `fresh` looks at the target itself, not at what a
- * watch told. Throws ApiError; what the token or the environment refuses is part of the facts.
+ * watch told; the token is at `place`. Throws ApiError; what the token or the environment refuses is part of the facts.
  */
 export async function gather(
   deps: GatherDeps,
   round: Round,
-  { fresh }: { readonly fresh: boolean },
+  { fresh, place }: { readonly fresh: boolean; readonly place: TokenPlace },
 ): Promise<Gathered> {
   const { target, existing } = await lookAtTarget(deps, round, fresh);
   const facts = { sync: round.sync, target };
@@ -33,7 +34,7 @@ export async function gather(
   if (target.state === 'foreign') return { ...nothingRead, facts: { ...facts, source: undefined }, existing };
   let tokenExpiresAt: Date | null | undefined;
   try {
-    const principal = await readPrincipal(deps, round);
+    const principal = await readPrincipal(deps, round, place);
     tokenExpiresAt = principal.expiresAt;
     const { source, data } = await readSource(deps, round, principal);
     return { facts: { ...facts, source }, existing, data, tokenExpiresAt };

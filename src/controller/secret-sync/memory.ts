@@ -3,6 +3,7 @@ import type { SecretSync } from '../generated/secret-sync.ts';
 import { OwnWrites } from '../own-writes.ts';
 import { ReverseIndex } from '../reverse-index.ts';
 import type { ReportMemory } from '../status-report.ts';
+import type { TokenView } from './service-token-view.ts';
 
 /** A target whose content is known without another look, for as long as it is at this version. */
 export interface VerifiedTarget {
@@ -42,6 +43,12 @@ export interface SyncMemory extends ReportMemory<SecretSync> {
   environmentPath: string | undefined;
   verified: VerifiedTarget | undefined;
   source: ReadSource | undefined;
+  /** What was seen of the ServiceTokens; undefined where none was looked at. */
+  tokenView: TokenView | undefined;
+  /** The Secret, by `namespace/name`, that holds the token. */
+  tokenSecret: string | undefined;
+  /** Since when the token is one that was not activated yet; milliseconds since the epoch. */
+  tokenPendingSince: number | undefined;
   /** Version of the token Secret that was read last. */
   tokenVersion: string | undefined;
   /** Checks of events that came while a reconcile was under way: each answers whether it was news. */
@@ -57,6 +64,8 @@ export class SyncMemories {
   readonly #byTarget = new ReverseIndex();
   readonly #byEnvironment = new ReverseIndex();
   readonly #byServiceToken = new ReverseIndex();
+  /** By the key of the ServiceToken that they name. */
+  readonly #byTokenRef = new ReverseIndex();
   /** Those that wait for an environment to appear. */
   readonly #unresolved = new Set<string>();
   readonly #unrelated = new Set<string>();
@@ -73,6 +82,9 @@ export class SyncMemories {
       environmentPath: undefined,
       verified: undefined,
       source: undefined,
+      tokenView: undefined,
+      tokenSecret: undefined,
+      tokenPendingSince: undefined,
       tokenVersion: undefined,
       reason: undefined,
       failure: undefined,
@@ -94,11 +106,17 @@ export class SyncMemories {
   drop(key: string): void {
     this.#memories.delete(key);
     this.#unresolved.delete(key);
-    for (const index of [this.#byTarget, this.#byEnvironment, this.#byServiceToken]) index.set(key, undefined);
+    for (const index of [this.#byTarget, this.#byEnvironment, this.#byServiceToken, this.#byTokenRef])
+      index.set(key, undefined);
   }
 
   setTarget(key: string, targetKey: string): void {
     this.#byTarget.set(key, targetKey);
+  }
+
+  /** The ServiceToken (`namespace/name`) that the SecretSync names, if it names one. */
+  setTokenRef(key: string, tokenKey: string | undefined): void {
+    this.#byTokenRef.set(key, tokenKey);
   }
 
   /** Events of this service token concern the SecretSync from now on. */
@@ -134,6 +152,10 @@ export class SyncMemories {
 
   byTarget(targetKey: string): readonly string[] {
     return this.#byTarget.keysOf(targetKey);
+  }
+
+  byTokenRef(tokenKey: string): readonly string[] {
+    return this.#byTokenRef.keysOf(tokenKey);
   }
 
   byServiceToken(serviceTokenId: string): readonly string[] {

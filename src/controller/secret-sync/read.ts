@@ -6,12 +6,15 @@ import { isApiStatus } from '../../kube/api-error.ts';
 import { type ObjectMeta, objectKey } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { Access, EnvironmentAccess } from '../../services/access.ts';
-import type { Authentication } from '../../services/authentication.ts';
+import { type Authentication, AuthenticationRefusal } from '../../services/authentication.ts';
 import type { Secrets } from '../../services/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { isOwnedBy as isTokenSecretOf } from '../service-token/look.ts';
 import type { SourceFacts } from './judge.ts';
 import type { SyncMemories, SyncMemory } from './memory.ts';
-import { environmentPath, targetKeyOf, tokenSecretOf } from './resource.ts';
+import { environmentPath, targetKeyOf } from './resource.ts';
+import { explained, notTheTokens } from './service-token-refusals.ts';
+import type { TokenPlace } from './service-token.ts';
 import { type Fingerprint, type SecretData, encodeSecretData } from './secret-data.ts';
 import { targetRecord } from './target-record.ts';
 
@@ -46,38 +49,43 @@ export interface Round {
  * Authenticates with the token that a SecretSync names. The token is read each time and kept nowhere. Throws DomainError
  * token_secret_not_found, unauthenticated and store_unavailable, and ApiError.
  */
-export async function readPrincipal(deps: ReadDeps, round: Round): Promise<ServiceTokenPrincipal> {
-  const principal = await authenticateByWatched(deps, round);
-  deps.memories.setServiceToken(round.key, principal.id);
-  return principal;
+export async function readPrincipal(deps: ReadDeps, round: Round, place: TokenPlace): Promise<ServiceTokenPrincipal> {
+  try {
+    const principal = await authenticateByWatched(deps, round, place);
+    deps.memories.setServiceToken(round.key, principal.id);
+    return principal;
+  } catch (error) {
+    if (!(error instanceof DomainError) || place.serviceToken === undefined) throw error;
+    throw explained(error, place.serviceToken);
+  }
 }
 
 /**
  * What the watch has shown is good enough to begin with, and quicker to get. A token that is refused may have been replaced
  * a moment ago, so the newest one is asked for before the refusal counts.
  */
-async function authenticateByWatched(deps: ReadDeps, round: Round): Promise<ServiceTokenPrincipal> {
-  const watched = deps.watchedToken(tokenKeyOf(round.sync))?.metadata.resourceVersion;
+async function authenticateByWatched(deps: ReadDeps, round: Round, place: TokenPlace): Promise<ServiceTokenPrincipal> {
+  const watched = deps.watchedToken(objectKey(place))?.metadata.resourceVersion;
   try {
-    return await authenticateBySecret(deps, round, watched);
+    return await authenticateBySecret(deps, round, place, watched);
   } catch (error) {
     const mayBeOutdated = error instanceof DomainError && tokenFaults.has(error.code);
     // The server that was asked is behind the one that the watch reads from, or was restored from a backup.
     const isBehind = isApiStatus(error, 410, 504);
     if (watched === undefined || !(mayBeOutdated || isBehind)) throw error;
-    return await authenticateBySecret(deps, round, undefined);
+    return await authenticateBySecret(deps, round, place, undefined);
   }
 }
 
 async function authenticateBySecret(
   deps: ReadDeps,
-  { sync, memory }: Round,
+  { memory }: Round,
+  place: TokenPlace,
   notOlderThan: string | undefined,
 ): Promise<ServiceTokenPrincipal> {
-  const place = tokenSecretOf(sync);
   const secret = await deps.secretsClient.find(place, notOlderThan);
   memory.tokenVersion = secret === undefined ? 'absent' : tokenVersionOf(secret);
-  return await authenticate(deps.services, tokenIn(secret, sync), place.name);
+  return await authenticate(deps.services, tokenIn(secret, place), place.name);
 }
 
 /**
@@ -121,9 +129,9 @@ export function tokenVersionOf({ metadata }: { readonly metadata: ObjectMeta }):
   return `${metadata.uid}/${metadata.resourceVersion}`;
 }
 
-/** The key of the token Secret that a SecretSync names. */
-export function tokenKeyOf(sync: SecretSync): string {
-  return objectKey(tokenSecretOf(sync));
+/** Whether a token was refused because it is not active yet: it was put into its Secret a moment ago. */
+export function isPending({ code, cause }: DomainError): boolean {
+  return code === 'unauthenticated' && cause instanceof AuthenticationRefusal && cause.fault === 'pending';
 }
 
 async function enter(
@@ -154,14 +162,15 @@ async function authenticate(
   );
 }
 
-function tokenIn(secret: SecretObject | undefined, sync: SecretSync): Plaintext {
-  const { name, key } = tokenSecretOf(sync);
+function tokenIn(secret: SecretObject | undefined, { name, key, serviceToken }: TokenPlace): Plaintext {
   if (secret === undefined) {
     throw new DomainError(
       'token_secret_not_found',
       `There is no Secret ${name} in this namespace: make it, with a service token under the key ${key}`,
     );
   }
+  // A ServiceToken's spec may name any Secret: only the one that it wrote holds its token.
+  if (serviceToken !== undefined && !isTokenSecretOf(secret, serviceToken)) throw notTheTokens(serviceToken);
   const value = Object.hasOwn(secret.data ?? {}, key) ? secret.data?.[key] : undefined;
   // A token made by `kubectl create secret --from-file` often has a line's end.
   const text = value === undefined ? '' : Buffer.from(value, 'base64').toString('utf8').trim();

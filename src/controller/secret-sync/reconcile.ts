@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { ErrorCode } from '../../domain/error-catalogue.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { EventDeps } from '../../kube/events.ts';
-import type { ObjectMeta } from '../../kube/objects.ts';
+import { type ObjectMeta, objectKey } from '../../kube/objects.ts';
 import type { SecretsClient } from '../../kube/secrets.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, errorFields } from '../../lib/logger.ts';
@@ -15,11 +15,15 @@ import type { Next } from '../work-queue.ts';
 import { act } from './act.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { type SourceFacts, judge } from './judge.ts';
-import { type Round, tokenKeyOf } from './read.ts';
+import { type Round, isPending } from './read.ts';
 import { askedBy, secretSyncKind, targetKeyOf, targetOf } from './resource.ts';
+import type { TokenPlace } from './service-token.ts';
+import { viewOf } from './service-token-view.ts';
 import { type Outcome, nextStatus } from './status.ts';
+import type { TokenSource } from './token-source.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
+  readonly tokens: TokenSource;
   readonly client: Pick<KubeClient, 'request'>;
   readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'delete'>;
   /** A SecretSync by `namespace/name`, as the watch shows it. */
@@ -37,6 +41,14 @@ interface Result extends Outcome {
   readonly next: Next;
 }
 
+/** Nothing is told yet: the status stays as it is. */
+interface Untold {
+  readonly isUntold: true;
+  readonly next: Next;
+}
+
+// A value is activated as soon as its Secret is written; what takes longer is worth telling.
+const pendingLimitMs = 10_000;
 // Between a look and a write someone else can always come; three times in a row someone else is busy there.
 const mostLooks = 3;
 // The database's clock ends a token; ours may be a little ahead of it.
@@ -46,6 +58,9 @@ const expirySlackMs = 1000;
 const waitsForOthers: ReadonlySet<ErrorCode> = new Set([
   'unauthenticated',
   'token_secret_not_found',
+  'service_token_not_found',
+  'service_token_not_ready',
+  'service_token_not_owned',
   'target_not_owned',
 ]);
 const waitsForEnvironment: ReadonlySet<ErrorCode> = new Set(['not_found', 'forbidden']);
@@ -70,15 +85,18 @@ export class SecretSyncReconciler {
     const beganAt = this.#deps.clock.now();
     const round: Round = { key, sync, memory, requestId: randomUUID() };
     const result = await this.#converge(round);
+    if ('isUntold' in result) return result.next;
     const next = await this.#report(round, result);
     this.#deps.metrics.reconciled(secretSyncKind.kind, result.claim.reason, this.#deps.clock.now() - beganAt);
     return next;
   }
 
-  async #converge(round: Round): Promise<Result> {
-    const { sync, memory, key } = round;
+  async #converge(round: Round): Promise<Result | Untold> {
+    const { sync, memory } = round;
     memory.failure = undefined;
-    if (sync.spec.suspend) return this.#suspended(key);
+    if (sync.spec.suspend) return this.#suspended(round);
+    // Their first list wakes it.
+    if (!this.#deps.tokens.isKnown(sync)) return { isUntold: true, next: { kind: 'done' } };
     try {
       return await this.#look(round);
     } catch (error) {
@@ -90,15 +108,39 @@ export class SecretSyncReconciler {
     }
   }
 
-  async #look(round: Round): Promise<Result> {
+  async #look(round: Round): Promise<Result | Untold> {
+    const place = await this.#prepareToken(round);
     for (let looks = 1; looks <= mostLooks; looks += 1) {
-      const gathered = await gather(this.#deps, round, { fresh: looks > 1 || isForced(round) });
+      const gathered = await gather(this.#deps, round, { fresh: looks > 1 || isForced(round), place });
+      if (this.#isPending(round, gathered.facts.source)) return { isUntold: true, next: { kind: 'retry' } };
       const result = await this.#carryOut(round, gathered);
       if (result !== undefined) return result;
     }
     const { name } = targetOf(round.sync);
     const detail = `Secret ${name} was changed by someone else again and again while it was to be written; the controller tries again.`;
     throw new DomainError('conflict', detail);
+  }
+
+  /** Whether the token is one that will be activated at any moment, as at each rotation: that is no reason to be not ready. */
+  #isPending({ memory }: Round, source: SourceFacts | DomainError | undefined): boolean {
+    if (!(source instanceof DomainError) || !isPending(source)) {
+      memory.tokenPendingSince = undefined;
+      return false;
+    }
+    const now = this.#deps.clock.now();
+    memory.tokenPendingSince ??= now;
+    memory.failure = source.code;
+    return now - memory.tokenPendingSince < pendingLimitMs;
+  }
+
+  /** Where the token is; a ServiceToken of the SecretSync's own is seen to first. */
+  async #prepareToken({ sync, memory }: Round): Promise<TokenPlace> {
+    const facts = this.#deps.tokens.facts(sync);
+    memory.tokenView = viewOf(facts);
+    memory.tokenSecret = undefined;
+    const place = await this.#deps.tokens.prepare(facts);
+    memory.tokenSecret = objectKey(place);
+    return place;
   }
 
   /** Judges and acts; undefined where the target has to be looked at again. */
@@ -156,8 +198,9 @@ export class SecretSyncReconciler {
     return { claim: failureClaim(failure), wanted: source, synced: undefined, next: nextAfter(failure) };
   }
 
-  #suspended(key: string): Result {
+  #suspended({ key, memory }: Round): Result {
     this.#deps.memories.markUnconcerned(key);
+    memory.tokenView = undefined;
     this.#deps.follow(key, new Set());
     const message = 'spec.suspend is true: nothing is read, and the Secret is left as it is.';
     return {
@@ -169,9 +212,11 @@ export class SecretSyncReconciler {
   }
 
   #follow({ key, sync, memory }: Round, withTarget: boolean): void {
+    const { tokenSecret } = memory;
     // Deleted meanwhile: its watches are closed already.
     if (this.#deps.memories.find(key) !== memory) return;
-    this.#deps.follow(key, new Set([tokenKeyOf(sync), ...(withTarget ? [targetKeyOf(sync)] : [])]));
+    const token = tokenSecret === undefined ? [] : [tokenSecret];
+    this.#deps.follow(key, new Set([...token, ...(withTarget ? [targetKeyOf(sync)] : [])]));
   }
 
   /** Writes the status where it differs; answers when to come back. */

@@ -28,12 +28,6 @@ export function targetOf({ metadata, spec }: SecretSync): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: spec.target.name ?? metadata.name };
 }
 
-/** The Secret that holds a SecretSync's token, and the key it stands under. */
-export function tokenSecretOf({ metadata, spec }: SecretSync): NamespacedName & { readonly key: string } {
-  const { name = spec.tokenRef?.name ?? `${metadata.name}-token`, key = 'token' } = spec.tokenSecretRef ?? {};
-  return { namespace: metadata.namespace ?? '', name, key };
-}
-
 /** What a SecretSync asks for now. */
 export function askedBy({ metadata: { uid, generation = 0, annotations = {} } }: SecretSync): Asked {
   const { [allowDeletionAnnotation]: allowDeletion, [reconcileAtAnnotation]: reconcileAt } = annotations;

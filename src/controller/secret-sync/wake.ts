@@ -8,8 +8,10 @@ import { EventChecks } from '../event-checks.ts';
 import { statusPatch } from '../status-report.ts';
 import type { WorkQueue } from '../work-queue.ts';
 import type { SyncMemories, SyncMemory } from './memory.ts';
-import { tokenKeyOf, tokenVersionOf } from './read.ts';
+import { tokenVersionOf } from './read.ts';
 import { askedBy, targetKeyOf } from './resource.ts';
+import { type TokenFacts, namedTokenKeyOf, possibleOwnerOf } from './service-token.ts';
+import { isNews, viewOf } from './service-token-view.ts';
 
 export interface WakerDeps {
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'forget' | 'isActive'>;
@@ -18,6 +20,8 @@ export interface WakerDeps {
   readonly follow: (key: string, secrets: ReadonlySet<string>) => void;
   readonly followersOf: (secretKey: string) => Iterable<string>;
   readonly watchedSync: (key: string) => SecretSync | undefined;
+  /** The ServiceTokens that concern a SecretSync. */
+  readonly tokenFacts: (sync: SecretSync) => TokenFacts;
 }
 
 // A status that someone else changed is put right soon, but not at once: two controllers of different minds would
@@ -27,6 +31,9 @@ const repairDelayMs = 1000;
 // What only an event of its own can mend; asking again on every comparison would help nothing.
 const hasOwnEvent: ReadonlySet<ErrorCode> = new Set([
   'token_secret_not_found',
+  'service_token_not_found',
+  'service_token_not_ready',
+  'service_token_not_owned',
   'target_not_owned',
   'invalid_input',
   'malformed_request',
@@ -57,6 +64,7 @@ export class Waker {
     const key = objectKey(sync.metadata);
     const memory = memories.of(key);
     memories.setTarget(key, targetKeyOf(sync));
+    memories.setTokenRef(key, namedTokenKeyOf(sync));
     this.#checks.notice(key, () => {
       if (!memory.resource.observe(sync)) return false;
       if (isChanged(sync, memory)) return true;
@@ -102,7 +110,7 @@ export class Waker {
       const memory = memories.find(key);
       const sync = watchedSync(key);
       if (memory === undefined || sync === undefined) continue;
-      if (tokenKeyOf(sync) === secretKey) {
+      if (memory.tokenSecret === secretKey) {
         const version = secret === undefined ? 'absent' : tokenVersionOf(secret);
         this.#checks.notice(key, () => memory.tokenVersion !== version);
       }
@@ -112,6 +120,25 @@ export class Waker {
         );
       }
     }
+  }
+
+  /** A ServiceToken appeared, changed or went: one that SecretSyncs name, or that was made for one. */
+  serviceTokenChanged(tokenKey: string): void {
+    const { memories, watchedSync, tokenFacts } = this.#deps;
+    const owner = possibleOwnerOf(tokenKey);
+    for (const key of new Set([...memories.byTokenRef(tokenKey), ...(owner === undefined ? [] : [owner])])) {
+      this.#checks.notice(key, () => {
+        const [memory, sync] = [memories.find(key), watchedSync(key)];
+        if (memory === undefined || sync === undefined) return false;
+        return isNews(memory.tokenView, viewOf(tokenFacts(sync)), memory.failure);
+      });
+    }
+  }
+
+  /** All ServiceTokens are known now: whoever waited for that goes on. */
+  serviceTokensListed(): void {
+    for (const [key, { tokenView }] of this.#deps.memories.entries())
+      if (tokenView === undefined) this.#deps.queue.add(key);
   }
 
   committed(event: ChangeEvent): void {

@@ -22,18 +22,31 @@ export interface ServiceTokenDeps {
   readonly cluster: () => string;
 }
 
+/** The ServiceTokens, as those see them who read with their tokens. */
+export interface ServiceTokens {
+  /** One by `namespace/name`, as the watch shows it or as an own write left it. */
+  find(key: string): ServiceToken | undefined;
+  /** Whether all of them have been listed. */
+  readonly isSynced: boolean;
+  /** Resolves when they have been. */
+  readonly synced: Promise<void>;
+  /** Has a listener told the key of each that appears, changes or goes. */
+  onChange(listener: (key: string) => void): void;
+}
+
 export interface ServiceTokenController {
   readonly kind: ManagedKind;
+  readonly tokens: ServiceTokens;
 }
 
 /** Keeps a service token for each ServiceToken, and its value in a Secret. */
 export function createServiceTokenController(context: KindContext, deps: ServiceTokenDeps): ServiceTokenController {
   const parts = new Parts(context, deps);
-  return { kind: parts };
+  return { kind: parts, tokens: parts };
 }
 
 /** A KindController with the Secrets that belong to its resources. */
-class Parts implements ManagedKind {
+class Parts implements ManagedKind, ServiceTokens {
   readonly #context: KindContext;
   readonly #memories = new TokenMemories();
   /** Keys of ServiceTokens by the key of the Secret that they write. */
@@ -42,6 +55,7 @@ class Parts implements ManagedKind {
   readonly #secrets: ReflectorGroup<KubeObject>;
   readonly #followed: NamedWatches;
   readonly #kind: KindController<ServiceToken>;
+  readonly #listeners: ((key: string) => void)[] = [];
 
   constructor(context: KindContext, deps: ServiceTokenDeps) {
     this.#context = context;
@@ -60,12 +74,28 @@ class Parts implements ManagedKind {
         reconcile: (round) => reconciler.reconcile(round),
         cleanup: { isNeeded: () => true, run: (round) => reconciler.cleanUp(round) },
         concernedBy: (event) => (event.kind === 'service_token' ? this.#tokens.keysOf(event.serviceTokenId) : []),
-        onSeen: (resource) => this.#bySecret.set(objectKey(resource.metadata), objectKey(secretOf(resource))),
+        onSeen: (resource) => this.#seen(resource),
         onGone: (resource) => this.#forget(objectKey(resource.metadata)),
       },
       [{ name: 'Secrets of ServiceTokens', group: this.#secrets }, ...deps.grants.watches],
     );
     deps.grants.onChange((namespaces) => this.#kind.wakeNamespaces(namespaces));
+  }
+
+  find(key: string): ServiceToken | undefined {
+    return this.#kind.find(key);
+  }
+
+  get isSynced(): boolean {
+    return this.#kind.group.isSynced;
+  }
+
+  get synced(): Promise<void> {
+    return this.#kind.group.synced;
+  }
+
+  onChange(listener: (key: string) => void): void {
+    this.#listeners.push(listener);
   }
 
   get watches(): ManagedKind['watches'] {
@@ -165,10 +195,17 @@ class Parts implements ManagedKind {
     });
   }
 
+  #seen(resource: ServiceToken): void {
+    const key = objectKey(resource.metadata);
+    this.#bySecret.set(key, objectKey(secretOf(resource)));
+    for (const listener of this.#listeners) listener(key);
+  }
+
   #forget(key: string): void {
     this.#memories.forget(key);
     this.#bySecret.set(key, undefined);
     this.#tokens.set(key, undefined);
     this.#followed.follow(key, new Set());
+    for (const listener of this.#listeners) listener(key);
   }
 }

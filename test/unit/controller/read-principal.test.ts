@@ -8,6 +8,8 @@ import { serviceToken } from './fake-services.ts';
 type Deps = Parameters<typeof readPrincipal>[0];
 type Round = Parameters<typeof readPrincipal>[1];
 
+const place = { namespace: 'ns', name: 'token', key: 'token', serviceToken: undefined };
+
 function tokenSecret(resourceVersion: string, token: string): SecretObject {
   const metadata = { namespace: 'ns', name: 'token', uid: 'u', resourceVersion };
   return { metadata, data: { token: Buffer.from(token).toString('base64') } };
@@ -34,22 +36,20 @@ function behindCache(accepted: string): { deps: Deps; round: Round; asked: (stri
     memories: { setServiceToken: () => {} },
     watchedToken: () => tokenSecret('1', ''),
   };
-  const spec = { tokenSecretRef: { name: 'token', key: 'token' } };
-  const sync = { metadata: { namespace: 'ns', name: 'app' }, spec };
-  const round = { key: 'ns/app', sync, memory: {}, requestId: 'r' };
+  const round = { key: 'ns/app', memory: {}, requestId: 'r' };
   return { deps: deps as unknown as Deps, round: round as unknown as Round, asked };
 }
 
 describe('the token of a SecretSync', () => {
   test('is asked for as the watch has shown it', async () => {
     const { deps, round, asked } = behindCache('kf_svc_old');
-    expect(await readPrincipal(deps, round)).toMatchObject({ id: 'good' });
+    expect(await readPrincipal(deps, round, place)).toMatchObject({ id: 'good' });
     expect(asked).toEqual(['1']);
   });
 
   test('that was replaced a moment ago is not refused for its predecessor', async () => {
     const { deps, round, asked } = behindCache('kf_svc_new');
-    expect(await readPrincipal(deps, round)).toMatchObject({ id: 'good' });
+    expect(await readPrincipal(deps, round, place)).toMatchObject({ id: 'good' });
     expect(asked).toEqual(['1', undefined]);
     expect(round.memory.tokenVersion).toBe('u/2');
   });
@@ -63,13 +63,13 @@ describe('the token of a SecretSync', () => {
         if (notOlderThan !== undefined) throw new ApiError('GET', status, 'Timeout');
         return await find(place);
       };
-      const principal = await readPrincipal({ ...deps, secretsClient: { find: behind } }, round);
+      const principal = await readPrincipal({ ...deps, secretsClient: { find: behind } }, round, place);
       expect(principal).toMatchObject({ id: 'good' });
     },
   );
 
   test('is refused when the newest one is', async () => {
     const { deps, round } = behindCache('kf_svc_other');
-    await expect(readPrincipal(deps, round)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(readPrincipal(deps, round, place)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 });
