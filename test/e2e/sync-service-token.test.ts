@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { ensureBinaries } from '../../scripts/cluster/build.ts';
+import { CapturedProcess } from '../support/captured-process.ts';
+import { sharedCluster } from '../support/cluster.ts';
+import { Stack } from '../support/stack.ts';
+import { TokenSync, type TokenSyncOptions } from '../support/token-sync.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const resources = new AsyncDisposableStack();
+const made: TokenSync[] = [];
+const alpha = { A: 'alpha' };
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 16 });
+  await stack.startController();
+}, 120_000);
+
+afterAll(async () => {
+  // AccessGrants are the whole cluster's.
+  await Promise.all(made.map(({ site }) => site.withdraw()));
+  await resources.disposeAsync();
+});
+
+async function make(options?: TokenSyncOptions): Promise<TokenSync> {
+  const sync = await TokenSync.make(stack, options);
+  made.push(sync);
+  return sync;
+}
+
+/** A SecretSync that is in step by the ServiceToken that was made for it; with the token. */
+async function makeOwned(): Promise<{ sync: TokenSync; token: string }> {
+  const sync = await make();
+  await sync.create();
+  await sync.waitForValues(alpha);
+  return { sync, token: await sync.site.value('app-token') };
+}
+
+/** One that is in step by the ServiceToken `ci`. */
+async function makeNamed(spec: object = {}): Promise<TokenSync> {
+  const sync = await make();
+  await sync.site.create(spec);
+  await sync.create({ tokenRef: { name: 'ci' } });
+  await sync.waitForValues(alpha);
+  return sync;
+}
+
+async function patchGrant({ site }: TokenSync, rules: object[]): Promise<void> {
+  await stack.kube.json({
+    method: 'PATCH',
+    path: `/apis/keyframe.dev/v1alpha1/accessgrants/${site.grantName}`,
+    contentType: 'application/merge-patch+json',
+    body: { spec: { rules } },
+  });
+}
+
+describe('a SecretSync that names a ServiceToken', () => {
+  test('waits for it, and reads with it as soon as it is there', async () => {
+    const sync = await make();
+    await sync.create({ tokenRef: { name: 'ci' } });
+    expect(await sync.waitForReason('ServiceTokenNotFound')).toContain('There is no ServiceToken ci in this namespace');
+    await sync.site.create({ secretName: 'elsewhere' });
+    await sync.waitForValues(alpha);
+    expect(await sync.find()).toBeUndefined();
+    await sync.site.environment.change({ B: 'beta' });
+    await sync.waitForValues({ A: 'alpha', B: 'beta' });
+  });
+
+  test('whose grant is narrowed below what it asks for says so, and goes on when it is wide again', async () => {
+    const sync = await makeNamed({ permission: 'ReadWrite' });
+    const { organization, project } = sync.site.environment.ref;
+    const rule = { organization, project, environments: ['*'] };
+    await patchGrant(sync, [{ ...rule, permission: 'Read' }]);
+    const message = await sync.waitForReason('ServiceTokenNotReady');
+    expect(message).toMatch(/^ServiceToken ci is not ready \(AccessDenied\): The token is suspended/);
+    await sync.site.environment.change({ A: 'unseen' });
+    await patchGrant(sync, [{ ...rule, permission: 'ReadWrite' }]);
+    await sync.waitForValues({ A: 'unseen' });
+  });
+
+  test('keeps its Secret when that is deleted, and goes on when it is made anew', async () => {
+    const sync = await makeNamed();
+    await sync.site.delete();
+    await sync.waitForReason('ServiceTokenNotFound');
+    expect(await sync.values()).toEqual(alpha);
+    await sync.site.environment.change({ A: 'next' });
+    await sync.site.create();
+    await sync.waitForValues({ A: 'next' });
+  });
+
+  test('never takes a token from a Secret that the ServiceToken did not write', async () => {
+    const sync = await make();
+    const stolen = await sync.site.environment.createToken();
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'theirs' },
+      stringData: { token: stolen.token },
+    };
+    await stack.kube.json({ method: 'POST', path: `/api/v1/namespaces/${sync.site.namespace}/secrets`, body });
+    await sync.site.create({ secretName: 'theirs' });
+    await sync.create({ tokenRef: { name: 'ci' } });
+    await waitFor('the condition to tell of the Secret', async () =>
+      (await sync.waitForReason('ServiceTokenNotReady')).includes('(TargetNotOwned): Secret theirs is not'),
+    );
+    expect(await sync.values()).toBeUndefined();
+  });
+
+  test('never writes the Secret in which that keeps its token', async () => {
+    const sync = await make();
+    await sync.site.create({ secretName: 'app' });
+    await sync.site.waitForReason('Issued');
+    const value = await sync.site.value('app');
+    await sync.create({ tokenRef: { name: 'ci' } });
+    expect(await sync.waitForReason('InvalidSpec')).toContain('Secret app is where ServiceToken ci keeps its token');
+    expect(await sync.values()).toEqual({ token: value });
+  });
+});
+
+describe('a SecretSync that names no token', () => {
+  test('shows the AccessGrant it lacks, is ready once that is applied, and suspended while it is withdrawn', async () => {
+    const sync = await make({ withoutGrant: true });
+    await sync.create();
+    const message = await waitFor('the condition to show the grant', async () => {
+      const told = await sync.waitForReason('ServiceTokenNotReady');
+      return told.includes('kind: AccessGrant') ? told : undefined;
+    });
+    expect(message).toMatch(/^ServiceToken app-token is not ready \(AccessDenied\): /);
+    const grant = parse(message.slice(message.indexOf('apiVersion:'))) as { metadata: { name: string } };
+    grant.metadata.name = sync.site.grantName;
+    await stack.kube.json({ method: 'POST', path: '/apis/keyframe.dev/v1alpha1/accessgrants', body: grant });
+    expect(await kubectlWait(sync)).toBe(0);
+    await sync.waitForValues(alpha);
+    const token = await sync.site.value('app-token');
+    await sync.site.withdraw();
+    await waitFor('the condition to tell of the suspension', async () =>
+      (await sync.waitForReason('ServiceTokenNotReady')).includes('The token is suspended and opens nothing'),
+    );
+    expect(await sync.site.answer(token)).toBe(401);
+    expect(await sync.values()).toEqual(alpha);
+    await sync.site.environment.change({ A: 'meanwhile' });
+    await sync.site.grant();
+    await sync.waitForValues({ A: 'meanwhile' });
+    expect(await sync.site.value('app-token')).toBe(token);
+  });
+
+  test('has one made that reads its environment and nothing else, and belongs to it', async () => {
+    const { sync, token } = await makeOwned();
+    const { organization, project, name } = sync.site.environment.ref;
+    const found = await sync.find();
+    const { uid } = (await sync.syncs.get('app')).metadata;
+    expect(found?.metadata.ownerReferences).toEqual([
+      { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', name: 'app', uid, controller: true },
+    ]);
+    const place = { scope: 'Environment', organization, project, environment: name };
+    expect(found?.spec).toEqual({ ...place, permission: 'Read', suspend: false });
+    const write = await stack.admin.as(token).send('PATCH', sync.site.environment.path, { set: { B: 'beta' } });
+    expect(write.status).toBe(403);
+  });
+
+  test('that is deleted takes it along, and its token opens nothing any more', async () => {
+    const { sync, token } = await makeOwned();
+    await sync.syncs.delete('app');
+    await sync.waitUntilGone();
+    expect(await sync.site.answer(token)).toBe(401);
+    expect(await sync.values()).toEqual(alpha);
+  });
+
+  test('puts it right when it is edited', async () => {
+    const { sync, token } = await makeOwned();
+    const before = (await sync.find())?.spec;
+    await sync.site.patch({ spec: { permission: 'ReadWrite', expiresIn: '720h', suspend: true } }, 'app-token');
+    await waitFor('the spec to be as it was', async () => {
+      expect((await sync.find())?.spec).toEqual(before);
+      return true;
+    });
+    await sync.site.environment.change({ A: 'next' });
+    await sync.waitForValues({ A: 'next' });
+    expect(await sync.site.value('app-token')).toBe(token);
+  });
+
+  test('has it made anew when somebody deletes it', async () => {
+    const { sync, token } = await makeOwned();
+    const uid = await sync.uid();
+    await sync.site.delete('app-token');
+    await sync.waitForAnother(uid);
+    await sync.site.environment.change({ A: 'next' });
+    await sync.waitForValues({ A: 'next' });
+    expect(await sync.site.answer(token)).toBe(401);
+    expect(await sync.site.value('app-token')).not.toBe(token);
+  });
+
+  test('has it made anew for another environment, and the token of the one before is revoked', async () => {
+    const { sync, token } = await makeOwned();
+    const { organization, project } = sync.site.environment.ref;
+    await patchGrant(sync, [{ organization, project, environments: ['*'] }]);
+    await stack.admin.call('POST', `/environments/${organization}/${project}`, { slug: 'second' });
+    await stack.admin.call('PATCH', `/secrets/${organization}/${project}/second`, { set: { A: 'second' } });
+    await sync.patch({ environmentRef: { name: 'second' } });
+    await sync.waitForValues({ A: 'second' });
+    expect(await sync.site.answer(token)).toBe(401);
+    expect((await sync.find())?.spec.environment).toBe('second');
+  });
+
+  test('has none while it is suspended', async () => {
+    const sync = await make();
+    await sync.create({ suspend: true });
+    await sync.waitForReason('Suspended');
+    expect(await sync.find()).toBeUndefined();
+    await sync.patch({ suspend: false });
+    await sync.waitForValues(alpha);
+    await sync.patch({ suspend: true });
+    await sync.waitForReason('Suspended');
+    await sync.site.patch({ spec: { permission: 'ReadWrite' } }, 'app-token');
+    await sync.site.delete('app-token');
+    await sync.waitUntilGone();
+    await sync.patch({ suspend: false, tokenRef: { name: 'ci' } });
+    await sync.waitForReason('ServiceTokenNotFound');
+    expect(await sync.find()).toBeUndefined();
+  });
+
+  test('leaves one of that name alone that somebody else made, and has its own when that is gone', async () => {
+    const sync = await make();
+    await sync.site.create({ permission: 'ReadWrite' }, 'app-token');
+    await sync.create();
+    const message = await sync.waitForReason('ServiceTokenNotOwned');
+    expect(message).toContain(`\`kubectl delete servicetoken -n ${sync.site.namespace} app-token\``);
+    const theirs = await sync.find();
+    expect([theirs?.spec.permission, theirs?.metadata.ownerReferences]).toEqual(['ReadWrite', undefined]);
+    await sync.site.delete('app-token');
+    await sync.waitForValues(alpha);
+    expect((await sync.find())?.spec.permission).toBe('Read');
+  });
+
+  test('waits until that of a SecretSync which is no more has been collected', async () => {
+    const sync = await make();
+    const uid = '00000000-0000-4000-8000-000000000000';
+    await makeTokenOwnedBy(sync, uid);
+    await sync.create();
+    await sync.waitForValues(alpha);
+    expect((await sync.find())?.metadata.ownerReferences?.[0]?.uid).not.toBe(uid);
+  });
+
+  test('gains nothing by one that somebody made in its name', async () => {
+    const sync = await make();
+    await sync.create({ suspend: true });
+    await sync.waitForReason('Suspended');
+    const { uid } = (await sync.syncs.get('app')).metadata;
+    const { organization } = sync.site.environment.ref;
+    await patchGrant(sync, [{ organization, project: '*', environments: ['*'], permission: 'ReadWrite' }]);
+    const wide = { scope: 'Organization', project: undefined, environment: undefined, permission: 'ReadWrite' };
+    const hostile = await makeTokenOwnedBy(sync, uid, wide);
+    const token = await sync.site.value('app-token');
+    await sync.patch({ suspend: false });
+    await sync.waitForAnother(hostile);
+    await sync.waitForValues(alpha);
+    expect((await sync.find())?.spec).toMatchObject({ scope: 'Environment', permission: 'Read' });
+    if (token !== '') expect(await sync.site.answer(token)).toBe(401);
+  });
+});
+
+test('a SecretSync goes from each way of naming a token to each other one, and leaves no credential behind', async () => {
+  const { sync, token } = await makeOwned();
+  await sync.site.create();
+  await sync.site.waitForSerial(1);
+  await sync.patch({ tokenRef: { name: 'ci' } });
+  await sync.waitUntilGone();
+  expect(await sync.site.answer(token)).toBe(401);
+  await sync.site.environment.change({ A: 'by name' });
+  await sync.waitForValues({ A: 'by name' });
+  await sync.patch({ tokenRef: null });
+  await sync.site.waitForSerial(1, 'app-token');
+  const second = await sync.site.value('app-token');
+  await sync.patch({ tokenSecretRef: { name: 'ci' } });
+  await sync.waitUntilGone();
+  expect(await sync.site.answer(second)).toBe(401);
+  await sync.site.environment.change({ A: 'by Secret' });
+  await sync.waitForValues({ A: 'by Secret' });
+  await sync.patch({ tokenSecretRef: null, tokenRef: { name: 'ci' } });
+  await sync.waitForReason('Synced');
+  await sync.patch({ tokenRef: null });
+  await sync.site.waitForSerial(1, 'app-token');
+  await sync.site.environment.change({ A: 'by its own' });
+  await sync.waitForValues({ A: 'by its own' });
+});
+
+/** Makes the ServiceToken `app-token` as if a SecretSync `app` of this uid had done so; answers its uid. */
+async function makeTokenOwnedBy({ site }: TokenSync, uid: string, more: object = {}): Promise<string> {
+  const { organization, project, name: environment } = site.environment.ref;
+  const owner = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', name: 'app', uid, controller: true };
+  const body = {
+    apiVersion: 'keyframe.dev/v1alpha1',
+    kind: 'ServiceToken',
+    metadata: { name: 'app-token', ownerReferences: [owner] },
+    spec: { scope: 'Environment', organization, project, environment, ...more },
+  };
+  const path = `/apis/keyframe.dev/v1alpha1/namespaces/${site.namespace}/servicetokens`;
+  const { metadata } = await stack.kube.json<{ metadata: { uid: string } }>({ method: 'POST', path, body });
+  return metadata.uid;
+}
+
+/** The exit code of `kubectl wait` for the SecretSync to be ready. */
+async function kubectlWait({ site }: TokenSync): Promise<number | null> {
+  const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
+  const args = ['--kubeconfig', sharedCluster().kubeconfig, '-n', site.namespace];
+  const wait = ['wait', '--for=condition=Ready', '--timeout=15s', 'secretsync/app'];
+  const child = new CapturedProcess({ name: 'kubectl wait', program: kubectl, args: [...args, ...wait] });
+  return (await child.ended).code;
+}

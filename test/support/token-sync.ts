@@ -1,0 +1,90 @@
+import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
+import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
+import { ResourceSite } from './resource-site.ts';
+import { type SecretObject, secretValues } from './secret-watch.ts';
+import type { Stack } from './stack.ts';
+import { TokenSite } from './token-site.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface TokenSyncOptions {
+  /** Whether there is no AccessGrant at first. */
+  readonly withoutGrant?: boolean;
+}
+
+/** The SecretSync `app` of an environment with one secret, in a namespace with ServiceTokens. */
+export class TokenSync {
+  readonly site: TokenSite;
+  readonly syncs: ResourceSite<SecretSync>;
+  readonly #stack: Stack;
+
+  private constructor(stack: Stack, site: TokenSite) {
+    this.#stack = stack;
+    this.site = site;
+    const { namespace } = site;
+    this.syncs = new ResourceSite<SecretSync>({
+      kube: stack.kube,
+      kind: 'SecretSync',
+      plural: 'secretsyncs',
+      namespace,
+    });
+  }
+
+  /** Makes the environment and the namespace, granted unless told otherwise; no SecretSync yet. */
+  static async make(stack: Stack, { withoutGrant = false }: TokenSyncOptions = {}): Promise<TokenSync> {
+    return new TokenSync(stack, await TokenSite.make(stack, { granted: !withoutGrant }));
+  }
+
+  /** Makes the SecretSync; without a reference it has its token made for it. */
+  async create(spec: object = {}): Promise<void> {
+    await this.syncs.create({ environmentRef: this.site.environment.ref, ...spec }, 'app');
+  }
+
+  async patch(spec: object): Promise<void> {
+    await this.syncs.patch('app', { spec });
+  }
+
+  /** Waits until Ready has this reason for the present spec; answers its message. */
+  async waitForReason(reason: string): Promise<string> {
+    const { status } = await this.syncs.waitForReason('app', reason);
+    return status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+  }
+
+  /** Waits until the Secret is in step and holds these values. */
+  async waitForValues(values: Readonly<Record<string, string>>): Promise<void> {
+    const isThere = async (): Promise<boolean> => JSON.stringify(await this.values()) === JSON.stringify(values);
+    await waitFor(`Secret ${this.site.namespace}/app to hold ${Object.keys(values).join(', ')}`, isThere);
+    await this.waitForReason('Synced');
+  }
+
+  /** What the Secret holds; undefined where there is none. */
+  async values(): Promise<Record<string, string> | undefined> {
+    const secret = await this.#stack.kube.find<SecretObject>({ path: this.site.secretPath('app') });
+    return secret === undefined ? undefined : Object.fromEntries(secretValues(secret));
+  }
+
+  /** The ServiceToken of a name; undefined where there is none. */
+  find(name = 'app-token'): Promise<ServiceToken | undefined> {
+    return this.#stack.kube.find<ServiceToken>({ path: this.site.tokenPath(name) });
+  }
+
+  /** Waits until a ServiceToken other than this one has the name, or none where `wanted` says so; answers its uid. */
+  async waitForAnother(uid: string, name = 'app-token'): Promise<string> {
+    return await waitFor(`another ServiceToken ${name}`, async () => {
+      const found = (await this.find(name))?.metadata.uid;
+      return found === uid ? undefined : found;
+    });
+  }
+
+  async waitUntilGone(name = 'app-token'): Promise<void> {
+    await waitFor(`ServiceToken ${name} to be gone`, async () => (await this.find(name)) === undefined);
+  }
+
+  /** Waits until the API answers a read of the environment with a token so. */
+  async waitForAnswer(token: string, status: number): Promise<void> {
+    await waitFor(`a token to be answered ${status}`, async () => (await this.site.answer(token)) === status);
+  }
+
+  async uid(name?: string): Promise<string> {
+    return (await this.find(name))?.metadata.uid ?? '';
+  }
+}
