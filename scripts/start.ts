@@ -16,7 +16,7 @@ import { requireFreePorts, type WantedPort } from './start/ports.ts';
 import { applyQuickstart, awaitSecret } from './start/quickstart.ts';
 import { apiCommands, apiReport, clusterCommands, type Commands, secretReport } from './start/report.ts';
 import { RunFile } from './start/run-file.ts';
-import { makeSample, mintServiceToken } from './start/sample.ts';
+import { makeSample, revokeEarlierTokens } from './start/sample.ts';
 
 const port = process.env['KEYFRAME_PORT'] ?? '8700';
 const metricsPort = process.env['KEYFRAME_METRICS_PORT'] ?? '8701';
@@ -99,13 +99,13 @@ async function startKubernetes(): Promise<Cluster> {
 
 /** The controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
 async function startSync(cluster: Cluster, { api, env }: Served, files: StartFiles, run: RunFile): Promise<Commands> {
+  await revokeEarlierTokens(api);
   await startController(cluster, env, files, run);
   const kube = new KubeHttp(cluster.kubeconfig);
   try {
-    const serviceToken = await mintServiceToken(api);
-    await applyQuickstart(kube, serviceToken.token);
+    await applyQuickstart(kube);
     console.log(secretReport(await awaitSecret(kube)));
-    return { url: api.url, adminTokenFile: files.adminToken, cluster, serviceTokenId: serviceToken.id };
+    return { url: api.url, adminTokenFile: files.adminToken, cluster };
   } finally {
     kube.close();
   }

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { checkoutDirectory } from '../checkout.ts';
 import { apply } from '../cluster/apply.ts';
 import type { KubeHttp, KubeObject } from '../cluster/kube-http.ts';
 
 const example = join(checkoutDirectory, 'examples', 'quickstart.yaml');
-const syncPath = (namespace: string): string =>
-  `/apis/keyframe.dev/v1alpha1/namespaces/${namespace}/secretsyncs/quickstart`;
+const api = '/apis/keyframe.dev/v1alpha1';
+const syncPath = (namespace: string): string => `${api}/namespaces/${namespace}/secretsyncs/quickstart`;
 const secretsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/secrets`;
 
 const limitMs = 60_000;
@@ -24,16 +24,26 @@ interface Sync extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-/** Stores the service token in the Secret `quickstart-token` and applies examples/quickstart.yaml. */
-export async function applyQuickstart(kube: KubeHttp, token: string, namespace = 'default'): Promise<void> {
-  await apply(kube, `${secretsPath(namespace)}/quickstart-token`, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'quickstart-token', namespace },
-    stringData: { token },
-  });
-  const sync = parse(readFileSync(example, 'utf8')) as { metadata: object };
-  await apply(kube, syncPath(namespace), { ...sync, metadata: { ...sync.metadata, namespace } });
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec: object;
+}
+
+/** Applies examples/quickstart.yaml: an AccessGrant, a SecretEnvironment and a SecretSync, for a namespace. */
+export async function applyQuickstart(kube: KubeHttp, namespace = 'default'): Promise<void> {
+  for (const document of parseAllDocuments(readFileSync(example, 'utf8'))) {
+    const manifest = document.toJS() as Manifest;
+    const { kind, metadata, spec } = manifest;
+    const plural = `${kind.toLowerCase()}s`;
+    if (metadata.namespace !== undefined) {
+      const body = { ...manifest, metadata: { ...metadata, namespace } };
+      await apply(kube, `${api}/namespaces/${namespace}/${plural}/${metadata.name}`, body);
+    } else {
+      const body = { ...manifest, spec: 'namespaces' in spec ? { ...spec, namespaces: [namespace] } : spec };
+      await apply(kube, `${api}/${plural}/${metadata.name}`, body);
+    }
+  }
 }
 
 /**

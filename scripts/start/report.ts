@@ -31,11 +31,10 @@ export interface Commands {
   readonly url: string;
   readonly adminTokenFile: string;
   readonly cluster: Cluster;
-  readonly serviceTokenId: string;
 }
 
-/** How to go on with the cluster: change a value, edit the Secret, revoke the token. */
-export function clusterCommands({ url, adminTokenFile, cluster, serviceTokenId }: Commands): string {
+/** How to go on with the cluster: change a value, edit and delete the Secret, withdraw the grant. */
+export function clusterCommands({ url, adminTokenFile, cluster }: Commands): string {
   return `kubeconfig  ${shown(cluster.published ?? cluster.kubeconfig)}
 
 ${signIn(url, adminTokenFile)}
@@ -46,13 +45,20 @@ Three things to try there:
   keyframe set LOG_LEVEL=debug
   npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
 
-2. Edit the Secret, and see it repaired:
+2. Edit the Secret, or delete it, and see it repaired:
   npm run -s kubectl -- patch secret quickstart -p '{"stringData":{"LOG_LEVEL":"edited"}}'
   npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
+  npm run -s kubectl -- delete secret quickstart
+  npm run -s kubectl -- get secret quickstart
 
-3. Revoke the service token, and see the condition say so:
-  keyframe token revoke-service --id ${serviceTokenId}
+3. Withdraw the grant, and see the token suspended: the Secret stays as it is until the grant is back.
+  npm run -s kubectl -- delete accessgrant quickstart
+  npm run -s kubectl -- wait --for=condition=Ready=false secretsync/quickstart
   npm run -s kubectl -- get secretsync quickstart -o wide
+  keyframe set LOG_LEVEL=warn
+  npm run -s kubectl -- apply --server-side -f examples/quickstart.yaml
+  npm run -s kubectl -- wait --for=condition=Ready secretsync/quickstart
+  npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
 
 ${end}`;
 }

@@ -4,7 +4,8 @@ import type { Api } from './api.ts';
 /** The sample environment that examples/quickstart.yaml names. */
 export const sample = { organization: 'demo', project: 'shop', environment: 'production' } as const;
 const environmentPath = `${sample.organization}/${sample.project}/${sample.environment}`;
-const tokenName = 'quickstart';
+// As the ServiceToken of examples/quickstart.yaml is called in Keyframe.
+const tokenName = 'default/quickstart-token';
 
 /** Makes the sample organization, project and environment, and its secrets if it has none: an earlier run's are kept. */
 export async function makeSample(api: Api): Promise<void> {
@@ -29,8 +30,8 @@ export async function makeSample(api: Api): Promise<void> {
   });
 }
 
-/** Makes a service token that reads the sample environment and revokes those of earlier runs. */
-export async function mintServiceToken(api: Api): Promise<{ id: string; token: string }> {
+/** Revokes the service tokens of earlier runs: their clusters are gone, and nothing else would do it. */
+export async function revokeEarlierTokens(api: Api): Promise<void> {
   const organizationPath = `/service-tokens/${sample.organization}`;
   const { serviceTokens } = await api.call<{ serviceTokens: { id: string; name: string; revokedAt: string | null }[] }>(
     'GET',
@@ -39,11 +40,4 @@ export async function mintServiceToken(api: Api): Promise<{ id: string; token: s
   for (const earlier of serviceTokens.filter(({ name, revokedAt }) => name === tokenName && revokedAt === null)) {
     await api.call('DELETE', `${organizationPath}/${earlier.id}`);
   }
-  const environment = await api.call<{ id: string }>('GET', `/environments/${environmentPath}`);
-  return api.call('POST', organizationPath, {
-    name: tokenName,
-    scope: 'environment',
-    environmentId: environment.id,
-    permission: 'read',
-  });
 }

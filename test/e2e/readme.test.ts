@@ -5,13 +5,13 @@ import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import { Api } from '../../scripts/start/api.ts';
 import { applyQuickstart, awaitSecret } from '../../scripts/start/quickstart.ts';
-import { makeSample, mintServiceToken } from '../../scripts/start/sample.ts';
+import { makeSample, revokeEarlierTokens } from '../../scripts/start/sample.ts';
 import { CliRunner } from '../support/cli.ts';
 import { documentedCommands } from '../support/documented-commands.ts';
 import { Stack } from '../support/stack.ts';
 import { type SecretObject, secretValues } from '../support/secret-watch.ts';
 import { buildPatienceMs } from '../support/cluster-cache.ts';
-import { sharedCluster } from '../support/cluster.ts';
+import { startOwnCluster } from '../support/own-cluster.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 jest.setTimeout(90_000);
@@ -19,6 +19,7 @@ jest.setTimeout(90_000);
 const page = readFileSync(join(checkoutDirectory, 'README.md'), 'utf8');
 const resources = new AsyncDisposableStack();
 let stack: Stack;
+let adminKubeconfig: string;
 let namespace: string;
 let cli: CliRunner;
 
@@ -35,20 +36,32 @@ set -o pipefail
 
 // What `npm start` has done before a reader comes to the commands.
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 1 });
+  // SecretEnvironments are the whole cluster's: the controllers of other tests would make them too.
+  const { kubeconfig } = await startOwnCluster(resources);
+  adminKubeconfig = kubeconfig;
+  stack = await Stack.start(resources, { namespaces: 1, adminKubeconfig });
   namespace = stack.takeNamespace();
   await stack.startController();
   const api = new Api(stack.api.url, stack.adminToken);
   await makeSample(api);
-  await applyQuickstart(stack.kube, (await mintServiceToken(api)).token, namespace);
+  await revokeEarlierTokens(api);
+  await applyQuickstart(stack.kube, namespace);
   await awaitSecret(stack.kube, namespace);
   cli = await CliRunner.create();
   resources.defer(() => cli.remove());
   mkdirSync(join(cli.folder, '.dev'));
   writeFileSync(join(cli.folder, '.dev', 'admin-token'), stack.adminToken, { mode: 0o600 });
+  mkdirSync(join(cli.folder, 'examples'));
+  const example = readFileSync(join(checkoutDirectory, 'examples', 'quickstart.yaml'), 'utf8');
+  writeFileSync(join(cli.folder, 'examples', 'quickstart.yaml'), inNamespace(example));
 }, 60_000 + buildPatienceMs);
 
 afterAll(() => resources.disposeAsync());
+
+/** The same for the test's namespace. */
+function inNamespace(text: string): string {
+  return text.replaceAll('namespace: default', `namespace: ${namespace}`).replaceAll('[default]', `[${namespace}]`);
+}
 
 async function secretOf(name: string): Promise<Record<string, string>> {
   const secret = await stack.kube.find<SecretObject>({ path: `/api/v1/namespaces/${namespace}/secrets/${name}` });
@@ -60,12 +73,14 @@ describe('README.md', () => {
     const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
     const blocks = documentedCommands(page).map(({ command }) => command);
     expect(blocks).toHaveLength(2);
-    const script = [npm, ...blocks].join('').replaceAll('http://127.0.0.1:8700', stack.api.url);
-    const env = { KUBECTL: kubectl, ADMIN_KUBECONFIG: sharedCluster().kubeconfig, NAMESPACE: namespace };
+    const script = inNamespace([npm, ...blocks].join('')).replaceAll('http://127.0.0.1:8700', stack.api.url);
+    const env = { KUBECTL: kubectl, ADMIN_KUBECONFIG: adminKubeconfig, NAMESPACE: namespace };
     const { code, stdout, stderr } = await cli.bash(script, { env, limitMs: 80_000 });
     expect({ code, errors: stderr.match(/^error: .*$/gm) }).toEqual({ code: 0, errors: null });
     expect(stdout).toMatch(/v3 +updated .*quieter\nv2 +updated/);
     expect(stdout).toMatch(/\nhello\n$/);
+    expect(stdout).toContain('The token is suspended');
+    expect(stdout).toContain('kind: AccessGrant');
     expect(stdout).not.toContain('kf_svc_');
     await waitFor('the Secret to follow', async () => {
       const { LOG_LEVEL, FEATURE } = await secretOf('quickstart');
