@@ -47,8 +47,8 @@ export interface SyncMemory extends ReportMemory<SecretSync> {
   tokenView: TokenView | undefined;
   /** The Secret, by `namespace/name`, that holds the token. */
   tokenSecret: string | undefined;
-  /** Since when the token is one that was not activated yet; milliseconds since the epoch. */
-  tokenPendingSince: number | undefined;
+  /** Since when a refused token is about to be accepted, or its refusal to be explained; milliseconds since the epoch. */
+  unsettledSince: number | undefined;
   /** Version of the token Secret that was read last. */
   tokenVersion: string | undefined;
   /** Checks of events that came while a reconcile was under way: each answers whether it was news. */
@@ -84,7 +84,7 @@ export class SyncMemories {
       source: undefined,
       tokenView: undefined,
       tokenSecret: undefined,
-      tokenPendingSince: undefined,
+      unsettledSince: undefined,
       tokenVersion: undefined,
       reason: undefined,
       failure: undefined,

@@ -6,7 +6,7 @@ import { isApiStatus } from '../../kube/api-error.ts';
 import { type ObjectMeta, objectKey } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { Access, EnvironmentAccess } from '../../services/access.ts';
-import { type Authentication, AuthenticationRefusal } from '../../services/authentication.ts';
+import type { Authentication } from '../../services/authentication.ts';
 import type { Secrets } from '../../services/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isOwnedBy as isTokenSecretOf } from '../service-token/look.ts';
@@ -127,11 +127,6 @@ export async function readSource(
 /** Tells one version of a token Secret from another. */
 export function tokenVersionOf({ metadata }: { readonly metadata: ObjectMeta }): string {
   return `${metadata.uid}/${metadata.resourceVersion}`;
-}
-
-/** Whether a token was refused because it is not active yet: it was put into its Secret a moment ago. */
-export function isPending({ code, cause }: DomainError): boolean {
-  return code === 'unauthenticated' && cause instanceof AuthenticationRefusal && cause.fault === 'pending';
 }
 
 async function enter(

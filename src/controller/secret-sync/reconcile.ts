@@ -15,7 +15,8 @@ import type { Next } from '../work-queue.ts';
 import { act } from './act.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { type SourceFacts, judge } from './judge.ts';
-import { type Round, isPending } from './read.ts';
+import type { Round } from './read.ts';
+import { isUnsettled } from './service-token-refusals.ts';
 import { askedBy, secretSyncKind, targetKeyOf, targetOf } from './resource.ts';
 import type { TokenPlace } from './service-token.ts';
 import { viewOf } from './service-token-view.ts';
@@ -47,8 +48,9 @@ interface Untold {
   readonly next: Next;
 }
 
-// A value is activated as soon as its Secret is written; what takes longer is worth telling.
-const pendingLimitMs = 10_000;
+// A value is activated as soon as its Secret is written, and a ServiceToken has its say as soon as its token is suspended
+// or lost; what takes longer is worth telling.
+const unsettledLimitMs = 3_000;
 // Between a look and a write someone else can always come; three times in a row someone else is busy there.
 const mostLooks = 3;
 // The database's clock ends a token; ours may be a little ahead of it.
@@ -112,7 +114,7 @@ export class SecretSyncReconciler {
     const place = await this.#prepareToken(round);
     for (let looks = 1; looks <= mostLooks; looks += 1) {
       const gathered = await gather(this.#deps, round, { fresh: looks > 1 || isForced(round), place });
-      if (this.#isPending(round, gathered.facts.source)) return { isUntold: true, next: { kind: 'retry' } };
+      if (this.#isUnsettled(round, gathered.facts.source, place)) return { isUntold: true, next: { kind: 'retry' } };
       const result = await this.#carryOut(round, gathered);
       if (result !== undefined) return result;
     }
@@ -121,16 +123,16 @@ export class SecretSyncReconciler {
     throw new DomainError('conflict', detail);
   }
 
-  /** Whether the token is one that will be activated at any moment, as at each rotation: that is no reason to be not ready. */
-  #isPending({ memory }: Round, source: SourceFacts | DomainError | undefined): boolean {
-    if (!(source instanceof DomainError) || !isPending(source)) {
-      memory.tokenPendingSince = undefined;
+  /** Whether the trouble with a token will be over or explained at any moment, as at each rotation: no reason to be not ready yet. */
+  #isUnsettled({ memory }: Round, source: Gathered['facts']['source'], { serviceToken }: TokenPlace): boolean {
+    if (!(source instanceof DomainError) || !isUnsettled(source, serviceToken)) {
+      memory.unsettledSince = undefined;
       return false;
     }
     const now = this.#deps.clock.now();
-    memory.tokenPendingSince ??= now;
+    memory.unsettledSince ??= now;
     memory.failure = source.code;
-    return now - memory.tokenPendingSince < pendingLimitMs;
+    return now - memory.unsettledSince < unsettledLimitMs;
   }
 
   /** Where the token is; a ServiceToken of the SecretSync's own is seen to first. */

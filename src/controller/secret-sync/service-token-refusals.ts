@@ -1,5 +1,6 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { ErrorCode } from '../../domain/error-catalogue.ts';
+import { AuthenticationRefusal } from '../../services/authentication.ts';
 import type { Condition } from '../conditions.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
@@ -78,7 +79,16 @@ export function explained(error: DomainError, serviceToken: ServiceToken): Domai
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const isTold = ready !== undefined && ready.observedGeneration === metadata.generation;
   if (isTold && ready.status !== 'True') return unready(metadata.name, ready);
-  return error.code === 'unauthenticated' ? error : unready(metadata.name, undefined);
+  return isTold ? error : unready(metadata.name, undefined);
+}
+
+/**
+ * Whether trouble with a token is about to end or to be explained: its value was put into the Secret and is not active
+ * yet, or the ServiceToken still says that all is well.
+ */
+export function isUnsettled({ code, cause }: DomainError, serviceToken: ServiceToken | undefined): boolean {
+  const isPending = cause instanceof AuthenticationRefusal && cause.fault === 'pending';
+  return tokenTroubles.has(code) && (isPending || serviceToken !== undefined);
 }
 
 /** The Secret is not the one that the ServiceToken wrote. */
