@@ -4,6 +4,7 @@ import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { Stack } from '../support/stack.ts';
 import type { SyncSite } from '../support/sync-site.ts';
+import { TokenSync } from '../support/token-sync.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
@@ -14,6 +15,7 @@ const sites: SyncSite[] = [];
 let stack: Stack;
 let proxy: PostgresProxy;
 let controller: ServerProcess;
+let owner: TokenSync;
 
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 4 });
@@ -24,13 +26,21 @@ beforeAll(async () => {
     const namespace = stack.namespaces[made % stack.namespaces.length] ?? '';
     sites.push(await stack.makeSite({ namespace, name: `app-${made}`, values: { KEY: `value of ${made}` } }));
   }
+  // And one whose token is made for it.
+  owner = await TokenSync.make(stack);
+  await owner.create();
   await startController();
+  await owner.waitForValues({ A: 'alpha' });
   for (const [index, site] of sites.entries())
     await site.waitUntilSynced({ KEY: `value of ${index}` }, { timeoutMs: 60_000 });
   await settle();
 }, 180_000);
 
-afterAll(() => resources.disposeAsync());
+afterAll(async () => {
+  // AccessGrants are the whole cluster's.
+  await owner.site.withdraw();
+  await resources.disposeAsync();
+});
 
 async function startController(): Promise<void> {
   const env = { RESYNC_INTERVAL: `${resyncSeconds}s` };

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
+import { ApiError } from '../../../src/kube/api-error.ts';
 import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
+import { secretSync } from './builders.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
 import { serviceToken } from './fake-services.ts';
@@ -30,6 +32,23 @@ function pendingNext(): void {
     refuse();
   };
 }
+
+describe('a ServiceToken', () => {
+  test('is not missed before it is known which ones there are', async () => {
+    harness.cluster.before(/^GET .*[/]servicetokens$/, () => {
+      throw new ApiError('GET', 404, 'NotFound');
+    });
+    const { metadata, spec } = secretSync();
+    const { tokenSecretRef: _, ...bare } = spec;
+    harness.cluster.put(syncs, metadata.name, (object) => {
+      object['spec'] = { ...bare, tokenRef: { name: 'ci' } };
+    });
+    await harness.start();
+    expect([harness.ready(), harness.reconciled]).toEqual([undefined, []]);
+    await harness.clock.advance(60_000);
+    expect(harness.ready()).toMatchObject({ reason: 'ServiceTokenNotFound' });
+  });
+});
 
 describe('a token', () => {
   test('that is revoked ends the syncing at once and leaves the Secret as it was', async () => {
