@@ -105,13 +105,14 @@ class Manager implements Controller {
     const { kind: accessGrants, grants } = createAccessGrantController(context);
     const deps = { services, grants, cluster: () => options.clusterName ?? grants.clusterUid() };
     const { kind: serviceTokenKind, tokens: serviceTokens } = createServiceTokenController(context, deps);
+    const { kind: secretSnapshots, snapshots } = createSecretSnapshotController(context, deps);
     return [
       // First: the comparison at the start finds then that none of them has been reconciled, and asks for nothing more.
-      createSecretSyncController({ context, services, fingerprint, serviceTokens }),
+      createSecretSyncController({ context, services, fingerprint, serviceTokens, snapshots }),
       accessGrants,
       createSecretEnvironmentController(context, deps).kind,
       serviceTokenKind,
-      createSecretSnapshotController(context, deps).kind,
+      secretSnapshots,
     ];
   }
 

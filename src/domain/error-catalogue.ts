@@ -87,6 +87,26 @@ export const errorCatalogue = {
     reason: 'DeletionBlocked',
     effect: 'wait',
   },
+  revision_not_found: {
+    status: null,
+    title: 'The environment has no such revision yet',
+    reason: 'RevisionNotFound',
+    effect: 'wait',
+  },
+  snapshot_not_found: { status: null, title: 'SecretSnapshot not found', reason: 'SnapshotNotFound', effect: 'wait' },
+  snapshot_not_ready: {
+    status: null,
+    title: 'SecretSnapshot has no snapshot yet',
+    reason: 'SnapshotNotReady',
+    effect: 'wait',
+  },
+  snapshot_gone: { status: null, title: 'Snapshot was deleted', reason: 'SnapshotGone', effect: 'wait' },
+  snapshot_mismatch: {
+    status: null,
+    title: 'Snapshot is of another environment',
+    reason: 'SnapshotMismatch',
+    effect: 'wait',
+  },
   target_refused: {
     status: null,
     title: 'The API server refused the target Secret',

@@ -1,8 +1,10 @@
 import { errorFields, type Logger } from '../lib/logger.ts';
-import { findPresentState, type PresentState } from '../store/changes.ts';
+import { findPresentState, type PresentState, type StateQuestion } from '../store/changes.ts';
 import type { Database } from '../store/database.ts';
 import type { Listener } from '../store/listener.ts';
 import type { StoreMessage } from '../store/notify.ts';
+
+export type { PresentState } from '../store/changes.ts';
 
 /** Something that was committed: ids only, to be looked up. */
 export type ChangeEvent = StoreMessage;
@@ -69,11 +71,12 @@ export class ChangeFeed {
   }
 
   /**
-   * The revision ids of environments and which credentials are live, all at one moment. A deleted environment, or one
-   * under a deleted project or organization, is absent. Throws DomainError store_unavailable without the database.
+   * The revision ids of environments, which credentials are live, and which revisions and snapshots are there, all at
+   * one moment. A deleted environment, or one under a deleted project or organization, is absent. Throws DomainError
+   * store_unavailable without the database.
    */
-  async compare(environmentIds: readonly string[], credentialIds: readonly string[]): Promise<PresentState> {
-    return findPresentState(this.#deps.database.pool, environmentIds, credentialIds);
+  async compare(question: StateQuestion): Promise<PresentState> {
+    return findPresentState(this.#deps.database.pool, question);
   }
 
   #tell(call: (subscriber: ChangeSubscriber) => void): void {

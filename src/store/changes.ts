@@ -7,33 +7,45 @@ export interface PresentState {
   readonly environments: Map<string, string>;
   /** Those of the credentials asked for that open something now. */
   readonly liveCredentials: Set<string>;
+  /** Those of the revisions and snapshots asked for that are there. */
+  readonly kept: Set<string>;
+}
+
+/** What is asked for, by ids. */
+export interface StateQuestion {
+  readonly environmentIds?: readonly string[];
+  readonly credentialIds?: readonly string[];
+  /** Revisions and snapshots, whose environments are asked for beside them. */
+  readonly keptIds?: readonly string[];
 }
 
 const presentState: Statement = {
   name: 'changes-present-state',
-  text: `SELECT e.id, e.revision_id
+  text: `SELECT e.id, e.revision_id, 'environment' AS kind
     FROM environment e
     JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
     JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
     WHERE e.id = ANY($1::uuid[]) AND e.deleted_at IS NULL
-    UNION ALL SELECT live.id, NULL FROM (${liveCredentialIds('$2::uuid[]')}) AS live`,
+    UNION ALL SELECT live.id, NULL, 'credential' FROM (${liveCredentialIds('$2::uuid[]')}) AS live
+    UNION ALL SELECT r.id, NULL, 'kept' FROM environment_revision r WHERE r.id = ANY($3::uuid[])
+    UNION ALL SELECT n.id, NULL, 'kept' FROM snapshot n WHERE n.id = ANY($3::uuid[])`,
 };
 
-/** Looks up, with one statement and so at one moment, environments and credentials by their ids. */
-export async function findPresentState(
-  pool: pg.Pool,
-  environmentIds: readonly string[],
-  credentialIds: readonly string[],
-): Promise<PresentState> {
-  const rows = await queryRows<{ id: string; revision_id: string | null }>(pool, presentState, [
-    environmentIds,
-    credentialIds,
-  ]);
-  const environments = new Map<string, string>();
-  const liveCredentials = new Set<string>();
-  for (const { id, revision_id: revisionId } of rows) {
-    if (revisionId === null) liveCredentials.add(id);
-    else environments.set(id, revisionId);
-  }
-  return { environments, liveCredentials };
+interface Row {
+  readonly kind: 'environment' | 'credential' | 'kept';
+  readonly id: string;
+  /** Of an environment alone. */
+  readonly revision_id: string;
+}
+
+/** Looks up, with one statement and so at one moment, environments, credentials, revisions and snapshots by their ids. */
+export async function findPresentState(pool: pg.Pool, question: StateQuestion): Promise<PresentState> {
+  const { environmentIds = [], credentialIds = [], keptIds = [] } = question;
+  const rows = await queryRows<Row>(pool, presentState, [environmentIds, credentialIds, keptIds]);
+  const idsOf = (wanted: Row['kind']): string[] => rows.filter(({ kind }) => kind === wanted).map(({ id }) => id);
+  return {
+    environments: new Map(rows.filter(({ kind }) => kind === 'environment').map((row) => [row.id, row.revision_id])),
+    liveCredentials: new Set(idsOf('credential')),
+    kept: new Set(idsOf('kept')),
+  };
 }

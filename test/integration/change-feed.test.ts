@@ -121,10 +121,10 @@ describe('comparing', () => {
     await database.pool.query('UPDATE app_user SET disabled_at = now() WHERE id = $1', [disabled.principal.id]);
     const before = proxy.count(({ type }) => type === 'Execute' || type === 'Query');
     const tokens = [live, revoked, expired, underDeleted, person, disabled];
-    const state = await changes.compare(
-      [...places.map(({ environmentId }) => environmentId), randomUUID()],
-      [...tokens.map(({ credentialId }) => credentialId), randomUUID()],
-    );
+    const state = await changes.compare({
+      environmentIds: [...places.map(({ environmentId }) => environmentId), randomUUID()],
+      credentialIds: [...tokens.map(({ credentialId }) => credentialId), randomUUID()],
+    });
     expect(state.environments).toEqual(new Map([[kept.environmentId, kept.revisionId]]));
     expect(state.liveCredentials).toEqual(new Set([live.credentialId, person.credentialId]));
     expect(proxy.count(({ type }) => type === 'Execute' || type === 'Query')).toBe(before + 1);
@@ -134,14 +134,16 @@ describe('comparing', () => {
     const { organizationId, projectId, environmentId } = await fixtures.environment();
     const token = await fixtures.serviceToken({ organizationId, projectId });
     await database.pool.query('UPDATE project SET deleted_at = now() WHERE id = $1', [projectId]);
-    const state = await changes.compare([environmentId], [token.credentialId]);
-    expect(state).toEqual({ environments: new Map(), liveCredentials: new Set() });
+    const state = await changes.compare({ environmentIds: [environmentId], credentialIds: [token.credentialId] });
+    expect(state).toEqual({ environments: new Map(), liveCredentials: new Set(), kept: new Set() });
   });
 
   test('nothing gives nothing, and without the database it is store_unavailable and no empty answer', async () => {
-    expect(await changes.compare([], [])).toEqual({ environments: new Map(), liveCredentials: new Set() });
+    expect(await changes.compare({})).toEqual({ environments: new Map(), liveCredentials: new Set(), kept: new Set() });
     proxy.refuse();
     proxy.kill();
-    await expect(changes.compare([randomUUID()], [])).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(changes.compare({ environmentIds: [randomUUID()] })).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
   });
 });

@@ -173,8 +173,10 @@ export class SyncSite {
     return waitFor(
       `Secret ${this.namespace}/${this.name} and its status to agree on the keys ${Object.keys(values).join(', ')}`,
       async () => {
-        const [secret, { status }] = [await this.existingSecret(), await this.sync()];
+        const [secret, { metadata, status }] = [await this.existingSecret(), await this.sync()];
         expect(Object.fromEntries(secretValues(secret))).toEqual(values);
+        // Of a spec that was changed just now, the status may still tell the one before.
+        expect(status?.observedGeneration).toBe(metadata.generation);
         const { uid, resourceVersion } = secret.metadata;
         expect(status?.target).toEqual({ name: this.name, uid, resourceVersion });
         expect(status?.syncedRevisionId).toBe(status?.wantedRevisionId);

@@ -216,7 +216,7 @@ export interface SecretSyncStatus {
    */
   environmentId?: string;
   /**
-   * Number of the environment's newest revision when it was last read.
+   * Number of the environment's newest revision when it was last read, or of the one that the Secret is pinned to.
    */
   wantedRevision?: number;
   /**

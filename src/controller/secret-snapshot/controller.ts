@@ -4,14 +4,19 @@ import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import { KindController } from '../kind-controller.ts';
 import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
+import type { SnapshotLookup } from './lookup.ts';
 import { SnapshotReconciler, isAdopting, secretSnapshotKind } from './reconcile.ts';
 
 /** Takes or adopts the one snapshot of each SecretSnapshot, and deletes what its policy tells. */
 export function createSecretSnapshotController(
   context: KindContext,
   { services, grants, cluster }: ResourceKindDeps<'resourceAccess' | 'resourceSnapshots'>,
-): { readonly kind: ManagedKind } {
+): { readonly kind: ManagedKind; readonly snapshots: SnapshotLookup } {
   const reconciler = new SnapshotReconciler({ context, services, grants, cluster });
+  const listeners: ((key: string) => void)[] = [];
+  const tell = ({ metadata }: SecretSnapshot): void => {
+    for (const listener of listeners) listener(objectKey(metadata));
+  };
   const kind = new KindController<SecretSnapshot>(
     context,
     {
@@ -26,12 +31,25 @@ export function createSecretSnapshotController(
         run: async (round) => await reconciler.cleanup(round),
       },
       concernedBy: (event) => concernedBy(reconciler, event),
-      onGone: ({ metadata }) => reconciler.forget(objectKey(metadata)),
+      onSeen: tell,
+      onGone(resource) {
+        reconciler.forget(objectKey(resource.metadata));
+        tell(resource);
+      },
     },
     grants.watches,
   );
   grants.onChange((namespaces) => kind.wakeNamespaces(namespaces));
-  return { kind };
+  const snapshots: SnapshotLookup = {
+    get isSynced() {
+      return kind.watches.every(({ group }) => group.isSynced);
+    },
+    find: (key) => kind.find(key),
+    claimed: async (resource, requestId) =>
+      await reconciler.find({ key: objectKey(resource.metadata), resource, requestId }),
+    onChange: (listener) => void listeners.push(listener),
+  };
+  return { kind, snapshots };
 }
 
 // A snapshot never changes: only its end, or that of its environment, is news.

@@ -58,6 +58,12 @@ export class SnapshotReconciler {
     }
   }
 
+  /** What the resource took or adopted; undefined where it did neither. Throws DomainError as the services do. */
+  async find(round: SnapshotRound): Promise<SnapshotOrGone | undefined> {
+    const { resourceAccess, resourceSnapshots } = this.#deps.services;
+    return await resourceSnapshots.find(await resourceAccess.owner(this.#callerOf(round), 'snapshot.find'));
+  }
+
   /** Deletes what a deleted resource took; throws as `reconcile`. */
   async cleanup(round: SnapshotRound): Promise<void> {
     const { resourceAccess, resourceSnapshots } = this.#deps.services;
@@ -82,10 +88,7 @@ export class SnapshotReconciler {
 
   /** What the resource took or adopted before, whatever it is granted now; else what it may have. */
   async #findOrObtain(round: SnapshotRound): Promise<SnapshotOrGone> {
-    const { resourceAccess, resourceSnapshots } = this.#deps.services;
-    const caller = this.#callerOf(round);
-    const found = await resourceSnapshots.find(await resourceAccess.owner(caller, 'snapshot.find'));
-    return found ?? (await this.#obtain(caller, round.resource));
+    return (await this.find(round)) ?? (await this.#obtain(this.#callerOf(round), round.resource));
   }
 
   async #obtain(caller: ResourceCaller, { spec }: SecretSnapshot): Promise<SnapshotOrGone> {

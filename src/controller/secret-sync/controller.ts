@@ -7,6 +7,7 @@ import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
 import type { ServiceTokens } from '../service-token/controller.ts';
+import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { WorkQueue } from '../work-queue.ts';
 import { SyncMemories } from './memory.ts';
 import type { ReadServices } from './read.ts';
@@ -22,6 +23,8 @@ export interface SecretSyncDeps {
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
   readonly serviceTokens: ServiceTokens;
+  /** For those that are pinned to a SecretSnapshot. */
+  readonly snapshots: SnapshotLookup;
 }
 
 /** Keeps the Secrets of all SecretSyncs in step with their environments. */
@@ -60,7 +63,9 @@ class SecretSyncController implements ManagedKind {
       followersOf: (secretKey) => this.#followed.followersOf(secretKey),
       watchedSync,
       tokenFacts: (sync) => tokens.facts(sync),
+      snapshots: deps.snapshots,
     });
+    deps.snapshots.onChange((key) => this.#waker.snapshotChanged(key));
     this.#syncs = this.#watchSyncs();
     this.#targets = this.#watchTargets();
     this.#followed = new NamedWatches({
@@ -162,12 +167,13 @@ class SecretSyncController implements ManagedKind {
   #createReconciler(
     parts: Pick<ReconcilerDeps, 'memories' | 'follow' | 'watchedSync' | 'tokens'>,
   ): SecretSyncReconciler {
-    const { context, services, fingerprint } = this.#deps;
+    const { context, services, fingerprint, snapshots } = this.#deps;
     const { kube, clock, logger, metrics, instance } = context;
     return new SecretSyncReconciler({
       ...parts,
       services,
       fingerprint,
+      snapshots,
       client: kube,
       secretsClient: new SecretsClient({ client: kube }),
       watchedTarget: (key) => this.#targets.get(key) ?? this.#inTheWay(key),

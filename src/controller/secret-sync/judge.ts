@@ -2,6 +2,7 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { Precondition } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { blockedDeletion } from './deletion-breaker.ts';
+import { pinText } from './pin.ts';
 import { beingDeleted, deletionBlocked, notOwned, sourceReplaced, tooLarge, typeUnmet } from './refusals.ts';
 import { allowDeletionAnnotation, environmentPath } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
@@ -90,6 +91,8 @@ function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, source: Sourc
   if (before !== undefined && before.environmentId !== source.environmentId) {
     return sourceReplaced(sync, before.environmentId, source.environmentId);
   }
+  // So is a pin that was set, moved or taken away. Where the record is spoilt nobody knows, and each loss counts.
+  if (before !== undefined && before.pin !== pinText(sync)) return undefined;
   const change = {
     present: target.keys,
     wanted: new Set(source.names),

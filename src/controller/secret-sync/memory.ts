@@ -19,8 +19,11 @@ export interface VerifiedTarget {
 /** What was read last, for the comparison after the change feed was away. */
 export interface ReadSource {
   readonly environmentId: string;
-  readonly revisionId: string;
+  /** Its newest revision; undefined where the next one would be no news. */
+  readonly revisionId: string | undefined;
   readonly credentialId: string;
+  /** The revision or snapshot that was pinned and found. */
+  readonly pinnedId: string | undefined;
 }
 
 /** What a SecretSync asks for: its spec by the generation, and what is asked for by annotations. */
@@ -49,6 +52,10 @@ export interface SyncMemory extends ReportMemory<SecretSync> {
   tokenSecret: string | undefined;
   /** Since when a refused token is about to be accepted, or its refusal to be explained; milliseconds since the epoch. */
   unsettledSince: number | undefined;
+  /** Whether the environment's commits are no news, its end aside. */
+  isPinned: boolean;
+  /** The SecretSnapshot that was found for the pin last, as far as the pin cares. */
+  snapshotVersion: string | undefined;
   /** Version of the token Secret that was read last. */
   tokenVersion: string | undefined;
   /** Checks of events that came while a reconcile was under way: each answers whether it was news. */
@@ -66,6 +73,7 @@ export class SyncMemories {
   readonly #byServiceToken = new ReverseIndex();
   /** By the key of the ServiceToken that they name. */
   readonly #byTokenRef = new ReverseIndex();
+  readonly #bySnapshot = new ReverseIndex();
   /** Those that wait for an environment to appear. */
   readonly #unresolved = new Set<string>();
   readonly #unrelated = new Set<string>();
@@ -85,6 +93,8 @@ export class SyncMemories {
       tokenView: undefined,
       tokenSecret: undefined,
       unsettledSince: undefined,
+      isPinned: false,
+      snapshotVersion: undefined,
       tokenVersion: undefined,
       reason: undefined,
       failure: undefined,
@@ -106,8 +116,8 @@ export class SyncMemories {
   drop(key: string): void {
     this.#memories.delete(key);
     this.#unresolved.delete(key);
-    for (const index of [this.#byTarget, this.#byEnvironment, this.#byServiceToken, this.#byTokenRef])
-      index.set(key, undefined);
+    const indexes = [this.#byTarget, this.#byEnvironment, this.#byServiceToken, this.#byTokenRef, this.#bySnapshot];
+    for (const index of indexes) index.set(key, undefined);
   }
 
   setTarget(key: string, targetKey: string): void {
@@ -117,6 +127,11 @@ export class SyncMemories {
   /** The ServiceToken (`namespace/name`) that the SecretSync names, if it names one. */
   setTokenRef(key: string, tokenKey: string | undefined): void {
     this.#byTokenRef.set(key, tokenKey);
+  }
+
+  /** Events of this SecretSnapshot concern the SecretSync from now on; undefined: of none. */
+  setSnapshot(key: string, snapshotKey: string | undefined): void {
+    this.#bySnapshot.set(key, snapshotKey);
   }
 
   /** Events of this service token concern the SecretSync from now on. */
@@ -156,6 +171,10 @@ export class SyncMemories {
 
   byTokenRef(tokenKey: string): readonly string[] {
     return this.#byTokenRef.keysOf(tokenKey);
+  }
+
+  bySnapshot(snapshotKey: string): readonly string[] {
+    return this.#bySnapshot.keysOf(snapshotKey);
   }
 
   byServiceToken(serviceTokenId: string): readonly string[] {

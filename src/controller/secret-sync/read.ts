@@ -12,10 +12,12 @@ import type { SecretSync } from '../generated/secret-sync.ts';
 import { isOwnedBy as isTokenSecretOf } from '../service-token/look.ts';
 import type { SourceFacts } from './judge.ts';
 import type { SyncMemories, SyncMemory } from './memory.ts';
+import { pinText } from './pin.ts';
 import { environmentPath, targetKeyOf } from './resource.ts';
 import { explained, notTheTokens } from './service-token-refusals.ts';
 import type { TokenPlace } from './service-token.ts';
 import { type Fingerprint, type SecretData, encodeSecretData } from './secret-data.ts';
+import { type StateDeps, expectCommits, readState } from './state.ts';
 import { targetRecord } from './target-record.ts';
 
 const tokenFaults: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
@@ -34,6 +36,7 @@ export interface ReadDeps {
   readonly memories: SyncMemories;
   /** Metadata of a token Secret by `namespace/name`, as the watch by its name shows it. */
   readonly watchedToken: (key: string) => { readonly metadata: ObjectMeta } | undefined;
+  readonly snapshots: StateDeps['snapshots'];
 }
 
 /** One SecretSync's reconcile. */
@@ -89,8 +92,8 @@ async function authenticateBySecret(
 }
 
 /**
- * Reads an environment as the service token's principal, shaped as the spec says. Throws DomainError not_found,
- * forbidden, key_conflict, value_not_base64 and what reading secrets throws.
+ * Reads an environment as the service token's principal, at the state and in the shape that the spec says. Throws
+ * DomainError not_found, forbidden, key_conflict, value_not_base64 and what `readState` throws.
  */
 export async function readSource(
   deps: ReadDeps,
@@ -98,6 +101,7 @@ export async function readSource(
   principal: ServiceTokenPrincipal,
 ): Promise<{ source: SourceFacts; data: SecretData }> {
   const { services, memories } = deps;
+  expectCommits(sync, memory);
   const path = environmentPath(sync);
   // Before the look-up: an environment that is made after it is told to us.
   if (memory.environmentPath !== path || !memories.isResolved(key)) memories.markUnresolved(key);
@@ -105,8 +109,8 @@ export async function readSource(
   const access = await enter(services, { principal, requestId, sourceAddress: null }, sync);
   // Before the read: what is committed after it is told to us.
   memories.setEnvironment(key, access.environmentId);
-  const { environmentId, revision, revisionId, secrets } = await services.secrets.list(access);
-  memory.source = { environmentId, revisionId, credentialId: principal.credentialId };
+  const { environmentId } = access;
+  const { revision, revisionId, secrets } = await readState(deps, { sync, memory, requestId, principal, access });
   const shape = { keys: sync.spec.keys, type: sync.spec.target.type };
   const data = encodeSecretData(deps.fingerprint, targetKeyOf(sync), secrets, shape);
   const { chosen, bytes, unmetNeed, fingerprint } = data;
@@ -118,7 +122,7 @@ export async function readSource(
     names: chosen.map(({ name }) => name),
     bytes,
     unmetNeed,
-    record: targetRecord({ path, environmentId }, chosen),
+    record: targetRecord({ path, environmentId, pin: pinText(sync) }, chosen),
     fingerprint,
   };
   return { source, data };

@@ -15,6 +15,7 @@ import type { Next } from '../work-queue.ts';
 import { act } from './act.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { type SourceFacts, judge } from './judge.ts';
+import { pinnedTo } from './pin.ts';
 import type { Round } from './read.ts';
 import { isUnsettled } from './service-token-refusals.ts';
 import { askedBy, secretSyncKind, targetKeyOf, targetOf } from './resource.ts';
@@ -178,7 +179,11 @@ export class SecretSyncReconciler {
     const { name } = targetOf(sync);
     const keys = count === 1 ? '1 key' : `${count} keys`;
     return {
-      claim: { progress: 'done', reason: 'Synced', message: `Secret ${name} holds revision ${revision} with ${keys}.` },
+      claim: {
+        progress: 'done',
+        reason: 'Synced',
+        message: `Secret ${name} holds revision ${revision} with ${keys}${pinnedTo(sync)}.`,
+      },
       wanted: { environmentId, revision, revisionId },
       synced: { revision, revisionId, secretCount: count, target: { name, uid, resourceVersion } },
       next: this.#untilExpiry(tokenExpiresAt),

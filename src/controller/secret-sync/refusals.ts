@@ -1,6 +1,7 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { BlockedDeletion } from './deletion-breaker.ts';
+import { pinOf } from './pin.ts';
 import { allowAdoptionAnnotation, allowDeletionAnnotation, environmentPath, targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { sourceAnnotation } from './target-record.ts';
@@ -55,12 +56,15 @@ const mostNamesLength = 200;
 /** The environment lost more keys at once than the spec lets it. */
 export function deletionBlocked(sync: SecretSync, { keys, of, digest }: BlockedDeletion): DomainError {
   const { metadata, spec } = sync;
+  const { name } = targetOf(sync);
+  const limit = `more than spec.maxDeletedKeys (${spec.maxDeletedKeys}) allows; nothing is written.`;
+  // A pin that was moved is no loss: here its name stands for something else than it did.
+  const loss =
+    pinOf(sync) !== undefined
+      ? `The state that Secret ${name} is pinned to lacks ${keys.length} of its ${of} keys, ${limit} Name another state (${shortList(keys)} are missing)`
+      : `The environment has lost ${keys.length} of the ${of} keys of Secret ${name} at once, ${limit} Bring them back (${shortList(keys)})`;
   const annotate = `kubectl annotate --overwrite secretsync -n ${metadata.namespace ?? ''} ${metadata.name} ${allowDeletionAnnotation}=${digest}`;
-  return new DomainError(
-    'deletion_blocked',
-    `The environment has lost ${keys.length} of the ${of} keys of Secret ${targetOf(sync).name} at once, more than spec.maxDeletedKeys (${spec.maxDeletedKeys}) allows; nothing is written. ` +
-      `Bring them back (${shortList(keys)}), or allow the loss of just these: run \`${annotate}\`.`,
-  );
+  return new DomainError('deletion_blocked', `${loss}, or allow the loss of just these: run \`${annotate}\`.`);
 }
 
 /** The Secret is on its way out. */

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectMeta } from '../../kube/objects.ts';
 
-/** Annotation of a target: the environment that its data came from, as `organization/project/name@uuid`. */
+/**
+ * Annotation of a target: the environment that its data came from, as `organization/project/name@uuid`; and behind that the
+ * pin of then, if there was one, as `#revision/7` or `#snapshot/good`. All in one, so that none is lost without the others.
+ */
 export const sourceAnnotation = 'keyframe.dev/source';
 /** Annotation of a target: the keys whose names the spec changed, as JSON `{name in the Secret: key of the environment}`. */
 export const renamedAnnotation = 'keyframe.dev/renamed';
@@ -13,15 +16,17 @@ export interface TargetSource {
   /** The slugs, as `organization/project/name`. */
   readonly path: string;
   readonly environmentId: string;
+  /** See `pinText`; undefined where the Secret followed the environment. */
+  readonly pin: string | undefined;
 }
 
 /** The annotations for data of an environment, some of whose keys have another name in the Secret. */
 export function targetRecord(
-  { path, environmentId }: TargetSource,
+  { path, environmentId, pin }: TargetSource,
   chosen: readonly { readonly key: string; readonly name: string }[],
 ): TargetRecord {
   const renamed = chosen.filter(({ key, name }) => key !== name).map(({ key, name }) => [name, key] as const);
-  const source = { [sourceAnnotation]: `${path}@${environmentId}` };
+  const source = { [sourceAnnotation]: `${path}@${environmentId}${pin === undefined ? '' : `#${pin}`}` };
   if (renamed.length === 0) return source;
   // Sorted: the same names are the same text.
   const sorted = renamed.toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -42,10 +47,13 @@ export function sameRecord(one: TargetRecord, other: TargetRecord): boolean {
   return isDeepStrictEqual({ ...one }, { ...other });
 }
 
-/** The environment of a record; undefined where it tells none, or was spoilt by hand. */
+// Not a character more: what is no pin must not be taken for one that was moved since.
+const sourceForm = /^([^@#]+)@([^@#]+)(?:#(revision\/[1-9][0-9]{0,18}|snapshot\/[a-z0-9][-a-z0-9.]{0,252}))?$/;
+
+/** The environment and pin of a record; undefined where it tells none, or was spoilt by hand. */
 export function sourceOf(record: TargetRecord): TargetSource | undefined {
-  const [, path, environmentId] = /^([^@]+)@([^@]+)$/.exec(record[sourceAnnotation] ?? '') ?? [];
-  return path === undefined || environmentId === undefined ? undefined : { path, environmentId };
+  const [, path, environmentId, pin] = sourceForm.exec(record[sourceAnnotation] ?? '') ?? [];
+  return path === undefined || environmentId === undefined ? undefined : { path, environmentId, pin };
 }
 
 /** The keys of a record's environment by their names in the Secret, where the two differ; none where the record was spoilt. */

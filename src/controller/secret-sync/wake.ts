@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ChangeEvent, ChangeFeed } from '../../services/change-feed.ts';
+import type { ChangeEvent, ChangeFeed, PresentState } from '../../services/change-feed.ts';
 import type { ErrorCode } from '../../domain/error-catalogue.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { objectKey } from '../../kube/objects.ts';
@@ -7,11 +7,13 @@ import type { SecretSync } from '../generated/secret-sync.ts';
 import { EventChecks } from '../event-checks.ts';
 import { statusPatch } from '../status-report.ts';
 import type { WorkQueue } from '../work-queue.ts';
-import type { SyncMemories, SyncMemory } from './memory.ts';
+import type { ReadSource, SyncMemories, SyncMemory } from './memory.ts';
+import { snapshotKeyOf } from './pin.ts';
 import { tokenVersionOf } from './read.ts';
 import { askedBy, targetKeyOf } from './resource.ts';
 import { type TokenFacts, namedTokenKeyOf, possibleOwnerOf } from './service-token.ts';
 import { isNews, viewOf } from './service-token-view.ts';
+import { type StateDeps, snapshotVersionOf } from './state.ts';
 
 export interface WakerDeps {
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'forget' | 'isActive'>;
@@ -22,6 +24,7 @@ export interface WakerDeps {
   readonly watchedSync: (key: string) => SecretSync | undefined;
   /** The ServiceTokens that concern a SecretSync. */
   readonly tokenFacts: (sync: SecretSync) => TokenFacts;
+  readonly snapshots: Pick<StateDeps['snapshots'], 'find'>;
 }
 
 // A status that someone else changed is put right soon, but not at once: two controllers of different minds would
@@ -47,6 +50,11 @@ const followsFromSource: ReadonlySet<ErrorCode> = new Set([
   'value_not_base64',
   'source_replaced',
   'deletion_blocked',
+  'revision_not_found',
+  'snapshot_not_found',
+  'snapshot_not_ready',
+  'snapshot_gone',
+  'snapshot_mismatch',
 ]);
 
 /** Turns events into keys to work on. */
@@ -65,6 +73,7 @@ export class Waker {
     const memory = memories.of(key);
     memories.setTarget(key, targetKeyOf(sync));
     memories.setTokenRef(key, namedTokenKeyOf(sync));
+    memories.setSnapshot(key, snapshotKeyOf(sync));
     this.#checks.notice(key, () => {
       if (!memory.resource.observe(sync)) return false;
       if (isChanged(sync, memory)) return true;
@@ -144,14 +153,26 @@ export class Waker {
   committed(event: ChangeEvent): void {
     const { memories, queue } = this.#deps;
     if (event.kind === 'environment') {
-      for (const key of memories.byEnvironment(event.environmentId)) queue.add(key);
+      for (const key of memories.byEnvironment(event.environmentId)) {
+        const isNews = event.ended === true || !memories.isResolved(key) || memories.find(key)?.isPinned !== true;
+        if (isNews) queue.add(key);
+      }
       return;
     }
-    // A SecretSync acts as a service token, never as a person, and reads no snapshot.
-    if (event.kind !== 'service_token') return;
-    // Whose token is being looked up at this moment is not known yet.
-    const active = [...memories.entries()].map(([key]) => key).filter((key) => queue.isActive(key));
-    for (const key of new Set([...memories.byServiceToken(event.serviceTokenId), ...active])) queue.add(key);
+    // A SecretSync acts as a service token, never as a person.
+    if (event.kind === 'user') return;
+    for (const key of event.kind === 'snapshot' ? this.#heldAt(event.snapshotId) : this.#actingAs(event.serviceTokenId))
+      queue.add(key);
+  }
+
+  /** A SecretSnapshot appeared, changed or went. */
+  snapshotChanged(snapshotKey: string): void {
+    const { memories, snapshots } = this.#deps;
+    for (const key of memories.bySnapshot(snapshotKey)) {
+      const isAnother = (): boolean =>
+        memories.find(key)?.snapshotVersion !== snapshotVersionOf(snapshots.find(snapshotKey));
+      this.#checks.notice(key, isAnother);
+    }
   }
 
   /**
@@ -166,14 +187,12 @@ export class Waker {
     const sources = [...compared.values()].filter((source) => source !== undefined);
     const environmentIds = [...new Set(sources.map(({ environmentId }) => environmentId))];
     const credentialIds = [...new Set(sources.map(({ credentialId }) => credentialId))];
-    const { environments, liveCredentials } = await changes.compare(environmentIds, credentialIds);
+    const keptIds = [...new Set(sources.flatMap(({ pinnedId = [] }) => pinnedId))];
+    const present = await changes.compare({ environmentIds, credentialIds, keptIds });
     for (const [key, { failure, source }] of memories.entries()) {
       const isAnswered = compared.get(key) === source && !active.has(key);
-      const isCurrent = (): boolean =>
-        source === undefined ||
-        (environments.get(source.environmentId) === source.revisionId && liveCredentials.has(source.credentialId));
       const isSettled = failure === undefined || followsFromSource.has(failure);
-      const isStale = isSettled ? isAnswered && !isCurrent() : !hasOwnEvent.has(failure);
+      const isStale = isSettled ? isAnswered && !isCurrent(source, present) : !hasOwnEvent.has(failure);
       if (isStale || active.has(key)) queue.add(key);
     }
   }
@@ -183,12 +202,35 @@ export class Waker {
     this.#checks.afterReconcile(key);
   }
 
+  // Whose token, or which snapshot, is being looked up at this moment is not known yet.
+  #actingAs(serviceTokenId: string): Iterable<string> {
+    const { memories, queue } = this.#deps;
+    const active = [...memories.entries()].map(([key]) => key).filter((key) => queue.isActive(key));
+    return new Set([...memories.byServiceToken(serviceTokenId), ...active]);
+  }
+
+  #heldAt(snapshotId: string): Iterable<string> {
+    const { memories, queue } = this.#deps;
+    const isConcerned = ([key, { source, isPinned }]: readonly [string, SyncMemory]): boolean =>
+      source?.pinnedId === snapshotId || (isPinned && queue.isActive(key));
+    return [...memories.entries()].filter(isConcerned).map(([key]) => key);
+  }
+
   #noticeTarget(targetKey: string, check: (memory: SyncMemory) => boolean): void {
     for (const key of this.#deps.memories.byTarget(targetKey)) {
       const memory = this.#deps.memories.find(key);
       if (memory !== undefined) this.#checks.notice(key, () => check(memory));
     }
   }
+}
+
+/** Whether what was read last is still what there is to read. */
+function isCurrent(source: ReadSource | undefined, { environments, liveCredentials, kept }: PresentState): boolean {
+  if (source === undefined) return true;
+  const { environmentId, revisionId, credentialId, pinnedId } = source;
+  const present = environments.get(environmentId);
+  if (present === undefined || !liveCredentials.has(credentialId)) return false;
+  return (revisionId ?? present) === present && (pinnedId === undefined || kept.has(pinnedId));
 }
 
 /** Whether a SecretSync is another one, or asks for something else, than at its last reconcile. */

@@ -146,7 +146,7 @@ describe('a change under way', () => {
     const made = await own.minted();
     const { principal } = await authenticated(services, made.token);
     const isLive = async (): Promise<boolean> => {
-      const { liveCredentials } = await services.feed.compare([], [principal.credentialId]);
+      const { liveCredentials } = await services.feed.compare({ credentialIds: [principal.credentialId] });
       return liveCredentials.has(principal.credentialId);
     };
     expect(await isLive()).toBe(true);

@@ -1,6 +1,7 @@
 import { type Controller, createController } from '../../../src/controller/manager.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
+import type { ResourceServices } from '../../../src/controller/resource-services.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { secretSync, type SyncOptions, fingerprint } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
@@ -20,6 +21,8 @@ export interface HarnessOptions {
   readonly cluster?: FakeCluster;
   readonly services?: FakeServices;
   readonly watchNamespaces?: readonly string[];
+  /** For the kinds that act in their own name. */
+  readonly resources?: ResourceServices;
 }
 
 /** A controller on a cluster and services in memory, with a clock of the test's own. */
@@ -37,12 +40,13 @@ export class Harness {
     watchNamespaces = [],
     cluster = new FakeCluster(),
     services = new FakeServices(),
+    resources = noResourceServices,
   }: HarnessOptions = {}) {
     this.cluster = cluster;
     this.services = services;
     this.controller = createController({
       kube: this.cluster,
-      services: Object.assign(this.services, noResourceServices),
+      services: Object.assign(this.services, resources),
       fingerprint,
       logger: createLogger('debug', { write: (line: string) => void this.logs.push(JSON.parse(line)) }),
       clock: this.clock,

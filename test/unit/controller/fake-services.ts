@@ -10,6 +10,8 @@ interface Environment {
   readonly id: string;
   revision: number;
   values: Record<string, string>;
+  /** The values of each revision so far. */
+  readonly history: Map<number, Record<string, string>>;
 }
 
 /** For tests in which no custom resource acts in its own name: each use fails. */
@@ -24,6 +26,8 @@ export class FakeServices implements Services {
   readonly tokens = new Map<string, BearerPrincipal | string>();
   /** Each read of values, with who read. */
   readonly reads: { environmentId: string; caller: Caller }[] = [];
+  /** Ids of revisions and snapshots that are there no more. */
+  readonly gone = new Set<string>();
   comparisons = 0;
   /** Thrown by the next comparison. */
   comparisonFault: DomainError | undefined;
@@ -51,16 +55,20 @@ export class FakeServices implements Services {
       await this.#run('duringLookup');
       if (found === undefined)
         throw new DomainError('not_found', `environment ${path} does not exist, or is not visible to you`);
-      return { caller, action, environmentId: found.id } as unknown as EnvironmentAccess<typeof action>;
+      const { id: environmentId, revision } = found;
+      const revisionId = `${environmentId}-r${revision}`;
+      return { caller, action, environmentId, revision, revisionId } as unknown as EnvironmentAccess<typeof action>;
     },
   };
 
   readonly secrets: Services['secrets'] = {
-    list: async ({ environmentId, caller }) => {
+    list: async ({ environmentId, caller }, selection) => {
       this.reads.push({ environmentId, caller });
       const environment = this.#byId(environmentId);
       if (environment === undefined) throw new DomainError('not_found', 'the environment was deleted meanwhile');
-      const { revision, values } = environment;
+      const revision = numberOf(selection?.revision) ?? environment.revision;
+      const values = environment.history.get(revision);
+      if (values === undefined) throw new DomainError('not_found', `the environment has no revision ${revision}`);
       const secrets = Object.entries(values).map(([key, value]) => ({
         key,
         value: new Plaintext(value),
@@ -77,7 +85,7 @@ export class FakeServices implements Services {
       this.#subscribers.add(subscriber);
       return () => void this.#subscribers.delete(subscriber);
     },
-    compare: async (environmentIds, credentialIds) => {
+    compare: async ({ environmentIds = [], credentialIds = [], keptIds = [] }) => {
       this.comparisons += 1;
       const fault = this.comparisonFault;
       this.comparisonFault = undefined;
@@ -89,6 +97,7 @@ export class FakeServices implements Services {
       return await Promise.resolve({
         environments: new Map(found.map(({ id, revision }) => [id, `${id}-r${revision}`])),
         liveCredentials: new Set(live.filter((id) => credentialIds.includes(id))),
+        kept: new Set(keptIds.filter((id) => !this.gone.has(id))),
       });
     },
   };
@@ -99,7 +108,7 @@ export class FakeServices implements Services {
 
   /** Makes an environment; nobody is told. */
   create(path: string, id: string, values: Record<string, string> = {}): void {
-    this.environments.set(path, { id, revision: 1, values });
+    this.environments.set(path, { id, revision: 1, values, history: new Map([[1, values]]) });
   }
 
   /** Commits a change and tells of it, unless it is to be missed. */
@@ -108,6 +117,7 @@ export class FakeServices implements Services {
     if (environment === undefined) throw new Error(`no environment ${path}`);
     environment.values = values;
     environment.revision += 1;
+    environment.history.set(environment.revision, values);
     if (!missed)
       this.tell({
         kind: 'environment',
@@ -150,4 +160,9 @@ export function serviceToken(id: string, expiresAt: Date | null = null): BearerP
     credentialId: `credential-${id}`,
     expiresAt,
   };
+}
+
+/** The number of a revision that is asked for by its number or its id. */
+function numberOf(revision: number | string | undefined): number | undefined {
+  return typeof revision === 'string' ? Number(/-r([0-9]+)$/.exec(revision)?.[1]) : revision;
 }

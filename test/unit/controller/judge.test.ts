@@ -46,6 +46,11 @@ function lossy(more: Partial<OwnedTargetFacts> = {}): OwnedTargetFacts {
   return { ...owned, keys: ['A', 'B', 'X', 'Y', 'Z'], fingerprint: Buffer.from('other'), ...more };
 }
 
+/** The record of a Secret that was pinned. */
+function pinned(pin: string): OwnedTargetFacts['record'] {
+  return { 'keyframe.dev/source': `acme/web/prod@e#${pin}` };
+}
+
 const lostDigest = createHash('sha256').update('X\nY\nZ\n').digest('hex').slice(0, 32);
 const lost = (annotation: string): SecretSync =>
   secretSync({ metadata: { annotations: { 'keyframe.dev/allow-deletion': annotation } } });
@@ -81,6 +86,21 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
   [
     'a Secret of another environment than the spec names now is replaced, whatever keys it loses',
     facts({ target: lossy({ record: { 'keyframe.dev/source': 'acme/web/old@x' } }) }),
+    { action: 'replace', precondition },
+  ],
+  [
+    'a Secret whose pin is set is replaced, whatever keys it loses',
+    facts({ sync: secretSync({ spec: { revision: 7 } }), target: lossy() }),
+    { action: 'replace', precondition },
+  ],
+  [
+    'a Secret whose pin is moved is replaced, whatever keys it loses',
+    facts({ sync: secretSync({ spec: { revision: 7 } }), target: lossy({ record: pinned('revision/8') }) }),
+    { action: 'replace', precondition },
+  ],
+  [
+    'a Secret whose pin is taken away is replaced, whatever keys it loses',
+    facts({ target: lossy({ record: pinned('snapshot/good') }) }),
     { action: 'replace', precondition },
   ],
   [
@@ -197,6 +217,30 @@ const refused: readonly [sentence: string, facts: Facts, code: string, detail: s
     facts({ target: lossy({ record: {} }) }),
     'deletion_blocked',
     lostDigest,
+  ],
+  ...['revision/8x', 'revision/0', 'snapshot/', 'snapshot/Bad', 'what', ''].map((pin): (typeof refused)[number] => [
+    `more keys than the limit do not vanish from a Secret whose record has the spoilt pin "${pin}"`,
+    facts({ target: lossy({ record: pinned(pin) }) }),
+    'deletion_blocked',
+    lostDigest,
+  ]),
+  [
+    'more keys than the limit do not vanish where the pin is the same and what it stands for is less',
+    facts({
+      sync: secretSync({ spec: { snapshotRef: { name: 'good' } } }),
+      target: lossy({ record: pinned('snapshot/good') }),
+    }),
+    'deletion_blocked',
+    'The state that Secret app is pinned to lacks 3 of its 5 keys, more than spec.maxDeletedKeys (50%) allows; nothing is written. Name another state (X, Y, Z are missing), or allow',
+  ],
+  [
+    'another environment behind the same slugs writes nothing, though the pin was moved',
+    facts({
+      sync: secretSync({ spec: { revision: 7 } }),
+      target: { ...owned, record: { 'keyframe.dev/source': 'acme/web/prod@first#revision/8' } },
+    }),
+    'source_replaced',
+    'Secret app holds data of the environment first, and acme/web/prod is another one now (e)',
   ],
   [
     'the consent to the loss of some keys is none to the loss of others',

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ResourceCaller } from '../../../src/domain/principal.ts';
+import type { ClaimedSnapshot } from '../../../src/services/resource-snapshots.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { resourceCaller } from '../../support/resource-caller.ts';
+import { resourceSnapshotCalls, snapshotRule } from '../../support/resource-snapshot-calls.ts';
+import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
+import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { snapshotCalls } from '../../support/snapshot-calls.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+let calls: SecretCalls;
+let resource: ResourceCaller;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(services);
+  calls = secretCalls(services, world, world.developer.caller);
+  resource = snapshotResource();
+});
+
+/** A SecretSnapshot whose namespace is granted the world's environment. */
+function snapshotResource(): ResourceCaller {
+  return resourceCaller({ kind: 'SecretSnapshot', grants: [snapshotRule(world)], name: 'good' });
+}
+
+async function takenBy(caller: ResourceCaller): Promise<ClaimedSnapshot> {
+  return await resourceSnapshotCalls(services, world, caller).taken();
+}
+
+describe('the state that a snapshot stands for', () => {
+  /** What the snapshot itself names, by key. */
+  async function entriesOf(snapshotId: string): Promise<unknown[]> {
+    return services.database.prisma.$queryRaw`
+      SELECT s.key, v.version FROM snapshot_entry x
+      JOIN secret s ON s.id = x.secret_id JOIN secret_version v ON v.id = x.version_id
+      WHERE x.snapshot_id = ${snapshotId}::uuid ORDER BY s.key COLLATE "C"`;
+  }
+
+  test('is its revision to whoever reads that, whatever is changed, deleted, made again and restored after it', async () => {
+    await calls.patch({ A: '1', B: '1', C: '1' });
+    await calls.patch({ B: '2' }, ['C']);
+    const { id, revisionId, secretCount } = await takenBy(resource);
+    const before = await calls.read();
+    await calls.patch({ C: '3', D: '3' }, ['A', 'B']);
+    const later = await takenBy(snapshotResource());
+    await calls.patch({ A: '4', C: '4' }, ['D']);
+    await snapshotCalls(services, world, world.developer.caller).restore(later.id, { prune: true });
+    const token = await world.serviceToken({ permission: 'read' });
+    const access = await world.onEnvironment(token.caller, 'secret.list');
+    const state = await services.secrets.list(access, { revision: revisionId ?? '' });
+    expect(state.secrets.map(({ key, version }) => ({ key, version }))).toEqual(await entriesOf(id));
+    const values = state.secrets.map(({ key, value, version }) => [key, [value.reveal(), version]]);
+    expect(Object.fromEntries(values)).toEqual(before.secrets);
+    expect(values).toHaveLength(secretCount);
+    expect((await calls.read()).secrets).toMatchObject({ C: ['3', expect.anything()] });
+  });
+
+  test('of an environment without any change has no revision to be read at', async () => {
+    const { revision, revisionId } = await takenBy(resource);
+    expect({ revision, revisionId }).toEqual({ revision: 0, revisionId: null });
+  });
+
+  test('is told apart from one that is gone by whoever compares: the revision stays, the snapshot does not', async () => {
+    await calls.put('A', '1');
+    const { id, revisionId } = await takenBy(resource);
+    await calls.put('A', '2');
+    const keptIds = [id, revisionId ?? '', randomUUID()];
+    expect((await services.feed.compare({ keptIds })).kept).toEqual(new Set([id, revisionId]));
+    await resourceSnapshotCalls(services, world, resource).remove();
+    expect((await services.feed.compare({ keptIds })).kept).toEqual(new Set([revisionId]));
+    const { caller } = world.owner;
+    await services.environments.delete(await world.onEnvironment(caller, 'environment.delete'));
+    await services.environments.purge(await services.access.instance(caller, 'environment.purge'), world.slugs);
+    expect((await services.feed.compare({ keptIds })).kept).toEqual(new Set());
+  });
+});

@@ -1,0 +1,57 @@
+import type { ResourceServices } from '../../../src/controller/resource-services.ts';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import type { AnyCaller } from '../../../src/domain/principal.ts';
+import type { ClaimedSnapshot, SnapshotOrGone } from '../../../src/services/resource-snapshots.ts';
+
+/** What the resources of these tests took or adopted, by their uids. Nothing new is granted. */
+export class FakeSnapshots {
+  readonly claims = new Map<string, SnapshotOrGone>();
+  /** Thrown by each look-up while it is set. */
+  fault: DomainError | undefined;
+  /** Runs once at the next look-up, after the claim was taken and before it is answered. */
+  duringFind: (() => void) | undefined;
+
+  /** As the controllers call it. */
+  get services(): ResourceServices {
+    const access = {
+      owner: async (caller: AnyCaller) => await Promise.resolve({ uid: caller.principal.id }),
+      maySnapshot: () => Promise.reject(new DomainError('forbidden', 'no AccessGrant allows it')),
+    };
+    const snapshots = {
+      find: async ({ uid }: { readonly uid: string }) => {
+        if (this.fault !== undefined) throw this.fault;
+        const found = await Promise.resolve(this.claims.get(uid));
+        const hook = this.duringFind;
+        this.duringFind = undefined;
+        hook?.();
+        return found;
+      },
+    };
+    return { resourceAccess: access, resourceSnapshots: snapshots } as unknown as ResourceServices;
+  }
+}
+
+/** A snapshot of acme/web/prod, which FakeServices know as `env`, at a revision. */
+export function claimedSnapshot(revision: number, more: Partial<ClaimedSnapshot> = {}): ClaimedSnapshot {
+  return {
+    id: `snapshot-${revision}`,
+    name: null,
+    description: null,
+    createdBy: 'uid',
+    createdByType: 'resource',
+    createdByName: 'SecretSnapshot',
+    createdAt: new Date(0),
+    secretCount: 1,
+    revision,
+    revisionId: `env-r${revision}`,
+    adopted: false,
+    organizationId: 'o',
+    environmentId: 'env',
+    organization: 'acme',
+    project: 'web',
+    environment: 'prod',
+    environmentDeleted: false,
+    digest: '0'.repeat(64),
+    ...more,
+  };
+}
