@@ -66,6 +66,14 @@ export const errorCatalogue = {
     reason: 'TargetNotOwned',
     effect: 'wait',
   },
+  target_not_found: { status: null, title: 'Target not found', reason: 'TargetNotFound', effect: 'wait' },
+  merge_refused: { status: null, title: 'Target is not to be merged into', reason: 'MergeRefused', effect: 'wait' },
+  merge_conflict: {
+    status: null,
+    title: 'Keys of the target are held by others',
+    reason: 'MergeConflict',
+    effect: 'wait',
+  },
   target_too_large: { status: null, title: 'Too large for a Secret', reason: 'TooLarge', effect: 'wait' },
   target_type_unmet: {
     status: null,

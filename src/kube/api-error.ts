@@ -1,3 +1,13 @@
+/** One fault that the API server found, in names alone. */
+export interface ErrorCause {
+  /** Such as `FieldManagerConflict`. */
+  readonly reason: string;
+  /** Path of the field, such as `.data.KEY` or `metadata.labels`. */
+  readonly field: string;
+  /** Who holds the field, where that is what stands in the way; undefined too where the name is none that one would give. */
+  readonly manager: string | undefined;
+}
+
 /**
  * What a call to the API server came to, other than success. It tells the call by names, the status and the one-word
  * reason; never the server's own message, which may quote the data it refused.
@@ -9,12 +19,14 @@ export class ApiError extends Error {
   readonly reason: string;
   /** How long the server asks callers to stay away, from Retry-After. */
   readonly retryAfterMs: number | undefined;
+  /** What the server found wrong, field by field, as far as it told in names; never what it says of them. */
+  readonly causes: readonly ErrorCause[];
 
   constructor(
     call: string,
     status: number,
     reason: string,
-    options: { retryAfterMs?: number | undefined; cause?: unknown } = {},
+    options: { retryAfterMs?: number | undefined; causes?: readonly ErrorCause[]; cause?: unknown } = {},
   ) {
     super(
       `${call}: ${status === 0 ? reason : `${status} ${reason}`}`,
@@ -24,6 +36,7 @@ export class ApiError extends Error {
     this.status = status;
     this.reason = reason;
     this.retryAfterMs = options.retryAfterMs;
+    this.causes = options.causes ?? [];
   }
 
   get code(): string {
@@ -40,6 +53,28 @@ export function isApiStatus(error: unknown, ...statuses: readonly number[]): err
 export function statusReason(body: unknown): string | undefined {
   const reason = (body as { reason?: unknown } | null | undefined)?.reason;
   return typeof reason === 'string' && /^[A-Za-z]{1,64}$/.test(reason) ? reason : undefined;
+}
+
+/**
+ * The causes of a Status object, reduced to names: a message may quote data, so of one is taken only who holds a field that
+ * is applied to (`conflict with "NAME" …`, sigs.k8s.io/structured-merge-diff). At most 1000.
+ */
+export function statusCauses(body: unknown): readonly ErrorCause[] {
+  const causes = (body as { details?: { causes?: unknown } } | null | undefined)?.details?.causes;
+  return Array.isArray(causes) ? causes.slice(0, mostCauses).flatMap(causeOf) : [];
+}
+
+const mostCauses = 1000;
+
+function causeOf(told: unknown): readonly ErrorCause[] {
+  const { reason, field, message } = (told ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof reason !== 'string' || !/^[A-Za-z]{1,64}$/.test(reason)) return [];
+  // Field names, and the keys of maps, which are DNS names, keys of Secrets and the like.
+  if (typeof field !== 'string' || !/^[A-Za-z0-9._/[\]-]{1,400}$/.test(field)) return [];
+  const isConflict = reason === 'FieldManagerConflict' && typeof message === 'string';
+  // Anybody can call himself anything.
+  const manager = isConflict ? /^conflict with "([A-Za-z0-9._:/@ -]{1,128})"/.exec(message)?.[1] : undefined;
+  return [{ reason, field, manager }];
 }
 
 /** Retry-After in milliseconds, where it is a number of seconds (which is all the API server sends); at most 5 minutes. */

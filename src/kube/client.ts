@@ -1,7 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../lib/clock.ts';
-import { ApiError, retryAfterMs, statusReason } from './api-error.ts';
+import { ApiError, retryAfterMs, statusCauses, statusReason } from './api-error.ts';
 import { Connector, KubeConfigError, loadKubeConfig } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -31,8 +31,9 @@ export const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8
 export const metadataOnlyList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 const defaultTimeoutMs = 30_000;
-// Of a Status object, all that is read is its reason.
-const errorBodyBytes = 64 * 1024;
+// Of a Status object, all that is read is its reason and which fields it is about: of a conflict about a thousand keys, some
+// hundred kilobytes.
+const errorBodyBytes = 1024 * 1024;
 
 /**
  * Raw JSON calls to the API server over connections that stay. Every failure is an ApiError, which holds nothing of
@@ -138,9 +139,11 @@ async function answered<T>(call: ApiCall, work: () => Promise<T>): Promise<T> {
 }
 
 async function errorOf(call: ApiCall, response: Dispatcher.ResponseData): Promise<ApiError> {
-  const reason = statusReason(await shortBody(response)) ?? 'Unknown';
+  const body = await shortBody(response);
+  const reason = statusReason(body) ?? 'Unknown';
   return new ApiError(`${call.method} ${call.path}`, response.statusCode, reason, {
     retryAfterMs: retryAfterMs(response.headers['retry-after']),
+    causes: statusCauses(body),
   });
 }
 

@@ -1,6 +1,6 @@
 import { isApiStatus } from './api-error.ts';
 import { type KubeClient, metadataOnly } from './client.ts';
-import type { KubeObject, NamespacedName, ObjectMeta } from './objects.ts';
+import { type KubeObject, type NamespacedName, type ObjectMeta, stripped } from './objects.ts';
 
 /** A Secret with its values, in base64 as the API server has them. Hold one no longer than it takes to look. */
 export interface SecretObject extends KubeObject {
@@ -16,6 +16,15 @@ export type SecretMeta = Pick<ObjectMeta, 'name'> &
 export interface SecretContent {
   readonly metadata: SecretMeta;
   readonly type: string;
+  /** Values in base64. */
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** What one field manager wants of a Secret; what it applied before and is absent here is taken away, unless others hold it. */
+export interface AppliedContent {
+  /** Of the manager; at most 128 characters. */
+  readonly manager: string;
+  readonly annotations: Readonly<Record<string, string>>;
   /** Values in base64. */
   readonly data: Readonly<Record<string, string>>;
 }
@@ -71,6 +80,30 @@ export class SecretsClient {
   async replace(namespace: string, content: SecretContent, precondition: Precondition): Promise<ObjectMeta> {
     const versioned = { ...content, metadata: { ...content.metadata, ...precondition } };
     return await this.#write('PUT', secretPath({ namespace, name: content.metadata.name }), versioned);
+  }
+
+  /**
+   * Applies some keys and annotations of a Secret that belongs to something else (server-side apply, never forced): 409
+   * where it is no longer the version of the precondition or is gone, and 409 with causes where another manager holds one of
+   * them with another value; then nothing is written.
+   */
+  async apply(
+    { namespace, name }: NamespacedName,
+    { manager, annotations, data }: AppliedContent,
+    precondition: Precondition,
+  ): Promise<ObjectMeta> {
+    const metadata = { name, namespace, annotations, ...precondition };
+    // An empty map would itself be a field, and held.
+    const keys = Object.keys(data).length === 0 ? {} : { data };
+    const applied = await this.#client.request<KubeObject>({
+      method: 'PATCH',
+      path: secretPath({ namespace, name }),
+      query: { fieldManager: manager, force: 'false' },
+      contentType: 'application/apply-patch+yaml',
+      accept: metadataOnly,
+      body: { apiVersion: 'v1', kind: 'Secret', metadata, ...keys },
+    });
+    return stripped(applied).metadata;
   }
 
   /** Deletes just that version of a Secret: 409 for another one, 404 where it is gone. */

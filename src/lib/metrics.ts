@@ -129,7 +129,7 @@ export class Metrics {
   }
 
   /** One write of a Kubernetes Secret. */
-  secretWrite(operation: 'create' | 'replace' | 'delete', result: 'done' | 'conflict' | 'failed'): void {
+  secretWrite(operation: 'create' | 'replace' | 'apply' | 'delete', result: 'done' | 'conflict' | 'failed'): void {
     this.#secretWrites.inc({ operation, result });
   }
 

@@ -135,7 +135,7 @@ const refusals: readonly [what: string, spec: Spec, ...message: string[]][] = [
     'Unsupported value',
   ],
   ['a type of its own', withTarget({ type: 'example.com/mine' }), 'supported values: "Opaque"'],
-  ['another way to create', withTarget({ creationPolicy: 'Merge' }), 'supported values: "Create"'],
+  ['another way to create', withTarget({ creationPolicy: 'Replace' }), 'supported values: "Create", "Merge"'],
   ['another way to delete', withTarget({ deletionPolicy: 'Orphan' }), 'supported values: "Retain", "Delete"'],
   ['a label of ours', withTarget({ labels: { 'keyframe.dev/target': 'false' } }), `labels ${reserved}`],
   ['a label of a subdomain', withTarget({ labels: { 'app.kubernetes.io/name': 'x' } }), `labels ${reserved}`],

@@ -159,7 +159,7 @@ export interface SecretSyncSpec {
       [k: string]: string;
     };
     /**
-     * Create: the Secret is this SecretSync's own. It is made where there is none, and a Secret of that name which belongs to something else is left alone. Merge: the Secret belongs to something else, which allows it with the annotation keyframe.dev/allow-merge: <name of this SecretSync>; the keys are added to those it has, and a key of somebody else's is never overwritten. It never changes.
+     * Create: the Secret is this SecretSync's own. It is made where there is none, and a Secret of that name which belongs to something else is left alone. Merge: the Secret belongs to something else, which allows it with the annotation keyframe.dev/allow-merge: <name of this SecretSync> (several names go between commas); the keys are added to those it has, and a key of somebody else's is never overwritten. It never changes.
      */
     creationPolicy: 'Create' | 'Merge';
     /**
@@ -232,7 +232,7 @@ export interface SecretSyncStatus {
    */
   syncedRevisionId?: string;
   /**
-   * How many keys the Secret holds.
+   * How many keys the Secret holds; of one that is merged into, those of this SecretSync.
    */
   secretCount?: number;
   /**

@@ -5,18 +5,20 @@ import type { Metrics } from '../../lib/metrics.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { targetRefusal } from './failure.ts';
 import type { Decision } from './judge.ts';
+import { encodedRecord, fieldManagerOf, recordAnnotationOf } from './merge-identity.ts';
+import { mergeConflict } from './merge-refusals.ts';
 import { targetOf } from './resource.ts';
 import type { SecretData } from './secret-data.ts';
 import { targetMetadata } from './target-metadata.ts';
 import type { TargetRecord } from './target-record.ts';
 
 export interface ActDeps {
-  readonly secretsClient: Pick<SecretsClient, 'check' | 'create' | 'replace' | 'delete'>;
+  readonly secretsClient: Pick<SecretsClient, 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
   readonly metrics: Pick<Metrics, 'secretWrite'>;
 }
 
 export interface Write {
-  readonly decision: Extract<Decision, { action: 'create' | 'replace' | 'recreate' }>;
+  readonly decision: Extract<Decision, { action: 'create' | 'replace' | 'recreate' | 'apply' }>;
   readonly sync: SecretSync;
   readonly data: SecretData;
   /** Where the data comes from, as the Secret shall tell. */
@@ -32,8 +34,8 @@ class LookAgainError extends Error {
 
 /**
  * Carries a decision out and answers the metadata it left; undefined where the Secret is no longer what was judged, and
- * has to be looked at again. Throws DomainError target_refused where the API server does not accept the Secret, and
- * ApiError where it could not tell.
+ * has to be looked at again. Throws DomainError target_refused or target_too_large where the API server does not accept
+ * the Secret, merge_conflict where others hold its keys, and ApiError where it could not tell.
  */
 export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | undefined> {
   const { decision, sync, existing } = write;
@@ -42,6 +44,7 @@ export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | und
     if (decision.action === 'create') return await create(deps, target, contentOf(write, undefined));
     if (decision.action === 'replace')
       return await replace(deps, target, contentOf(write, existing), decision.precondition);
+    if (decision.action === 'apply') return await apply(deps, write, decision.precondition);
     const content = contentOf(write, existing);
     // First asked for: a Secret that the API server would not accept must not cost the one that is there.
     await deps.secretsClient.check(target.namespace, content);
@@ -49,7 +52,7 @@ export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | und
     return await create(deps, target, content);
   } catch (error) {
     if (error instanceof LookAgainError) return undefined;
-    throw targetRefusal(error, target.name) ?? error;
+    throw targetRefusal(error, sync) ?? error;
   }
 }
 
@@ -75,6 +78,24 @@ async function replace(
   );
 }
 
+async function apply(deps: ActDeps, { sync, data, record }: Write, precondition: Precondition): Promise<ObjectMeta> {
+  const content = {
+    manager: fieldManagerOf(sync),
+    annotations: { [recordAnnotationOf(sync)]: encodedRecord(record) },
+    data: data.data,
+  };
+  try {
+    return await counted(
+      deps,
+      'apply',
+      [404, 409],
+      async () => await deps.secretsClient.apply(targetOf(sync), content, precondition),
+    );
+  } catch (error) {
+    throw error instanceof LookAgainError ? (mergeConflict(sync, error.cause) ?? error) : error;
+  }
+}
+
 async function remove(deps: ActDeps, target: NamespacedName, precondition: Precondition): Promise<void> {
   await counted(deps, 'delete', [404, 409], async () => await deps.secretsClient.delete(target, precondition));
 }
@@ -82,7 +103,7 @@ async function remove(deps: ActDeps, target: NamespacedName, precondition: Preco
 /** Runs one write and counts how it went; these statuses mean that the Secret is no longer what was judged. */
 async function counted<T>(
   { metrics }: ActDeps,
-  operation: 'create' | 'replace' | 'delete',
+  operation: 'create' | 'replace' | 'apply' | 'delete',
   conflicts: readonly number[],
   write: () => Promise<T>,
 ): Promise<T> {

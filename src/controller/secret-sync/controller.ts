@@ -56,6 +56,7 @@ class SecretSyncController implements ManagedKind {
       onInactive: (key) => this.#waker.afterReconcile(key),
     });
     this.#waker = new Waker({
+      clock,
       queue: this.#queue,
       memories,
       changes: deps.services.changes,

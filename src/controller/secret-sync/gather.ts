@@ -10,7 +10,7 @@ export interface GatherDeps extends LookDeps, ReadDeps {}
 
 export interface Gathered {
   readonly facts: Facts;
-  /** The target's metadata, where it is ours. */
+  /** The target's metadata, where it is ours to write. */
   readonly existing: ObjectMeta | undefined;
   /** The environment's values, where it could be read. */
   readonly data: SecretData | undefined;
@@ -31,7 +31,8 @@ export async function gather(
   const { target, existing } = await lookAtTarget(deps, round, fresh);
   const facts = { sync: round.sync, target };
   // Nothing is read that could not be written.
-  if (target.state === 'foreign') return { ...nothingRead, facts: { ...facts, source: undefined }, existing };
+  if (target.state === 'foreign' || target.state === 'barred')
+    return { ...nothingRead, facts: { ...facts, source: undefined }, existing };
   let tokenExpiresAt: Date | null | undefined;
   try {
     const principal = await readPrincipal(deps, round, place);

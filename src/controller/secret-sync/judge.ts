@@ -2,6 +2,8 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { Precondition } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { blockedDeletion } from './deletion-breaker.ts';
+import type { MergeObstacle } from './merge-consent.ts';
+import { mergeBarred } from './merge-refusals.ts';
 import { pinText } from './pin.ts';
 import { beingDeleted, deletionBlocked, notOwned, sourceReplaced, tooLarge, typeUnmet } from './refusals.ts';
 import { allowDeletionAnnotation, environmentPath } from './resource.ts';
@@ -13,11 +15,16 @@ export type TargetFacts =
   | { readonly state: 'absent' }
   /** `owner` is the SecretSync it belongs to, if it is one's. */
   | { readonly state: 'foreign'; readonly owner: string | undefined }
+  /** It belongs to something else, and the SecretSync may not merge into it. */
+  | { readonly state: 'barred'; readonly obstacle: MergeObstacle }
   | OwnedTargetFacts;
 
 export interface OwnedTargetFacts extends Precondition {
-  /** `adopted`: it is still somebody else's, with their consent that it become ours. */
-  readonly state: 'owned' | 'adopted';
+  /**
+   * `adopted`: it is still somebody else's, with their consent that it become ours. `shared`: it is somebody else's, with
+   * their consent that keys of ours are merged into it; what is told of its data is told of our keys alone.
+   */
+  readonly state: 'owned' | 'adopted' | 'shared';
   readonly type: string;
   readonly isImmutable: boolean;
   /** It was deleted, and finalizers still hold it. */
@@ -64,6 +71,8 @@ export type Decision =
   | { readonly action: 'replace'; readonly precondition: Precondition }
   /** Delete and make anew: what Kubernetes does not let change. */
   | { readonly action: 'recreate'; readonly precondition: Precondition }
+  /** Apply our keys to somebody else's Secret. */
+  | { readonly action: 'apply'; readonly precondition: Precondition }
   /** Leave the Secret as it is and say why. */
   | { readonly action: 'refrain'; readonly error: DomainError };
 
@@ -73,13 +82,18 @@ export type Decision =
  */
 export function judge({ sync, target, source }: Facts): Decision {
   if (target.state === 'foreign') return refrain(notOwned(sync, target.owner));
+  if (target.state === 'barred') return refrain(mergeBarred(sync, target.obstacle));
   if (source === undefined || source instanceof DomainError) {
     return refrain(source ?? new DomainError('internal', 'the environment was not read'));
   }
-  const loss = target.state === 'owned' ? forbiddenLoss(sync, target, source) : undefined;
+  const loss = holdsOurData(target) ? forbiddenLoss(sync, target, source) : undefined;
   const fault = loss ?? unwritable(sync, source);
   if (fault !== undefined) return refrain(fault);
   return target.state === 'absent' ? { action: 'create' } : judgePresent(sync, target, source);
+}
+
+function holdsOurData(target: TargetFacts): target is OwnedTargetFacts {
+  return target.state === 'owned' || target.state === 'shared';
 }
 
 /** Why data that is there must not be replaced by this source's without somebody's consent. */
@@ -114,10 +128,13 @@ function unwritable(sync: SecretSync, { bytes, unmetNeed }: SourceFacts): Domain
 function judgePresent(sync: SecretSync, target: OwnedTargetFacts, source: SourceFacts): Decision {
   if (target.isDeleting) return refrain(beingDeleted(sync));
   const precondition = { uid: target.uid, resourceVersion: target.resourceVersion };
-  if (target.type !== sync.spec.target.type || target.isImmutable) return { action: 'recreate', precondition };
+  const isReplaceable = target.type === sync.spec.target.type && !target.isImmutable;
+  // What is not ours is never made anew, whatever its type.
+  if (target.state !== 'shared' && !isReplaceable) return { action: 'recreate', precondition };
   const isCurrent =
     target.metadataFits && sameRecord(target.record, source.record) && target.fingerprint.equals(source.fingerprint);
-  return isCurrent ? { action: 'keep' } : { action: 'replace', precondition };
+  if (isCurrent) return { action: 'keep' };
+  return { action: target.state === 'shared' ? 'apply' : 'replace', precondition };
 }
 
 function refrain(error: DomainError): Decision {

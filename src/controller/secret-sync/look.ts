@@ -2,8 +2,9 @@ import { lastAppliedAnnotation, type ObjectMeta } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { TargetFacts } from './judge.ts';
+import { lookAtShared } from './look-merge.ts';
 import type { SyncMemory } from './memory.ts';
-import { ownedByAnnotation, targetKeyOf, targetOf } from './resource.ts';
+import { isMerge, ownedByAnnotation, targetKeyOf, targetOf } from './resource.ts';
 import { type Fingerprint, fingerprintOf } from './secret-data.ts';
 import { isOfferedTo, isOwnedBy, metadataFits } from './target-metadata.ts';
 import { recordOf } from './target-record.ts';
@@ -17,11 +18,11 @@ export interface LookDeps {
 
 export interface TargetLook {
   readonly target: TargetFacts;
-  /** The target's metadata, where it is ours. */
+  /** The target's metadata, where it is ours to write. */
   readonly existing: ObjectMeta | undefined;
 }
 
-interface Subject {
+export interface Subject {
   readonly sync: SecretSync;
   readonly memory: SyncMemory;
 }
@@ -34,6 +35,7 @@ const absent: TargetLook = { target: { state: 'absent' }, existing: undefined };
  */
 export async function lookAtTarget(deps: LookDeps, subject: Subject, fresh: boolean): Promise<TargetLook> {
   const { sync, memory } = subject;
+  if (isMerge(sync)) return await lookAtShared(deps, subject, fresh);
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
   const look = fresh ? undefined : lookFromAfar(subject, watched);
   if (look !== undefined) return look;

@@ -18,7 +18,7 @@ import { type SourceFacts, judge } from './judge.ts';
 import { pinnedTo } from './pin.ts';
 import type { Round } from './read.ts';
 import { isUnsettled } from './service-token-refusals.ts';
-import { askedBy, secretSyncKind, targetKeyOf, targetOf } from './resource.ts';
+import { askedBy, isMerge, secretSyncKind, targetKeyOf, targetOf } from './resource.ts';
 import type { TokenPlace } from './service-token.ts';
 import { viewOf } from './service-token-view.ts';
 import { type Outcome, nextStatus } from './status.ts';
@@ -27,7 +27,7 @@ import type { TokenSource } from './token-source.ts';
 export interface ReconcilerDeps extends GatherDeps {
   readonly tokens: TokenSource;
   readonly client: Pick<KubeClient, 'request'>;
-  readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'delete'>;
+  readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
   /** A SecretSync by `namespace/name`, as the watch shows it. */
   readonly watchedSync: (key: string) => SecretSync | undefined;
   /** Makes a SecretSync follow these Secrets, by `namespace/name`, and no others. */
@@ -65,6 +65,8 @@ const waitsForOthers: ReadonlySet<ErrorCode> = new Set([
   'service_token_not_ready',
   'service_token_not_owned',
   'target_not_owned',
+  'target_not_found',
+  'merge_refused',
 ]);
 const waitsForEnvironment: ReadonlySet<ErrorCode> = new Set(['not_found', 'forbidden']);
 
@@ -106,8 +108,8 @@ export class SecretSyncReconciler {
       return this.#failed(round, error, undefined);
     } finally {
       // The token Secret always; what changed there since it was read, the watch tells as soon as it is open. The target
-      // only while it is in our way: once it is ours, the watch of all targets shows it.
-      this.#follow(round, memory.failure === 'target_not_owned');
+      // only while it is in our way, for once it is ours, the watch of all targets shows it; and always where it never is.
+      this.#follow(round, memory.failure === 'target_not_owned' || isMerge(sync));
     }
   }
 

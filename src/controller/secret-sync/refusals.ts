@@ -2,8 +2,9 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { BlockedDeletion } from './deletion-breaker.ts';
 import { pinOf } from './pin.ts';
-import { allowAdoptionAnnotation, allowDeletionAnnotation, environmentPath, targetOf } from './resource.ts';
+import { allowAdoptionAnnotation, allowDeletionAnnotation, environmentPath, isMerge, targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
+import { recordAnnotationOf } from './merge-identity.ts';
 import { sourceAnnotation } from './target-record.ts';
 
 /** Why a target is left as it is: each says what to do, in names. */
@@ -42,12 +43,13 @@ export function typeUnmet(sync: SecretSync, need: string): DomainError {
 /** Another environment is where the synced one was. */
 export function sourceReplaced(sync: SecretSync, before: string, now: string): DomainError {
   const { name, namespace } = targetOf(sync);
+  const annotation = isMerge(sync) ? recordAnnotationOf(sync) : sourceAnnotation;
   // Anybody can write anything into an annotation.
   const whose = /^[0-9a-zA-Z-]{1,64}$/.test(before) ? ` ${before}` : '';
   return new DomainError(
     'source_replaced',
     `Secret ${name} holds data of the environment${whose}, and ${environmentPath(sync)} is another one now (${now}), made after the first was purged. ` +
-      `Nothing is written. To take the new one's data, run \`kubectl annotate secret -n ${namespace} ${name} ${sourceAnnotation}-\`.`,
+      `Nothing is written. To take the new one's data, run \`kubectl annotate secret -n ${namespace} ${name} ${annotation}-\`.`,
   );
 }
 
@@ -76,7 +78,7 @@ export function beingDeleted(sync: SecretSync): DomainError {
 }
 
 /** As many names as there is room for; an Event holds 1024 characters. */
-function shortList(names: readonly string[]): string {
+export function shortList(names: readonly string[]): string {
   let length = 0;
   const shown = names.filter((name) => {
     length += name.length + 2;

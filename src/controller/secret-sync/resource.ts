@@ -20,12 +20,19 @@ export const managedMetadataAnnotation = 'keyframe.dev/managed-metadata';
 
 /** Annotation of a foreign Secret: the name of the SecretSync that may make it its own. */
 export const allowAdoptionAnnotation = 'keyframe.dev/allow-adoption';
+/** Annotation of a foreign Secret: the names, between commas, of the SecretSyncs that may merge keys of theirs into it. */
+export const allowMergeAnnotation = 'keyframe.dev/allow-merge';
 /** Annotation of a SecretSync: the digest of the keys that may vanish though they are more than spec.maxDeletedKeys. */
 export const allowDeletionAnnotation = 'keyframe.dev/allow-deletion';
 
 /** The Secret that a SecretSync writes. */
 export function targetOf({ metadata, spec }: SecretSync): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: spec.target.name ?? metadata.name };
+}
+
+/** Whether a SecretSync adds its keys to a Secret that belongs to something else. */
+export function isMerge({ spec }: SecretSync): boolean {
+  return spec.target.creationPolicy === 'Merge';
 }
 
 /** What a SecretSync asks for now. */

@@ -1,21 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChangeEvent, ChangeFeed, PresentState } from '../../services/change-feed.ts';
 import type { ErrorCode } from '../../domain/error-catalogue.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { EventChecks } from '../event-checks.ts';
 import { statusPatch } from '../status-report.ts';
+import { WakeThrottle } from '../wake-throttle.ts';
 import type { WorkQueue } from '../work-queue.ts';
 import type { ReadSource, SyncMemories, SyncMemory } from './memory.ts';
 import { snapshotKeyOf } from './pin.ts';
 import { tokenVersionOf } from './read.ts';
-import { askedBy, targetKeyOf } from './resource.ts';
+import { askedBy, isMerge, targetKeyOf } from './resource.ts';
 import { type TokenFacts, namedTokenKeyOf, possibleOwnerOf } from './service-token.ts';
 import { isNews, viewOf } from './service-token-view.ts';
 import { type StateDeps, snapshotVersionOf } from './state.ts';
 
 export interface WakerDeps {
+  readonly clock: Clock;
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'forget' | 'isActive'>;
   readonly memories: SyncMemories;
   readonly changes: Pick<ChangeFeed, 'compare'>;
@@ -31,6 +34,9 @@ export interface WakerDeps {
 // otherwise keep each other busy.
 const repairDelayMs = 1000;
 
+// An owner that takes out of its Secret what it did not put there, or writes it all the time, would keep us busy as well.
+const sharedIntervalMs = 1000;
+
 // What only an event of its own can mend; asking again on every comparison would help nothing.
 const hasOwnEvent: ReadonlySet<ErrorCode> = new Set([
   'token_secret_not_found',
@@ -38,6 +44,8 @@ const hasOwnEvent: ReadonlySet<ErrorCode> = new Set([
   'service_token_not_ready',
   'service_token_not_owned',
   'target_not_owned',
+  'target_not_found',
+  'merge_refused',
   'invalid_input',
   'malformed_request',
 ]);
@@ -47,6 +55,7 @@ const followsFromSource: ReadonlySet<ErrorCode> = new Set([
   'target_too_large',
   'target_type_unmet',
   'key_conflict',
+  'merge_conflict',
   'value_not_base64',
   'source_replaced',
   'deletion_blocked',
@@ -61,10 +70,14 @@ const followsFromSource: ReadonlySet<ErrorCode> = new Set([
 export class Waker {
   readonly #deps: WakerDeps;
   readonly #checks: EventChecks;
+  /** Of Secrets that others own: what they do there is looked at once a second. */
+  readonly #throttle: WakeThrottle;
 
   constructor(deps: WakerDeps) {
     this.#deps = deps;
     this.#checks = new EventChecks({ queue: deps.queue, deferredOf: (key) => deps.memories.find(key)?.deferred });
+    const wake = (key: string): void => deps.queue.add(key);
+    this.#throttle = new WakeThrottle({ clock: deps.clock, intervalMs: sharedIntervalMs, wake });
   }
 
   syncChanged(sync: SecretSync): void {
@@ -107,7 +120,8 @@ export class Waker {
   targetsListed(isWatched: (targetKey: string) => boolean): void {
     for (const [key, memory] of this.#deps.memories.entries()) {
       const sync = this.#deps.watchedSync(key);
-      if (sync === undefined || !memory.target.isAhead || isWatched(targetKeyOf(sync))) continue;
+      // What is merged into carries no label of ours; its own watch tells of it.
+      if (sync === undefined || isMerge(sync) || !memory.target.isAhead || isWatched(targetKeyOf(sync))) continue;
       this.#checks.notice(key, () => memory.target.observeGone(undefined));
     }
   }
@@ -124,7 +138,7 @@ export class Waker {
         this.#checks.notice(key, () => memory.tokenVersion !== version);
       }
       if (targetKeyOf(sync) === secretKey) {
-        this.#checks.notice(key, () =>
+        this.#noticeTargetOf(key, () =>
           secret === undefined ? memory.target.observeGone(undefined) : memory.target.observe(secret),
         );
       }
@@ -219,8 +233,18 @@ export class Waker {
   #noticeTarget(targetKey: string, check: (memory: SyncMemory) => boolean): void {
     for (const key of this.#deps.memories.byTarget(targetKey)) {
       const memory = this.#deps.memories.find(key);
-      if (memory !== undefined) this.#checks.notice(key, () => check(memory));
+      if (memory !== undefined) this.#noticeTargetOf(key, () => check(memory));
     }
+  }
+
+  #noticeTargetOf(key: string, check: () => boolean): void {
+    this.#checks.notice(key, () => {
+      const isChanged = check();
+      const sync = this.#deps.watchedSync(key);
+      if (!isChanged || sync === undefined || !isMerge(sync)) return isChanged;
+      this.#throttle.wake(key);
+      return false;
+    });
   }
 }
 

@@ -35,6 +35,7 @@ const owned: OwnedTargetFacts = {
   fingerprint: Buffer.from('wanted'),
 };
 const precondition = { uid: 'u', resourceVersion: '5' };
+const merging = secretSync({ target: { creationPolicy: 'Merge' } });
 const unreadable = new DomainError('not_found', 'environment acme/web/prod does not exist');
 
 function facts(more: Partial<Facts>): Facts {
@@ -127,6 +128,24 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
     'an environment without secrets empties the Secret: it was read, and it is empty',
     facts({ source: { ...source, keys: [], names: [], bytes: 0, fingerprint: Buffer.from('empty') } }),
     { action: 'replace', precondition },
+  ],
+  [
+    'a Secret of others that holds our keys as they are wanted is kept, of whatever type',
+    facts({ sync: merging, target: { ...owned, state: 'shared', type: 'kubernetes.io/tls' } }),
+    { action: 'keep' },
+  ],
+  [
+    'a Secret of others is applied to where our keys differ, of whatever type',
+    facts({
+      sync: merging,
+      target: { ...owned, state: 'shared', type: 'kubernetes.io/tls', fingerprint: Buffer.from('other') },
+    }),
+    { action: 'apply', precondition },
+  ],
+  [
+    'a Secret of others is applied to where it does not tell where our keys come from',
+    facts({ sync: merging, target: { ...owned, state: 'shared', record: {} } }),
+    { action: 'apply', precondition },
   ],
   [
     'values of one mebibyte fit into a Secret',
@@ -253,6 +272,27 @@ const refused: readonly [sentence: string, facts: Facts, code: string, detail: s
     facts({ target: lossy({ type: 'kubernetes.io/tls' }) }),
     'deletion_blocked',
     '3 of the 5 keys',
+  ],
+  [
+    'a Secret of others that may not be merged into is left alone even where the environment was read',
+    facts({ sync: merging, target: { state: 'barred', obstacle: { kind: 'no-consent', allowed: [] } } }),
+    'target_not_owned',
+    'does not allow this SecretSync to merge into it',
+  ],
+  [
+    'more of our keys than the limit do not vanish from a Secret of others',
+    facts({ sync: merging, target: lossy({ state: 'shared' }) }),
+    'deletion_blocked',
+    '3 of the 5 keys',
+  ],
+  [
+    'another environment behind the same slugs writes nothing into a Secret of others',
+    facts({
+      sync: merging,
+      target: { ...owned, state: 'shared', record: { 'keyframe.dev/source': 'acme/web/prod@first' } },
+    }),
+    'source_replaced',
+    'kubectl annotate secret -n ns app merge.keyframe.dev/app-',
   ],
   [
     'a Secret that is being deleted is waited for',

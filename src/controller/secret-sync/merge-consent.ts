@@ -1,0 +1,42 @@
+import type { ObjectMeta } from '../../kube/objects.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import { ownedByTokenAnnotation, tokenLabel } from '../service-token/resource.ts';
+import { allowMergeAnnotation, ownedByAnnotation } from './resource.ts';
+
+/** Why nothing may be merged into a Secret. */
+export type MergeObstacle =
+  | { readonly kind: 'absent' | 'deleting' | 'immutable' | 'service-account-token' | 'token-secret' }
+  /** It is a SecretSync's own. */
+  | { readonly kind: 'owned'; readonly owner: string }
+  /** `allowed` are the SecretSyncs that may merge into it, as far as they are names. */
+  | { readonly kind: 'no-consent'; readonly allowed: readonly string[] };
+
+const serviceAccountToken = 'kubernetes.io/service-account-token';
+
+/** What of a Secret's metadata forbids to merge into it, whatever it holds; undefined where nothing does. */
+export function metadataObstacle(secret: ObjectMeta, sync: SecretSync): MergeObstacle | undefined {
+  const owner = secret.annotations?.[ownedByAnnotation];
+  if (owner !== undefined) return { kind: 'owned', owner };
+  const isTokenSecret =
+    secret.labels?.[tokenLabel] !== undefined || secret.annotations?.[ownedByTokenAnnotation] !== undefined;
+  if (isTokenSecret) return { kind: 'token-secret' };
+  const allowed = allowedNames(secret);
+  if (!allowed.includes(sync.metadata.name)) return { kind: 'no-consent', allowed };
+  return secret.deletionTimestamp === undefined ? undefined : { kind: 'deleting' };
+}
+
+/** What of a Secret's content forbids to merge into it; undefined where nothing does. */
+export function contentObstacle(secret: {
+  readonly type?: string;
+  readonly immutable?: boolean;
+}): MergeObstacle | undefined {
+  if (secret.type === serviceAccountToken) return { kind: 'service-account-token' };
+  return secret.immutable === true ? { kind: 'immutable' } : undefined;
+}
+
+/** The names in the list that the annotation holds: between commas, with blanks around them passed over. */
+function allowedNames({ annotations }: ObjectMeta): readonly string[] {
+  const names = (annotations?.[allowMergeAnnotation] ?? '').split(',').map((name) => name.trim());
+  // Anybody can write anything into an annotation.
+  return names.filter((name) => name.length <= 253 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name));
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { ObjectMeta } from '../../kube/objects.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import { type TargetRecord, recordOf } from './target-record.ts';
+
+/** How a SecretSync is known on a Secret that belongs to something else: by its name, so that one made again goes on. */
+
+// Longer names are shortened to one character more, so that no shortened name is another SecretSync's whole one.
+const longestWhole = 62;
+const shortenedHead = 30;
+
+const recordPrefix = 'merge.keyframe.dev/';
+const ownPrefix = 'keyframe.dev/';
+
+/**
+ * A SecretSync's name where it is short enough for the name of an annotation (63 characters); else its beginning and the
+ * first 16 bytes, in hex, of its SHA-256.
+ */
+function shortName({ metadata: { name } }: SecretSync): string {
+  if (name.length <= longestWhole) return name;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return `${name.slice(0, shortenedHead)}-${digest}`;
+}
+
+/** The field manager under which a SecretSync applies its keys; at most 78 characters of the 128 that there may be. */
+export function fieldManagerOf(sync: SecretSync): string {
+  return `keyframe-merge-${shortName(sync)}`;
+}
+
+/** Annotation of a Secret that is merged into: where this SecretSync's keys came from. Each SecretSync has its own. */
+export function recordAnnotationOf(sync: SecretSync): string {
+  return `${recordPrefix}${shortName(sync)}`;
+}
+
+/** A record as the one annotation holds it: JSON, its names without the prefix. */
+export function encodedRecord(record: TargetRecord): string {
+  const entries = Object.entries(record).map(([name, value]) => [name.slice(ownPrefix.length), value] as const);
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+/** The record of a SecretSync's keys that a Secret carries; empty where there is none or it was spoilt by hand. */
+export function mergedRecordOf({ annotations = {} }: ObjectMeta, sync: SecretSync): TargetRecord {
+  try {
+    const told: unknown = JSON.parse(annotations[recordAnnotationOf(sync)] ?? '{}');
+    if (typeof told !== 'object' || told === null) return {};
+    const texts = Object.entries(told).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+    const own = Object.fromEntries(texts.map(([name, value]) => [`${ownPrefix}${name}`, value]));
+    return recordOf({ name: '', uid: '', resourceVersion: '', annotations: own });
+  } catch {
+    return {};
+  }
+}
