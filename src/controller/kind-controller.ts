@@ -116,11 +116,6 @@ export class KindController<T extends Resource> implements ManagedKind {
     return this.#queue.length;
   }
 
-  /** The watch of the resources. */
-  get group(): NamedWatch['group'] {
-    return this.#group;
-  }
-
   /** A resource as the watch shows it, or as an own write left it where the watch is behind. */
   find(key: string): T | undefined {
     return this.#memories.get(key)?.resource.current(this.#group.get(key));

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { ensureBinaries } from '../../scripts/cluster/build.ts';
@@ -46,15 +49,6 @@ async function makeNamed(spec: object = {}): Promise<TokenSync> {
   return sync;
 }
 
-async function patchGrant({ site }: TokenSync, rules: object[]): Promise<void> {
-  await stack.kube.json({
-    method: 'PATCH',
-    path: `/apis/keyframe.dev/v1alpha1/accessgrants/${site.grantName}`,
-    contentType: 'application/merge-patch+json',
-    body: { spec: { rules } },
-  });
-}
-
 describe('a SecretSync that names a ServiceToken', () => {
   test('waits for it, and reads with it as soon as it is there', async () => {
     const sync = await make();
@@ -71,11 +65,11 @@ describe('a SecretSync that names a ServiceToken', () => {
     const sync = await makeNamed({ permission: 'ReadWrite' });
     const { organization, project } = sync.site.environment.ref;
     const rule = { organization, project, environments: ['*'] };
-    await patchGrant(sync, [{ ...rule, permission: 'Read' }]);
+    await sync.patchGrant([{ ...rule, permission: 'Read' }]);
     const message = await sync.waitForReason('ServiceTokenNotReady');
     expect(message).toMatch(/^ServiceToken ci is not ready \(AccessDenied\): The token is suspended/);
     await sync.site.environment.change({ A: 'unseen' });
-    await patchGrant(sync, [{ ...rule, permission: 'ReadWrite' }]);
+    await sync.patchGrant([{ ...rule, permission: 'ReadWrite' }]);
     await sync.waitForValues({ A: 'unseen' });
   });
 
@@ -194,7 +188,7 @@ describe('a SecretSync that names no token', () => {
   test('has it made anew for another environment, and the token of the one before is revoked', async () => {
     const { sync, token } = await makeOwned();
     const { organization, project } = sync.site.environment.ref;
-    await patchGrant(sync, [{ organization, project, environments: ['*'] }]);
+    await sync.patchGrant([{ organization, project, environments: ['*'] }]);
     await stack.admin.call('POST', `/environments/${organization}/${project}`, { slug: 'second' });
     await stack.admin.call('PATCH', `/secrets/${organization}/${project}/second`, { set: { A: 'second' } });
     await sync.patch({ environmentRef: { name: 'second' } });
@@ -236,7 +230,7 @@ describe('a SecretSync that names no token', () => {
   test('waits until that of a SecretSync which is no more has been collected', async () => {
     const sync = await make();
     const uid = '00000000-0000-4000-8000-000000000000';
-    await makeTokenOwnedBy(sync, uid);
+    await sync.makeTokenOwnedBy(uid);
     await sync.create();
     await sync.waitForValues(alpha);
     expect((await sync.find())?.metadata.ownerReferences?.[0]?.uid).not.toBe(uid);
@@ -248,15 +242,16 @@ describe('a SecretSync that names no token', () => {
     await sync.waitForReason('Suspended');
     const { uid } = (await sync.syncs.get('app')).metadata;
     const { organization } = sync.site.environment.ref;
-    await patchGrant(sync, [{ organization, project: '*', environments: ['*'], permission: 'ReadWrite' }]);
+    await sync.patchGrant([{ organization, project: '*', environments: ['*'], permission: 'ReadWrite' }]);
     const wide = { scope: 'Organization', project: undefined, environment: undefined, permission: 'ReadWrite' };
-    const hostile = await makeTokenOwnedBy(sync, uid, wide);
+    const hostile = await sync.makeTokenOwnedBy(uid, wide);
+    await sync.site.waitForReason('Issued', 'app-token');
     const token = await sync.site.value('app-token');
     await sync.patch({ suspend: false });
     await sync.waitForAnother(hostile);
     await sync.waitForValues(alpha);
     expect((await sync.find())?.spec).toMatchObject({ scope: 'Environment', permission: 'Read' });
-    if (token !== '') expect(await sync.site.answer(token)).toBe(401);
+    expect(await sync.site.answer(token)).toBe(401);
   });
 });
 
@@ -285,25 +280,12 @@ test('a SecretSync goes from each way of naming a token to each other one, and l
   await sync.waitForValues({ A: 'by its own' });
 });
 
-/** Makes the ServiceToken `app-token` as if a SecretSync `app` of this uid had done so; answers its uid. */
-async function makeTokenOwnedBy({ site }: TokenSync, uid: string, more: object = {}): Promise<string> {
-  const { organization, project, name: environment } = site.environment.ref;
-  const owner = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', name: 'app', uid, controller: true };
-  const body = {
-    apiVersion: 'keyframe.dev/v1alpha1',
-    kind: 'ServiceToken',
-    metadata: { name: 'app-token', ownerReferences: [owner] },
-    spec: { scope: 'Environment', organization, project, environment, ...more },
-  };
-  const path = `/apis/keyframe.dev/v1alpha1/namespaces/${site.namespace}/servicetokens`;
-  const { metadata } = await stack.kube.json<{ metadata: { uid: string } }>({ method: 'POST', path, body });
-  return metadata.uid;
-}
-
 /** The exit code of `kubectl wait` for the SecretSync to be ready. */
 async function kubectlWait({ site }: TokenSync): Promise<number | null> {
   const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
-  const args = ['--kubeconfig', sharedCluster().kubeconfig, '-n', site.namespace];
+  const cache = await mkdtemp(join(tmpdir(), 'keyframe-kubectl-'));
+  resources.defer(() => rm(cache, { recursive: true, force: true }));
+  const args = ['--kubeconfig', sharedCluster().kubeconfig, '--cache-dir', cache, '-n', site.namespace];
   const wait = ['wait', '--for=condition=Ready', '--timeout=15s', 'secretsync/app'];
   const child = new CapturedProcess({ name: 'kubectl wait', program: kubectl, args: [...args, ...wait] });
   return (await child.ended).code;

@@ -3,6 +3,7 @@ import type { ServiceToken } from '../../src/controller/generated/service-token.
 import { ResourceSite } from './resource-site.ts';
 import { type SecretObject, secretValues } from './secret-watch.ts';
 import type { Stack } from './stack.ts';
+import { parentOf } from './sync-site.ts';
 import { TokenSite } from './token-site.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -54,6 +55,32 @@ export class TokenSync {
     const isThere = async (): Promise<boolean> => JSON.stringify(await this.values()) === JSON.stringify(values);
     await waitFor(`Secret ${this.site.namespace}/app to hold ${Object.keys(values).join(', ')}`, isThere);
     await this.waitForReason('Synced');
+  }
+
+  /** Gives the AccessGrant other rules. */
+  async patchGrant(rules: readonly object[]): Promise<void> {
+    await this.#stack.kube.json({
+      method: 'PATCH',
+      path: `/apis/keyframe.dev/v1alpha1/accessgrants/${this.site.grantName}`,
+      contentType: 'application/merge-patch+json',
+      body: { spec: { rules } },
+    });
+  }
+
+  /** Makes the ServiceToken `app-token` as if a SecretSync `app` of this uid had done so; answers its uid. */
+  async makeTokenOwnedBy(uid: string, more: object = {}): Promise<string> {
+    const { organization, project, name: environment } = this.site.environment.ref;
+    const apiVersion = 'keyframe.dev/v1alpha1';
+    const owner = { apiVersion, kind: 'SecretSync', name: 'app', uid, controller: true };
+    const body = {
+      apiVersion,
+      kind: 'ServiceToken',
+      metadata: { name: 'app-token', ownerReferences: [owner] },
+      spec: { scope: 'Environment', organization, project, environment, ...more },
+    };
+    const path = parentOf(this.site.tokenPath());
+    const made = await this.#stack.kube.json<{ metadata: { uid: string } }>({ method: 'POST', path, body });
+    return made.metadata.uid;
   }
 
   /** What the Secret holds; undefined where there is none. */

@@ -239,9 +239,9 @@ export class Waker {
 
   #noticeTargetOf(key: string, check: () => boolean): void {
     this.#checks.notice(key, () => {
-      const isChanged = check();
+      const isOther = check();
       const sync = this.#deps.watchedSync(key);
-      if (!isChanged || sync === undefined || !isMerge(sync)) return isChanged;
+      if (!isOther || sync === undefined || !isMerge(sync)) return isOther;
       this.#throttle.wake(key);
       return false;
     });

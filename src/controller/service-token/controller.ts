@@ -87,11 +87,16 @@ class Parts implements ManagedKind, ServiceTokens {
   }
 
   get isSynced(): boolean {
-    return this.#kind.group.isSynced;
+    return this.#own.every(({ group }) => group.isSynced);
   }
 
   get synced(): Promise<void> {
-    return this.#kind.group.synced;
+    return Promise.all(this.#own.map(({ group }) => group.synced)).then(() => undefined);
+  }
+
+  /** The watch of the ServiceTokens, without those of what else they need. */
+  get #own(): ManagedKind['watches'] {
+    return this.#kind.watches.filter(({ kind }) => kind === serviceTokenKind);
   }
 
   onChange(listener: (key: string) => void): void {

@@ -59,9 +59,9 @@ describe('the token of a SecretSync', () => {
     async (status) => {
       const { deps, round } = behindCache('kf_svc_new');
       const { find } = deps.secretsClient;
-      const behind: typeof find = async (place, notOlderThan) => {
+      const behind: typeof find = async (where, notOlderThan) => {
         if (notOlderThan !== undefined) throw new ApiError('GET', status, 'Timeout');
-        return await find(place);
+        return await find(where);
       };
       const principal = await readPrincipal({ ...deps, secretsClient: { find: behind } }, round, place);
       expect(principal).toMatchObject({ id: 'good' });

@@ -1,8 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
-import { secretSync } from './builders.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
 import { serviceToken } from './fake-services.ts';
@@ -21,34 +18,6 @@ function revoke(token = 'kf_svc_good', id = 'good'): void {
   harness.services.tokens.set(token, 'the token was revoked; use another');
   harness.services.tell({ kind: 'service_token', serviceTokenId: id });
 }
-
-/** Has the next token that is looked up, twice where the first look may be outdated, be one that is not active yet. */
-function pendingNext(): void {
-  const refuse = (): never => {
-    throw new AuthenticationRefusal('pending', 'the token is not active yet');
-  };
-  harness.services.duringAuthentication = () => {
-    harness.services.duringAuthentication = refuse;
-    refuse();
-  };
-}
-
-describe('a ServiceToken', () => {
-  test('is not missed before it is known which ones there are', async () => {
-    harness.cluster.before(/^GET .*[/]servicetokens$/, () => {
-      throw new ApiError('GET', 404, 'NotFound');
-    });
-    const { metadata, spec } = secretSync();
-    const { tokenSecretRef: _, ...bare } = spec;
-    harness.cluster.put(syncs, metadata.name, (object) => {
-      object['spec'] = { ...bare, tokenRef: { name: 'ci' } };
-    });
-    await harness.start();
-    expect([harness.ready(), harness.reconciled]).toEqual([undefined, []]);
-    await harness.clock.advance(60_000);
-    expect(harness.ready()).toMatchObject({ reason: 'ServiceTokenNotFound' });
-  });
-});
 
 describe('a token', () => {
   test('that is revoked ends the syncing at once and leaves the Secret as it was', async () => {
@@ -71,39 +40,6 @@ describe('a token', () => {
     expect(await harness.calls()).toEqual([]);
     expect(harness.target()).toEqual(before);
     expect(harness.status()).toMatchObject({ syncedRevision: 1, secretCount: 2 });
-  });
-
-  test('that is not active yet is waited for while nothing is told', async () => {
-    await harness.synced();
-    harness.services.tokens.set('kf_svc_next', serviceToken('good'));
-    pendingNext();
-    harness.putToken('kf_svc_next');
-    expect(await harness.calls()).not.toContain(`PATCH ${syncs}/app/status`);
-    harness.services.change(prod, { A: 'next' });
-    await harness.calls();
-    expect(harness.values()).toEqual({ A: 'next' });
-    expect(harness.reconciled).toEqual(['Synced']);
-  });
-
-  test('that does not become active is told of after a while', async () => {
-    await harness.synced();
-    harness.services.tokens.set('kf_svc_next', serviceToken('good'));
-    const keepPending = (): void => {
-      harness.services.duringAuthentication = () => {
-        keepPending();
-        throw new AuthenticationRefusal('pending', 'the token is not active yet');
-      };
-    };
-    keepPending();
-    harness.putToken('kf_svc_next');
-    await harness.calls();
-    expect(harness.ready()?.reason).toBe('Synced');
-    await harness.clock.advance(10_000);
-    expect(harness.ready()).toMatchObject({ reason: 'AuthenticationFailed' });
-    harness.services.duringAuthentication = undefined;
-    harness.services.tell({ kind: 'service_token', serviceTokenId: 'good' });
-    await harness.calls();
-    expect(harness.ready()?.reason).toBe('Synced');
   });
 
   test('that is revoked while it is being looked up is looked up once more', async () => {
