@@ -209,7 +209,7 @@ async function composeController(
     import('./controller/manager.ts'),
     import('./controller/leadership.ts'),
   ]);
-  const { resyncIntervalMs, watchNamespaces, clusterName } = config.controller;
+  const { resyncIntervalMs, watchNamespaces, clusterName, rollouts } = config.controller;
   const { keyring, authentication, access, secrets, resources, feed: changes } = core;
   const kube = await loadKubeClient(config);
   const namespace = config.controller.namespace ?? kube.namespace ?? defaultNamespace;
@@ -222,7 +222,7 @@ async function composeController(
     clock: systemClock,
     steadyNow,
     metrics,
-    options: { resyncIntervalMs, watchNamespaces, namespace, clusterName },
+    options: { resyncIntervalMs, watchNamespaces, namespace, clusterName, rollouts },
   });
   // Until it was heard once: later, a reconnect heals by itself and the comparison after it finds what was missed.
   let wasHeard = false;

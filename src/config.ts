@@ -54,6 +54,8 @@ export interface ControllerConfig {
   /** What the database knows the cluster by; undefined for the uid of its namespace kube-system. */
   readonly clusterName: string | undefined;
   readonly resyncIntervalMs: number;
+  /** Whether workloads may be restarted when the Secrets they read have changed. */
+  readonly rollouts: boolean;
 }
 
 /** @throws ConfigError with every fault. */
@@ -148,6 +150,7 @@ function readController(reader: EnvironmentReader, role: ServerRole, inCluster: 
     namespace: reader.optional('NAMESPACE', namespaceName),
     clusterName: reader.optional('CLUSTER_NAME', clusterName),
     resyncIntervalMs: reader.optional('RESYNC_INTERVAL', resyncInterval) ?? 10 * 60_000,
+    rollouts: reader.optional('ROLLOUTS', trueOrFalse) ?? false,
   };
 }
 
@@ -168,6 +171,10 @@ function readRootKeys(text: string): RootKeys | Fault {
     if (error instanceof RootKeyFormatError) return new Fault(error.message);
     throw error;
   }
+}
+
+function trueOrFalse(text: string): boolean | Fault {
+  return text === 'true' || text === 'false' ? text === 'true' : new Fault('must be true or false');
 }
 
 function logLevelNamed(text: string): LogLevel | Fault {

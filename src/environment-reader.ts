@@ -52,6 +52,7 @@ export const variables = {
   NAMESPACE: "Where the controllers of an installation agree which of them works. Default: the account's.",
   CLUSTER_NAME: 'What the database knows the cluster by. Default: the uid of kube-system.',
   RESYNC_INTERVAL: 'How often the controller compares everything. Default: 10m.',
+  ROLLOUTS: 'true: workloads may be restarted when their Secrets change (spec.rollout). Default: false.',
   BOOTSTRAP_ADMIN_EMAIL: 'In an empty database, the first administrator; needs KEYFRAME_BOOTSTRAP_TOKEN_FILE.',
   BOOTSTRAP_TOKEN_FILE: "A file that will be made to hold that administrator's token.",
 } as const;

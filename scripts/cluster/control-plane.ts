@@ -28,14 +28,19 @@ const startPatienceMs = 120_000;
 const pollMs = 50;
 const portTries = 3;
 
-// What this project's tests and `npm start` rely on; there are no nodes, so nothing that looks after pods.
+// What this project's tests and `npm start` rely on. There are no nodes: pods are made and never run, unless a test plays
+// the kubelet.
 const controllers = [
   'clusterrole-aggregation-controller',
+  'daemonset-controller',
+  'deployment-controller',
   'garbage-collector-controller',
   'namespace-controller',
+  'replicaset-controller',
   'root-ca-certificate-publisher-controller',
   'serviceaccount-controller',
   'serviceaccount-token-controller',
+  'statefulset-controller',
 ];
 
 /** etcd, kube-apiserver and kube-controller-manager on this machine, reachable on 127.0.0.1 alone. */

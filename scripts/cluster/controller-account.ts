@@ -50,7 +50,9 @@ export async function requestToken(
 }
 
 /** A list of RBAC rules that the chart ships. */
-function chartRules(file: 'controller-rules.yaml' | 'controller-cluster-rules.yaml' | 'lease-rules.yaml'): unknown {
+function chartRules(
+  file: 'controller-rules.yaml' | 'controller-cluster-rules.yaml' | 'lease-rules.yaml' | 'rollout-rules.yaml',
+): unknown {
   return parse(readFileSync(join(checkoutDirectory, 'charts', 'keyframe', 'files', file), 'utf8'));
 }
 
@@ -60,13 +62,37 @@ export async function allowLease(
   namespace: string,
   account: { namespace: string; name: string },
 ): Promise<void> {
+  await bindRole(client, namespace, {
+    role: 'keyframe-controller-lease',
+    rules: chartRules('lease-rules.yaml'),
+    account,
+  });
+}
+
+/** Lets a ServiceAccount restart the workloads of a namespace. */
+export async function allowRollouts(
+  client: KubeHttp,
+  namespace: string,
+  account: { namespace: string; name: string },
+): Promise<void> {
+  await bindRole(client, namespace, {
+    role: 'keyframe-controller-rollout',
+    rules: chartRules('rollout-rules.yaml'),
+    account,
+  });
+}
+
+async function bindRole(
+  client: KubeHttp,
+  namespace: string,
+  { role, rules, account }: { role: string; rules: unknown; account: { namespace: string; name: string } },
+): Promise<void> {
   const group = 'rbac.authorization.k8s.io';
   const path = `/apis/${group}/v1/namespaces/${namespace}`;
-  const role = 'keyframe-controller-lease';
   const common = { apiVersion: `${group}/v1`, metadata: { name: role } };
   const subjects = [{ kind: 'ServiceAccount', ...account }];
   const roleRef = { apiGroup: group, kind: 'Role', name: role };
-  await apply(client, `${path}/roles/${role}`, { ...common, kind: 'Role', rules: chartRules('lease-rules.yaml') });
+  await apply(client, `${path}/roles/${role}`, { ...common, kind: 'Role', rules });
   await apply(client, `${path}/rolebindings/${role}`, { ...common, kind: 'RoleBinding', roleRef, subjects });
 }
 

@@ -3,7 +3,7 @@ import type { Condition } from './generated/condition.ts';
 export type { Condition } from './generated/condition.ts';
 
 /** What a condition shall say now. */
-export type ConditionClaim = Pick<Condition, 'type' | 'reason' | 'message'> & { readonly status: 'True' | 'False' };
+export type ConditionClaim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** What the controller does next about a resource. */
 export type Progress =

@@ -42,6 +42,8 @@ export interface ControllerOptions {
   readonly namespace: string;
   /** What the database knows the cluster by; undefined for the uid of its namespace kube-system. */
   readonly clusterName?: string | undefined;
+  /** Whether workloads may be restarted; default false. */
+  readonly rollouts?: boolean;
   readonly random?: () => number;
 }
 
@@ -108,7 +110,14 @@ class Manager implements Controller {
     const { kind: secretSnapshots, snapshots } = createSecretSnapshotController(context, deps);
     return [
       // First: the comparison at the start finds then that none of them has been reconciled, and asks for nothing more.
-      createSecretSyncController({ context, services, fingerprint, serviceTokens, snapshots }),
+      createSecretSyncController({
+        context,
+        services,
+        fingerprint,
+        serviceTokens,
+        snapshots,
+        rolloutsAllowed: options.rollouts ?? false,
+      }),
       accessGrants,
       createSecretEnvironmentController(context, deps).kind,
       serviceTokenKind,

@@ -3,10 +3,10 @@ import { type ErrorCode, errorCatalogue } from '../domain/error-catalogue.ts';
 import { isApiStatus } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type ResourceKind, patchStatus } from '../kube/custom-resources.ts';
-import { type EventDeps, recordEvent } from '../kube/events.ts';
+import { type EventDeps, type ObjectEvent, recordEvent } from '../kube/events.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Logger, errorFields } from '../lib/logger.ts';
-import type { ReadyClaim } from './conditions.ts';
+import type { ConditionClaim, ReadyClaim } from './conditions.ts';
 import { retryAfter } from './failure.ts';
 import type { OwnWrites } from './own-writes.ts';
 import type { Resource, StatusOf } from './resource.ts';
@@ -33,9 +33,18 @@ export interface Report<T extends Resource> {
   readonly claim: ReadyClaim;
   /** The whole status as it shall be. */
   readonly status: StatusOf<T>;
+  /** A condition beside Ready whose changes of reason are told by an Event, too. */
+  readonly also?: SideClaim | undefined;
   readonly next: Next;
   /** Called when the status tells it. */
   readonly onTold: () => void;
+}
+
+export interface SideClaim {
+  readonly claim: ConditionClaim;
+  /** What was done: one word. */
+  readonly action: string;
+  readonly isTrouble: boolean;
 }
 
 export interface StatusReporterDeps {
@@ -59,8 +68,9 @@ export class StatusReporter<T extends Resource> {
   /** Writes the status where it differs; answers when to come back. Never throws for what the world does. */
   async report(reported: Reported<T>, report: Report<T>): Promise<Next> {
     const { key, resource, memory } = reported;
-    const { claim, status, next, onTold } = report;
-    const reasonBefore = readyReason(memory.status ?? resource.status);
+    const { claim, status, next, also, onTold } = report;
+    const before = memory.status ?? resource.status;
+    const reasonBefore = reasonOf(before, 'Ready');
     this.#log(key, claim, memory.reason ?? reasonBefore);
     memory.reason = claim.reason;
     try {
@@ -70,7 +80,10 @@ export class StatusReporter<T extends Resource> {
     }
     memory.status = status;
     onTold();
-    if (reasonBefore !== claim.reason) this.#recordEvent(resource, claim);
+    if (reasonBefore !== claim.reason) this.#recordEvent(resource, readyEvent(claim, this.#deps.action));
+    if (also !== undefined && reasonOf(before, also.claim.type) !== also.claim.reason) {
+      this.#recordEvent(resource, sideEvent(also));
+    }
     return next;
   }
 
@@ -108,11 +121,9 @@ export class StatusReporter<T extends Resource> {
   }
 
   // Best effort, and nothing waits for it: the status tells the same.
-  #recordEvent(resource: T, { progress, reason, message }: ReadyClaim): void {
-    const { client, events, clock, logger, kind, action } = this.#deps;
-    const type = progress === 'done' || progress === 'suspended' ? 'Normal' : 'Warning';
-    const event = { type, reason, action, note: message, at: clock.now() } as const;
-    recordEvent({ client, ...events }, kind, resource, event).catch((error: unknown) => {
+  #recordEvent(resource: T, told: Omit<ObjectEvent, 'at'>): void {
+    const { client, events, clock, logger, kind } = this.#deps;
+    recordEvent({ client, ...events }, kind, resource, { ...told, at: clock.now() }).catch((error: unknown) => {
       const { namespace = '', name } = resource.metadata;
       logger.debug({ key: `${namespace}/${name}`, ...errorFields(error) }, 'an Event was not recorded');
     });
@@ -129,7 +140,15 @@ export function statusPatch(present: object | undefined, next: object): Record<s
   return Object.fromEntries(differing.map((field) => [field, after.get(field) ?? null]));
 }
 
-/** The reason of a status' Ready condition. */
-function readyReason(status: Resource['status']): string | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+function reasonOf(status: Resource['status'], conditionType: string): string | undefined {
+  return status?.conditions?.find(({ type }) => type === conditionType)?.reason;
+}
+
+function readyEvent({ progress, reason, message }: ReadyClaim, action: string): Omit<ObjectEvent, 'at'> {
+  const type = progress === 'done' || progress === 'suspended' ? 'Normal' : 'Warning';
+  return { type, reason, action, note: message };
+}
+
+function sideEvent({ claim: { reason, message }, action, isTrouble }: SideClaim): Omit<ObjectEvent, 'at'> {
+  return { type: isTrouble ? 'Warning' : 'Normal', reason, action, note: message };
 }

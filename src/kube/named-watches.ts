@@ -1,29 +1,38 @@
 import { type KubeObject, parseObjectKey } from './objects.ts';
 import { Reflector, type ReflectorDeps, type ReflectorSource } from './reflector.ts';
 
-export interface NamedWatchesDeps extends Omit<ReflectorDeps<KubeObject>, 'source' | 'handler'> {
+export interface NamedWatchesDeps<T extends KubeObject = KubeObject> extends Omit<
+  ReflectorDeps<T>,
+  'source' | 'handler' | 'onFailure' | 'onRecovered'
+> {
   /** The collection of a namespace. */
   readonly path: (namespace: string) => string;
-  /** Told when an object that someone follows appears, changes or goes; with its metadata, undefined once it is gone. */
-  readonly onChange: (key: string, object: KubeObject | undefined) => void;
+  /** What to keep of the whole object; without it the metadata alone is asked for. */
+  readonly keep?: (object: T) => T;
+  /** Told when an object that someone follows appears, changes or goes; as it is kept, undefined once it is gone. */
+  readonly onChange: (key: string, object: T | undefined) => void;
+  /** Told when the list or watch of an object failed. */
+  readonly onFailure?: (key: string) => void;
+  /** Told when it succeeded again. */
+  readonly onRecovered?: (key: string) => void;
 }
 
-interface NamedWatch {
-  readonly reflector: Reflector<KubeObject>;
+interface NamedWatch<T extends KubeObject> {
+  readonly reflector: Reflector<T>;
   readonly followers: Set<string>;
 }
 
 /**
- * Metadata-only watches of single objects by `metadata.name`, shared by all who follow the same one and closed when
+ * Watches of single objects by `metadata.name`, shared by all who follow the same one and closed when
  * the last of them lets go. Each open one is one connection.
  */
-export class NamedWatches {
-  readonly #deps: NamedWatchesDeps;
-  readonly #watches = new Map<string, NamedWatch>();
+export class NamedWatches<T extends KubeObject = KubeObject> {
+  readonly #deps: NamedWatchesDeps<T>;
+  readonly #watches = new Map<string, NamedWatch<T>>();
   readonly #followed = new Map<string, ReadonlySet<string>>();
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(deps: NamedWatchesDeps) {
+  constructor(deps: NamedWatchesDeps<T>) {
     this.#deps = deps;
   }
 
@@ -40,9 +49,23 @@ export class NamedWatches {
     return this.#watches.get(key)?.followers ?? [];
   }
 
-  /** The object's metadata as last seen; undefined where it is not followed, not seen yet or does not exist. */
-  get(key: string): KubeObject | undefined {
+  isFollowed(key: string): boolean {
+    return this.#watches.has(key);
+  }
+
+  /** The object as last seen, by default its metadata; undefined where it is not followed, not seen yet or does not exist. */
+  get(key: string): T | undefined {
     return this.#watches.get(key)?.reflector.get(key);
+  }
+
+  /** Whether it is known if an object that someone follows exists. */
+  isSeen(key: string): boolean {
+    return this.#watches.get(key)?.reflector.isSynced === true;
+  }
+
+  /** Why the last list or watch of an object failed; undefined since the next success. */
+  faultOf(key: string): unknown {
+    return this.#watches.get(key)?.reflector.fault;
   }
 
   /** How many watches are open. */
@@ -56,7 +79,7 @@ export class NamedWatches {
     await Promise.all(this.#closing);
   }
 
-  #open(key: string): NamedWatch {
+  #open(key: string): NamedWatch<T> {
     const known = this.#watches.get(key);
     if (known !== undefined) return known;
     const watch = { reflector: this.#createReflector(key), followers: new Set<string>() };
@@ -65,17 +88,19 @@ export class NamedWatches {
     return watch;
   }
 
-  #createReflector(key: string): Reflector<KubeObject> {
-    const { path, onChange, ...deps } = this.#deps;
+  #createReflector(key: string): Reflector<T> {
+    const { path, onChange, onFailure, onRecovered, ...deps } = this.#deps;
     const { namespace, name } = parseObjectKey(key);
     const source: ReflectorSource = {
       path: path(namespace),
       fieldSelector: `metadata.name=${name}`,
-      metadataOnly: true,
+      metadataOnly: deps.keep === undefined,
     };
-    const reflector: Reflector<KubeObject> = new Reflector<KubeObject>({
+    const reflector: Reflector<T> = new Reflector<T>({
       ...deps,
       source,
+      onFailure: () => onFailure?.(key),
+      onRecovered: () => onRecovered?.(key),
       handler: {
         onUpsert: (object) => onChange(key, object),
         onDelete: () => onChange(key, undefined),

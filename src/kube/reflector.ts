@@ -49,6 +49,8 @@ export interface ReflectorDeps<T extends KubeObject> {
   readonly onFailure?: (kind: FailureKind) => void;
   /** Told when a list or watch succeeded again after one that failed for more than silence or an expired version. */
   readonly onRecovered?: () => void;
+  /** What of an object is kept in memory; default: all that is neither large nor secret. */
+  readonly keep?: (object: T) => T;
   readonly random?: () => number;
 }
 
@@ -80,6 +82,7 @@ export class Reflector<T extends KubeObject> {
   readonly #deps: ReflectorDeps<T>;
   readonly #limits: ReflectorLimits;
   readonly #random: () => number;
+  readonly #keep: (object: T) => T;
   readonly #pace: RetryPace;
   readonly #objects = new Map<string, T>();
   readonly #stopping = new AbortController();
@@ -94,6 +97,7 @@ export class Reflector<T extends KubeObject> {
     this.#deps = deps;
     this.#limits = { ...defaultLimits, ...deps.limits };
     this.#random = deps.random ?? Math.random;
+    this.#keep = deps.keep ?? stripped;
     this.#pace = new RetryPace({ limits: this.#limits, random: this.#random });
   }
 
@@ -149,7 +153,7 @@ export class Reflector<T extends KubeObject> {
     let page = await this.#listPage({ limit: String(this.#limits.pageSize) });
     const { resourceVersion } = page.metadata;
     for (;;) {
-      for (const object of page.items ?? []) found.set(objectKey(object.metadata), stripped(object));
+      for (const object of page.items ?? []) found.set(objectKey(object.metadata), this.#keep(object));
       const next = page.metadata.continue ?? '';
       if (next === '') break;
       page = await this.#listPage({ limit: String(this.#limits.pageSize), continue: next });
@@ -228,14 +232,11 @@ export class Reflector<T extends KubeObject> {
     this.#pace.progressed();
     this.#resourceVersion = event.object.metadata.resourceVersion;
     if (event.type === 'BOOKMARK') return;
-    const object = stripped(event.object);
+    const object = this.#keep(event.object);
     const key = objectKey(object.metadata);
-    if (event.type === 'DELETED') {
-      this.#objects.delete(key);
-      this.#tell('onDelete', object);
-    } else {
-      this.#upsert(key, object);
-    }
+    if (event.type !== 'DELETED') return this.#upsert(key, object);
+    this.#objects.delete(key);
+    this.#tell('onDelete', object);
   }
 
   #replaceAll(found: ReadonlyMap<string, T>): void {

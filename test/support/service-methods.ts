@@ -30,10 +30,6 @@ export const targetMethods: Methods = {
     services.members.list(await world.onOrganization(caller, 'member.list')),
   'members.set': async ({ services, world }, caller) =>
     services.members.set(await world.onOrganization(caller, 'member.set'), { id: world.stranger.id }, 'viewer'),
-  'members.appointOwner': async ({ services, world }, caller) =>
-    services.members.appointOwner(await services.access.instance(caller, 'organization.appoint_owner'), world.slugs, {
-      id: world.stranger.id,
-    }),
   'members.remove': async ({ services, world }, caller) =>
     services.members.remove(await world.onOrganization(caller, 'member.remove'), {
       id: world.admin.id,
@@ -115,6 +111,10 @@ export const instanceMethods: Methods = {
   'organizations.create': async ({ services }, caller) =>
     services.organizations.create(await services.access.instance(caller, 'organization.create'), {
       slug: 'denied',
+    }),
+  'members.appointOwner': async ({ services, world }, caller) =>
+    services.members.appointOwner(await services.access.instance(caller, 'organization.appoint_owner'), world.slugs, {
+      id: world.stranger.id,
     }),
   'organizations.purge': async ({ services, world }, caller) =>
     services.organizations.purge(await services.access.instance(caller, 'organization.purge'), world.slugs),

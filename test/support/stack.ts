@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allowClusterReads, allowLease } from '../../scripts/cluster/controller-account.ts';
+import { allowClusterReads, allowLease, allowRollouts } from '../../scripts/cluster/controller-account.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import { ApiClient } from './api-client.ts';
@@ -136,6 +136,11 @@ export class Stack {
     if (namespace === undefined) throw new Error('The stack has too few namespaces for its tests.');
     this.#takenNamespaces += 1;
     return namespace;
+  }
+
+  /** Gives the controllers the chart's rights to restart the workloads of a namespace. */
+  async allowRollouts(namespace: string): Promise<void> {
+    await allowRollouts(this.kube, namespace, { namespace: this.namespaces[0] ?? '', name: account });
   }
 
   /** An environment with its token, and a SecretSync that takes it to a Secret; in a new namespace unless one is given. */

@@ -57,9 +57,9 @@ export class SyncSite {
   }
 
   /** Another SecretSync beside this one, for the same environment and with the same token. */
-  async sibling(name: string): Promise<SyncSite> {
+  async sibling(name: string, spec: Readonly<Record<string, unknown>> = {}): Promise<SyncSite> {
     const { namespace, tokenSecretName } = this;
-    const site = new SyncSite(this.kube, this.environment, this.token, { name, namespace, tokenSecretName });
+    const site = new SyncSite(this.kube, this.environment, this.token, { name, namespace, tokenSecretName, spec });
     await site.createSync();
     return site;
   }
@@ -136,7 +136,7 @@ export class SyncSite {
     });
   }
 
-  async condition(type: 'Ready' | 'Reconciling' | 'Stalled'): Promise<Condition | undefined> {
+  async condition(type: 'Ready' | 'Reconciling' | 'Stalled' | 'Converged'): Promise<Condition | undefined> {
     const { status } = await this.sync();
     return status?.conditions?.find((condition) => condition.type === type);
   }
@@ -157,12 +157,21 @@ export class SyncSite {
 
   /** Waits until the condition Ready has this reason; answers it. */
   waitForReason(reason: string, options?: WaitOptions): Promise<Condition> {
+    return this.#waitForCondition('Ready', reason, options);
+  }
+
+  /** Waits until the condition Converged has this reason; answers it. */
+  waitForConverged(reason: string, options?: WaitOptions): Promise<Condition> {
+    return this.#waitForCondition('Converged', reason, options);
+  }
+
+  #waitForCondition(type: 'Ready' | 'Converged', reason: string, options?: WaitOptions): Promise<Condition> {
     return waitFor(
-      `SecretSync ${this.namespace}/${this.name} to be ${reason}`,
+      `${type} of SecretSync ${this.namespace}/${this.name} to be ${reason}`,
       async () => {
-        const ready = await this.condition('Ready');
-        expect(ready?.reason).toBe(reason);
-        return ready;
+        const condition = await this.condition(type);
+        expect(condition?.reason).toBe(reason);
+        return condition;
       },
       options,
     );

@@ -53,7 +53,13 @@ describe('a complete environment', () => {
       rateLimits: { requests: 6000, failedAuthentications: 60 },
       shutdownDelayMs: 0,
       bootstrapAdmin: undefined,
-      controller: { kubeconfigFile: undefined, watchNamespaces: [], namespace: undefined, resyncIntervalMs: 600_000 },
+      controller: {
+        kubeconfigFile: undefined,
+        watchNamespaces: [],
+        namespace: undefined,
+        resyncIntervalMs: 600_000,
+        rollouts: false,
+      },
     });
     expect(config.databaseUrl.reveal()).toBe(databaseUrl);
     expect(config.databaseDirectUrl.reveal()).toBe(databaseUrl);
@@ -80,6 +86,7 @@ describe('a complete environment', () => {
           KEYFRAME_NAMESPACE: 'keyframe',
           KEYFRAME_CLUSTER_NAME: 'Paris-1.prod',
           KEYFRAME_RESYNC_INTERVAL: '1m30s',
+          KEYFRAME_ROLLOUTS: 'true',
           KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com',
           KEYFRAME_BOOTSTRAP_TOKEN_FILE: '/token',
         },
@@ -101,6 +108,7 @@ describe('a complete environment', () => {
         namespace: 'keyframe',
         clusterName: 'Paris-1.prod',
         resyncIntervalMs: 90_000,
+        rollouts: true,
       },
     });
     expect(config.databaseDirectUrl.reveal()).toBe('postgres://direct/keyframe');
@@ -197,6 +205,7 @@ describe('one fault is told in one sentence', () => {
     ["the controller's own namespace", { KEYFRAME_NAMESPACE: 'Canary' }, 'must be the name of a namespace'],
     ['a duration without a unit', { KEYFRAME_RESYNC_INTERVAL: '10' }, 'must be a duration from 1s to 24h'],
     ['a duration of nothing', { KEYFRAME_RESYNC_INTERVAL: '0s' }, 'must be a duration from 1s to 24h'],
+    ['neither true nor false', { KEYFRAME_ROLLOUTS: 'yes' }, 'must be true or false'],
     ['a duration of days', { KEYFRAME_RESYNC_INTERVAL: '25h' }, 'must be a duration from 1s to 24h'],
     ...[
       'true',

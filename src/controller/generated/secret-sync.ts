@@ -273,7 +273,7 @@ export interface SecretSyncStatus {
      */
     name: string;
     /**
-     * The revision whose data its pod template was last restarted for.
+     * The newest revision with the data that its pod template was last restarted for.
      */
     revision?: number;
     /**

@@ -1,13 +1,14 @@
 import type { ChangeEvent, ChangeFeed } from '../../services/change-feed.ts';
 import { collectionPath } from '../../kube/custom-resources.ts';
 import { NamedWatches } from '../../kube/named-watches.ts';
-import type { KubeObject } from '../../kube/objects.ts';
+import { type KubeObject, objectKey } from '../../kube/objects.ts';
 import { ReflectorGroup } from '../../kube/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
 import type { ServiceTokens } from '../service-token/controller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
+import { Rollouts } from '../rollout/rollouts.ts';
 import { WorkQueue } from '../work-queue.ts';
 import { SyncMemories } from './memory.ts';
 import type { ReadServices } from './read.ts';
@@ -25,6 +26,8 @@ export interface SecretSyncDeps {
   readonly serviceTokens: ServiceTokens;
   /** For those that are pinned to a SecretSnapshot. */
   readonly snapshots: SnapshotLookup;
+  /** Whether workloads may be restarted for SecretSyncs. */
+  readonly rolloutsAllowed: boolean;
 }
 
 /** Keeps the Secrets of all SecretSyncs in step with their environments. */
@@ -41,6 +44,7 @@ class SecretSyncController implements ManagedKind {
   readonly #followed: NamedWatches;
   readonly #reconciler: SecretSyncReconciler;
   readonly #waker: Waker;
+  readonly #rollouts: Rollouts;
 
   constructor(deps: SecretSyncDeps) {
     this.#deps = deps;
@@ -53,11 +57,16 @@ class SecretSyncController implements ManagedKind {
       clock,
       logger,
       process: async (key) => await this.#reconciler.reconcile(key),
-      onInactive: (key) => this.#waker.afterReconcile(key),
+      onInactive: (key) => {
+        this.#waker.afterReconcile(key);
+        this.#rollouts.afterReconcile(key);
+      },
     });
+    this.#rollouts = this.#createRollouts(memories, watchedSync);
     this.#waker = new Waker({
       clock,
       queue: this.#queue,
+      isBusy: (key) => this.#queue.isActive(key) || memories.find(key)?.telling !== undefined,
       memories,
       changes: deps.services.changes,
       follow,
@@ -85,16 +94,18 @@ class SecretSyncController implements ManagedKind {
   }
 
   get queueLength(): number {
-    return this.#queue.length;
+    return this.#queue.length + this.#rollouts.queueLength;
   }
 
   work(): void {
     for (const key of this.#syncs.keys()) this.#queue.add(key);
     this.#queue.start();
+    this.#rollouts.start();
   }
 
   pause(): void {
     this.#queue.pause();
+    this.#rollouts.pause();
   }
 
   committed(event: ChangeEvent): void {
@@ -106,11 +117,11 @@ class SecretSyncController implements ManagedKind {
   }
 
   async drain(limitMs: number): Promise<void> {
-    await this.#queue.stop(limitMs);
+    await Promise.all([this.#queue.stop(limitMs), this.#rollouts.drain(limitMs)]);
   }
 
   async close(): Promise<void> {
-    await this.#followed.stop();
+    await Promise.all([this.#followed.stop(), this.#rollouts.close()]);
   }
 
   #watchSyncs(): ReflectorGroup<SecretSync> {
@@ -130,7 +141,10 @@ class SecretSyncController implements ManagedKind {
       source: (namespace) => ({ path: collectionPath(secretSyncKind, namespace) }),
       handler: {
         onUpsert: (sync) => this.#waker.syncChanged(sync),
-        onDelete: (sync) => this.#waker.syncGone(sync),
+        onDelete: (sync) => {
+          this.#waker.syncGone(sync);
+          this.#rollouts.forget(objectKey(sync.metadata));
+        },
       },
       onFailure: onWatchFailure,
       onRecovered,
@@ -177,12 +191,31 @@ class SecretSyncController implements ManagedKind {
       snapshots,
       client: kube,
       secretsClient: new SecretsClient({ client: kube }),
+      rollouts: this.#rollouts,
       watchedTarget: (key) => this.#targets.get(key) ?? this.#inTheWay(key),
       watchedToken: (key) => this.#followed.get(key),
       clock,
       logger,
       metrics,
       events: { controller: 'keyframe.dev/secretsync', instance },
+    });
+  }
+
+  #createRollouts(memories: SyncMemories, watchedSync: (key: string) => SecretSync | undefined): Rollouts {
+    const { kube: client, clock, logger } = this.#deps.context;
+    return new Rollouts({
+      client,
+      clock,
+      logger,
+      isAllowed: this.#deps.rolloutsAllowed,
+      current: (key) => memories.find(key)?.resource.current(watchedSync(key)),
+      tell: async (key) => {
+        if (this.#queue.isActive(key)) return 'busy';
+        const next = await this.#reconciler.retell(key);
+        // What a reconcile under way has deferred is judged after it.
+        if (!this.#queue.isActive(key)) this.#waker.afterReconcile(key);
+        return next;
+      },
     });
   }
 

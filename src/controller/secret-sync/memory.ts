@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { OwnWrites } from '../own-writes.ts';
+import type { Outcome } from './status.ts';
 import { ReverseIndex } from '../reverse-index.ts';
 import type { ReportMemory } from '../status-report.ts';
 import type { TokenView } from './service-token-view.ts';
@@ -44,6 +45,10 @@ export interface SyncMemory extends ReportMemory<SecretSync> {
   reconciled: Asked | undefined;
   /** The environment that was asked for when the memory of it was made. */
   environmentPath: string | undefined;
+  /** What the last reconcile came to, for the status to be told again with what its workloads have come to since. */
+  outcome: Outcome | undefined;
+  /** Settles when the status has been told because of a workload. */
+  telling: Promise<unknown> | undefined;
   verified: VerifiedTarget | undefined;
   source: ReadSource | undefined;
   /** What was seen of the ServiceTokens; undefined where none was looked at. */
@@ -88,6 +93,8 @@ export class SyncMemories {
       status: undefined,
       reconciled: undefined,
       environmentPath: undefined,
+      outcome: undefined,
+      telling: undefined,
       verified: undefined,
       source: undefined,
       tokenView: undefined,

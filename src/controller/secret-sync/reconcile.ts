@@ -10,18 +10,22 @@ import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { failureClaim, nextAfter, toDomainError } from '../failure.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import type { HeldData } from '../rollout/converge.ts';
+import { dataMark } from '../rollout/restart-mark.ts';
+import type { Rollouts } from '../rollout/rollouts.ts';
 import { StatusReporter } from '../status-report.ts';
 import type { Next } from '../work-queue.ts';
 import { act } from './act.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { type SourceFacts, judge } from './judge.ts';
+import type { SyncMemory } from './memory.ts';
 import { pinnedTo } from './pin.ts';
 import type { Round } from './read.ts';
 import { isUnsettled } from './service-token-refusals.ts';
 import { askedBy, isMerge, secretSyncKind, targetKeyOf, targetOf } from './resource.ts';
 import type { TokenPlace } from './service-token.ts';
 import { viewOf } from './service-token-view.ts';
-import { type Outcome, nextStatus } from './status.ts';
+import { type Outcome, convergedClaim, nextStatus } from './status.ts';
 import type { TokenSource } from './token-source.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
@@ -32,6 +36,7 @@ export interface ReconcilerDeps extends GatherDeps {
   readonly watchedSync: (key: string) => SecretSync | undefined;
   /** Makes a SecretSync follow these Secrets, by `namespace/name`, and no others. */
   readonly follow: (key: string, secrets: ReadonlySet<string>) => void;
+  readonly rollouts: Pick<Rollouts, 'learn' | 'outcome'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite'>;
@@ -39,8 +44,10 @@ export interface ReconcilerDeps extends GatherDeps {
 }
 
 /** An outcome with what it means for the next time. */
-interface Result extends Outcome {
+interface Result extends Omit<Outcome, 'rollout'> {
   readonly next: Next;
+  /** What the Secret holds, where that is known. */
+  readonly held?: HeldData;
 }
 
 /** Nothing is told yet: the status stays as it is. */
@@ -188,6 +195,7 @@ export class SecretSyncReconciler {
       },
       wanted: { environmentId, revision, revisionId },
       synced: { revision, revisionId, secretCount: count, target: { name, uid, resourceVersion } },
+      held: { revision, revisionId, data: dataMark(fingerprint) },
       next: this.#untilExpiry(tokenExpiresAt),
     };
   }
@@ -229,14 +237,56 @@ export class SecretSyncReconciler {
   }
 
   /** Writes the status where it differs; answers when to come back. */
-  async #report({ key, sync, memory }: Round, result: Result): Promise<Next> {
-    const status = nextStatus(sync, memory.status, result, this.#deps.clock.now());
-    const { claim, next } = result;
-    const onTold = (): void => {
-      memory.reconciled = askedBy(sync);
-    };
-    return await this.#reporter.report({ key, resource: sync, memory }, { claim, status, next, onTold });
+  async #report(round: Round, { next, held, ...result }: Result): Promise<Next> {
+    const { sync, memory } = round;
+    // Two patches at once would be in each other's way.
+    await memory.telling;
+    memory.outcome = { ...result, rollout: this.#deps.rollouts.learn(sync, held) };
+    return await this.#tell(round, memory.outcome, {
+      next,
+      onTold: () => {
+        memory.reconciled = askedBy(sync);
+      },
+    });
   }
+
+  /**
+   * Tells the status again with what the SecretSync's workloads have come to, without looking at anything else. Nothing
+   * is told of a spec that has not been reconciled yet. Never throws for what the world does.
+   */
+  async retell(key: string): Promise<Next> {
+    const { memories, watchedSync, rollouts } = this.#deps;
+    const memory = memories.find(key);
+    const sync = memory?.resource.current(watchedSync(key));
+    if (memory?.outcome === undefined || sync === undefined || !isReconciled(sync, memory)) return { kind: 'done' };
+    const outcome = { ...memory.outcome, rollout: rollouts.outcome(sync) };
+    const telling = this.#tell({ key, sync, memory }, outcome, { next: { kind: 'done' }, onTold: () => {} });
+    memory.telling = telling;
+    return await telling.finally(() => {
+      memory.telling = undefined;
+    });
+  }
+
+  async #tell(
+    { key, sync, memory }: Pick<Round, 'key' | 'sync' | 'memory'>,
+    outcome: Outcome,
+    { next, onTold }: { readonly next: Next; readonly onTold: () => void },
+  ): Promise<Next> {
+    const newest = memory.resource.current(this.#deps.watchedSync(key));
+    // Of the same spec, so what was found is true of it; its status may have been told since because of a workload.
+    const isSame =
+      newest?.metadata.uid === sync.metadata.uid && newest.metadata.generation === sync.metadata.generation;
+    const resource = isSame ? newest : sync;
+    const status = nextStatus(resource, memory.status, outcome, this.#deps.clock.now());
+    const also = convergedClaim(outcome.rollout.claim);
+    return await this.#reporter.report({ key, resource, memory }, { claim: outcome.claim, status, next, also, onTold });
+  }
+}
+
+/** Whether the last reconcile was about the SecretSync's present spec. */
+function isReconciled(sync: SecretSync, { reconciled }: SyncMemory): boolean {
+  const { uid, generation } = askedBy(sync);
+  return reconciled?.uid === uid && reconciled.generation === generation;
 }
 
 /** Whether the SecretSync's annotation asks for a look at everything, and did not at the last reconcile. */

@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ReadyClaim, conditionClaims, earliest, kubeTime, mergeConditions } from '../conditions.ts';
+import {
+  type ConditionClaim,
+  type ReadyClaim,
+  conditionClaims,
+  earliest,
+  kubeTime,
+  mergeConditions,
+} from '../conditions.ts';
 import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
+import type { RolloutOutcome } from '../rollout/rollouts.ts';
+import type { SideClaim } from '../status-report.ts';
 
 /** What one reconcile came to, as far as the status tells it. */
 export interface Outcome {
@@ -10,6 +19,7 @@ export interface Outcome {
     { readonly environmentId: string; readonly revision: number; readonly revisionId: string } | undefined;
   /** The target as it was written or found right; undefined where it was not. */
   readonly synced: SyncedTarget | undefined;
+  readonly rollout: RolloutOutcome;
 }
 
 export interface SyncedTarget {
@@ -26,10 +36,12 @@ export interface SyncedTarget {
 export function nextStatus(
   sync: SecretSync,
   known: SecretSyncStatus | undefined,
-  { claim, wanted, synced }: Outcome,
+  { claim, wanted, synced, rollout }: Outcome,
   nowMs: number,
 ): SecretSyncStatus {
-  const present = sync.status ?? {};
+  const { workloads: _, ...present } = sync.status ?? {};
+  const { claim: converged, workloads } = rollout;
+  const claims = [...conditionClaims(claim), ...(converged === undefined ? [] : [converged])];
   const now = kubeTime(nowMs);
   const generation = sync.metadata.generation ?? 0;
   const context = { present: present.conditions, known: known?.conditions, generation, now };
@@ -38,7 +50,8 @@ export function nextStatus(
     observedGeneration: generation,
     ...(wanted === undefined ? {} : wantedFields(wanted)),
     ...(synced === undefined ? {} : syncedFields([present, known ?? {}], synced, now)),
-    conditions: mergeConditions(conditionClaims(claim), context),
+    ...(workloads === undefined ? {} : { workloads: [...workloads] }),
+    conditions: mergeConditions(claims, context).filter(({ type }) => type !== 'Converged' || converged !== undefined),
   };
 }
 
@@ -56,4 +69,12 @@ function syncedFields(
   );
   const lastSyncTime = earliest(same.map((status) => status.lastSyncTime)) ?? now;
   return { syncedRevision: revision, syncedRevisionId: revisionId, secretCount, target, lastSyncTime };
+}
+
+// What passes by itself, and what is as it should be.
+const calmReasons: ReadonlySet<string> = new Set(['Converged', 'RollingOut', 'RolloutPending', 'Suspended']);
+
+/** The condition Converged as an Event tells of it. */
+export function convergedClaim(claim: ConditionClaim | undefined): SideClaim | undefined {
+  return claim === undefined ? undefined : { claim, action: 'Rollout', isTrouble: !calmReasons.has(claim.reason) };
 }

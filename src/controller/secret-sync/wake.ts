@@ -20,6 +20,8 @@ import { type StateDeps, snapshotVersionOf } from './state.ts';
 export interface WakerDeps {
   readonly clock: Clock;
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'forget' | 'isActive'>;
+  /** Whether a SecretSync's status may be being written: events are judged after that. */
+  readonly isBusy: (key: string) => boolean;
   readonly memories: SyncMemories;
   readonly changes: Pick<ChangeFeed, 'compare'>;
   readonly follow: (key: string, secrets: ReadonlySet<string>) => void;
@@ -75,7 +77,10 @@ export class Waker {
 
   constructor(deps: WakerDeps) {
     this.#deps = deps;
-    this.#checks = new EventChecks({ queue: deps.queue, deferredOf: (key) => deps.memories.find(key)?.deferred });
+    this.#checks = new EventChecks({
+      queue: { add: (key) => deps.queue.add(key), isActive: deps.isBusy },
+      deferredOf: (key) => deps.memories.find(key)?.deferred,
+    });
     const wake = (key: string): void => deps.queue.add(key);
     this.#throttle = new WakeThrottle({ clock: deps.clock, intervalMs: sharedIntervalMs, wake });
   }
@@ -90,9 +95,7 @@ export class Waker {
     this.#checks.notice(key, () => {
       if (!memory.resource.observe(sync)) return false;
       if (isChanged(sync, memory)) return true;
-      const statusDiffers = statusPatch(sync.status, memory.status ?? {}) !== undefined;
-      // After a failure the next try puts the status right as well.
-      if (statusDiffers && memory.failure === undefined) queue.addAfter(key, repairDelayMs);
+      if (statusPatch(sync.status, memory.status ?? {}) !== undefined) queue.addAfter(key, repairDelayMs);
       return false;
     });
   }
@@ -168,8 +171,8 @@ export class Waker {
     const { memories, queue } = this.#deps;
     if (event.kind === 'environment') {
       for (const key of memories.byEnvironment(event.environmentId)) {
-        const isNews = event.ended === true || !memories.isResolved(key) || memories.find(key)?.isPinned !== true;
-        if (isNews) queue.add(key);
+        const concerns = event.ended === true || !memories.isResolved(key) || memories.find(key)?.isPinned !== true;
+        if (concerns) queue.add(key);
       }
       return;
     }

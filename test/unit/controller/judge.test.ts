@@ -1,60 +1,18 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import {
-  type Decision,
-  type Facts,
-  type OwnedTargetFacts,
-  type SourceFacts,
-  judge,
-} from '../../../src/controller/secret-sync/judge.ts';
-import type { SecretSync } from '../../../src/controller/generated/secret-sync.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { type Decision, type Facts, judge } from '../../../src/controller/secret-sync/judge.ts';
 import { secretSync } from './builders.ts';
-
-const source: SourceFacts = {
-  environmentId: 'e',
-  revision: 7,
-  revisionId: 'r7',
-  keys: ['A', 'B'],
-  names: ['A', 'B'],
-  bytes: 10,
-  unmetNeed: undefined,
-  record: { 'keyframe.dev/source': 'acme/web/prod@e' },
-  fingerprint: Buffer.from('wanted'),
-};
-const owned: OwnedTargetFacts = {
-  state: 'owned',
-  uid: 'u',
-  resourceVersion: '5',
-  type: 'Opaque',
-  isImmutable: false,
-  isDeleting: false,
-  metadataFits: true,
-  record: { 'keyframe.dev/source': 'acme/web/prod@e' },
-  keys: ['A', 'B'],
-  fingerprint: Buffer.from('wanted'),
-};
-const precondition = { uid: 'u', resourceVersion: '5' };
-const merging = secretSync({ target: { creationPolicy: 'Merge' } });
-const unreadable = new DomainError('not_found', 'environment acme/web/prod does not exist');
-
-function facts(more: Partial<Facts>): Facts {
-  return { sync: secretSync(), target: owned, source, ...more };
-}
-
-/** The Secret with three keys more, which the environment has not. */
-function lossy(more: Partial<OwnedTargetFacts> = {}): OwnedTargetFacts {
-  return { ...owned, keys: ['A', 'B', 'X', 'Y', 'Z'], fingerprint: Buffer.from('other'), ...more };
-}
-
-/** The record of a Secret that was pinned. */
-function pinned(pin: string): OwnedTargetFacts['record'] {
-  return { 'keyframe.dev/source': `acme/web/prod@e#${pin}` };
-}
-
-const lostDigest = createHash('sha256').update('X\nY\nZ\n').digest('hex').slice(0, 32);
-const lost = (annotation: string): SecretSync =>
-  secretSync({ metadata: { annotations: { 'keyframe.dev/allow-deletion': annotation } } });
+import {
+  facts,
+  lossy,
+  lost,
+  lostDigest,
+  merging,
+  owned,
+  pinned,
+  precondition,
+  source,
+  unreadable,
+} from './judge-facts.ts';
 
 const decided: readonly [sentence: string, facts: Facts, decision: Decision][] = [
   ['a Secret that holds what the environment holds is kept', facts({}), { action: 'keep' }],

@@ -1,0 +1,112 @@
+import type { Workload, WorkloadKind } from './targets.ts';
+
+/** How far a workload's pods are with its present pod template. */
+export interface Verdict {
+  readonly state:
+    /** All pods were started from it and are available. */
+    | 'done'
+    /** Its controller is at it. */
+    | 'rolling'
+    /** It goes on only when somebody does something. */
+    | 'held'
+    /** Its controller has given up. */
+    | 'stuck';
+  /** What is missing, as a clause; empty when it is done. */
+  readonly message: string;
+  readonly replicas: number;
+  /** Pods that were started from the present template and are available, as far as the workload's status tells. */
+  readonly updatedReplicas: number;
+}
+
+/**
+ * Judges a workload from itself alone, as `kubectl rollout status` does (k8s.io/kubectl/pkg/polymorphichelpers), but
+ * where old pods are left on purpose: a partition, the strategy OnDelete and a paused Deployment are not done before
+ * their last pod is up to date.
+ */
+export function judgeWorkload(kind: WorkloadKind, workload: Workload): Verdict {
+  const counts = countsOf(kind, workload);
+  const { replicas, updatedReplicas, wanted } = counts;
+  const verdict = (state: Verdict['state'], message: string): Verdict => ({
+    state,
+    message,
+    replicas,
+    updatedReplicas,
+  });
+  if (!isObserved(workload)) {
+    return verdict('rolling', 'its controller has not seen the change of its pod template yet');
+  }
+  if (isComplete(counts)) return verdict('done', '');
+  const message = `${updatedReplicas} of ${wanted} pods are up to date and available`;
+  const hold = counts.updated < Math.max(wanted, replicas) ? holdOf(kind, workload, counts) : undefined;
+  if (hold !== undefined) return verdict('held', `${message}; ${hold}`);
+  if (hasMissedDeadline(workload)) return verdict('stuck', `${message}; its progressDeadlineSeconds are over`);
+  return verdict('rolling', message);
+}
+
+function isObserved({ metadata, status }: Workload): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+}
+
+function isComplete({ wanted, replicas, updated, available }: Counts): boolean {
+  return updated >= wanted && replicas <= updated && available >= wanted;
+}
+
+interface Counts {
+  readonly wanted: number;
+  /** All that there are, old ones too. */
+  readonly replicas: number;
+  readonly updated: number;
+  /** Those of the updated pods that are certainly available: old ones count as available first. */
+  readonly updatedReplicas: number;
+  readonly available: number;
+}
+
+const nothingYet = {
+  replicas: 0,
+  updatedReplicas: 0,
+  readyReplicas: 0,
+  availableReplicas: 0,
+  desiredNumberScheduled: 0,
+  updatedNumberScheduled: 0,
+  numberAvailable: 0,
+};
+
+function countsOf(kind: WorkloadKind, { spec, status }: Workload): Counts {
+  const all = { ...nothingYet, ...status };
+  if (kind === 'DaemonSet') {
+    const { desiredNumberScheduled: wanted, numberAvailable: available } = all;
+    return counted({ wanted, replicas: wanted, updated: Math.min(all.updatedNumberScheduled, wanted), available });
+  }
+  const { replicas, updatedReplicas: updated } = all;
+  // What a StatefulSet calls available waits for minReadySeconds as well; kubectl asks for ready pods.
+  const available = kind === 'StatefulSet' ? all.readyReplicas : all.availableReplicas;
+  return counted({ wanted: spec?.replicas ?? 1, replicas, updated, available });
+}
+
+function counted(counts: Omit<Counts, 'updatedReplicas'>): Counts {
+  const { replicas, updated, available } = counts;
+  const old = Math.max(replicas - updated, 0);
+  return { ...counts, updatedReplicas: Math.min(updated, Math.max(available - old, 0)) };
+}
+
+/** What keeps a workload's controller from replacing the pods that are left, and what to do; undefined where nothing does. */
+function holdOf(kind: WorkloadKind, { spec = {}, metadata }: Workload, counts: Counts): string | undefined {
+  if (kind === 'Deployment') {
+    const command = `\`kubectl rollout resume deployment/${metadata.name}\``;
+    return spec.paused === true ? `it is paused: ${command} goes on` : undefined;
+  }
+  if (spec.updateStrategy?.type === 'OnDelete') {
+    return 'its updateStrategy is OnDelete: delete the other pods, and it makes them anew';
+  }
+  return kind === 'StatefulSet' ? partitionHold(spec.updateStrategy?.rollingUpdate?.partition ?? 0, counts) : undefined;
+}
+
+function partitionHold(partition: number, { updated, wanted }: Counts): string | undefined {
+  if (partition === 0 || updated < wanted - partition) return undefined;
+  return `the partition of its updateStrategy (${partition}) keeps the others: lower it`;
+}
+
+// The Deployment controller says so for good until a pod makes progress.
+function hasMissedDeadline({ status }: Workload): boolean {
+  return status?.conditions?.some(({ reason }) => reason === 'ProgressDeadlineExceeded') ?? false;
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { kubeTime } from '../conditions.ts';
+
+/** Begins the name of every annotation by which a pod template tells the SecretSyncs that it was restarted for. */
+export const markPrefix = 'rollout.keyframe.dev/';
+
+/** What a restart leaves in a pod template. */
+export interface RestartMark {
+  /** The revision whose data the pods were restarted for. */
+  readonly revision: number;
+  /** Tells that data from other data; see `dataMark`. */
+  readonly data: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+// Kubernetes' limit for the part of an annotation's name behind the slash.
+const longestName = 63;
+const hashLength = 22;
+
+/**
+ * The annotation of a SecretSync: two that restart one workload have one each. A name that is too long is cut and gets
+ * a hash, behind an underscore, which no SecretSync's name has.
+ */
+export function markAnnotation(syncName: string): string {
+  if (syncName.length <= longestName) return `${markPrefix}${syncName}`;
+  const hash = createHash('sha256').update(syncName).digest('hex').slice(0, hashLength);
+  return `${markPrefix}${syncName.slice(0, longestName - hashLength - 1)}_${hash}`;
+}
+
+/**
+ * What stands for a Secret's data in an annotation that many may read: half of its keyed fingerprint. Without the key of
+ * this installation nobody can try values against it, and two Secrets of equal data have different ones.
+ */
+export function dataMark(fingerprint: Buffer): string {
+  return fingerprint.toString('hex', 0, 16);
+}
+
+/** As the annotation has it: `revision/data/time`. */
+export function formatMark({ revision, data, at }: RestartMark): string {
+  return `${revision}/${data}/${kubeTime(at)}`;
+}
+
+/** Reads an annotation; undefined where there is none, or where it was spoilt by hand. */
+export function parseMark(text: string | undefined): RestartMark | undefined {
+  const [, revision, data, time] = /^([0-9]{1,15})\/([0-9a-f]{32})\/([-0-9:TZ]{20})$/.exec(text ?? '') ?? [];
+  const at = Date.parse(time ?? '');
+  return data === undefined || Number.isNaN(at) ? undefined : { revision: Number(revision), data, at };
+}

@@ -1,0 +1,249 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  type RolloutFacts,
+  type RolloutPlan,
+  type TargetFacts,
+  planRollout,
+} from '../../../src/controller/rollout/converge.ts';
+import { dataMark, formatMark, markAnnotation, parseMark } from '../../../src/controller/rollout/restart-mark.ts';
+import { RolloutMemory, mostSettleMs, settleMs } from '../../../src/controller/rollout/rollout-memory.ts';
+import type { Workload } from '../../../src/controller/rollout/targets.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const data = 'a'.repeat(32);
+const other = 'b'.repeat(32);
+const web = { kind: 'Deployment', name: 'web' } as const;
+const timeoutMs = 600_000;
+
+interface Shape {
+  /** What its pod template was restarted for, by SecretSync; nobody by default. */
+  readonly marks?: Readonly<Record<string, string>>;
+  readonly updated?: number;
+  readonly deadline?: boolean;
+}
+
+function workload({ marks = {}, updated = 2, deadline = false }: Shape = {}): Workload {
+  const conditions = deadline ? [{ type: 'Progressing', reason: 'ProgressDeadlineExceeded' }] : [];
+  return {
+    metadata: { name: 'web', namespace: 'ns', uid: 'u', resourceVersion: '1', generation: 1 },
+    spec: { replicas: 2, template: { metadata: { annotations: marks } } },
+    status: { observedGeneration: 1, replicas: 2, updatedReplicas: updated, availableReplicas: 2, conditions },
+  };
+}
+
+function marked(mark = data, at = now - 60_000, sync = 'app'): Record<string, string> {
+  return { [markAnnotation(sync)]: formatMark({ revision: 3, data: mark, at }) };
+}
+
+function target(found: Workload | undefined, more: Partial<TargetFacts> = {}): TargetFacts {
+  const calm = { isSeen: true, isForbidden: false, rollingSince: now, restartFrom: now, refusal: undefined };
+  return { target: web, workload: found, ...calm, ...more };
+}
+
+function plan(...targets: readonly TargetFacts[]): RolloutPlan {
+  const held = { revision: 7, revisionId: 'r7', data };
+  const facts: RolloutFacts = { syncName: 'app', held, targets, timeoutMs, timeout: '10m', now };
+  return planRollout(facts);
+}
+
+type Case = readonly [sentence: string, target: TargetFacts, reason: string, restarts: number, wakeInMs?: number];
+
+const cases: readonly Case[] = [
+  ['with its mark and all pods has converged', target(workload({ marks: marked() })), 'Converged', 0],
+  ['without a mark is restarted', target(workload()), 'RolloutPending', 1],
+  ['with the mark of other data is restarted', target(workload({ marks: marked(other) })), 'RolloutPending', 1],
+  [
+    'with a mark that was spoilt is restarted',
+    target(workload({ marks: { [markAnnotation('app')]: 'x' } })),
+    'RolloutPending',
+    1,
+  ],
+  [
+    'with just the mark of another SecretSync is restarted',
+    target(workload({ marks: marked(data, now, 'b') })),
+    'RolloutPending',
+    1,
+  ],
+  ['is let alone while changes may still come', target(workload(), { restartFrom: now + 5 }), 'RolloutPending', 0, 5],
+  [
+    'is let alone while it rolls out, until the timeout',
+    target(workload({ marks: marked(other), updated: 1 }), { rollingSince: now - 1000 }),
+    'RolloutPending',
+    0,
+    timeoutMs - 1000,
+  ],
+  [
+    'is let alone while it rolls out, however short a while ago its own restart began that',
+    target(workload({ marks: marked(other, now - 2000), updated: 0 })),
+    'RolloutPending',
+    0,
+    timeoutMs,
+  ],
+  [
+    'is restarted when its rollout has taken too long',
+    target(workload({ marks: marked(other), updated: 1 }), { rollingSince: now - timeoutMs }),
+    'RolloutPending',
+    1,
+  ],
+  [
+    'is restarted at once where another SecretSync has just restarted it',
+    target(workload({ marks: marked(other, now - 2000, 'b'), updated: 0 })),
+    'RolloutPending',
+    1,
+  ],
+  [
+    'is restarted when it is stuck with older data',
+    target(workload({ marks: marked(other), updated: 1, deadline: true })),
+    'RolloutPending',
+    1,
+  ],
+  [
+    'with its mark and old pods rolls out',
+    target(workload({ marks: marked(), updated: 1 })),
+    'RollingOut',
+    0,
+    timeoutMs,
+  ],
+  [
+    'is stuck after the timeout',
+    target(workload({ marks: marked(), updated: 1 }), { rollingSince: now - timeoutMs }),
+    'RolloutStuck',
+    0,
+  ],
+  [
+    'is stuck when its own deadline is over',
+    target(workload({ marks: marked(), updated: 1, deadline: true })),
+    'RolloutStuck',
+    0,
+  ],
+  ['is not found where there is none', target(undefined), 'WorkloadNotFound', 0],
+  ['is not known before the first list', target(undefined, { isSeen: false }), 'RolloutPending', 0],
+  [
+    'cannot be seen without the rights',
+    target(undefined, { isSeen: false, isForbidden: true }),
+    'RolloutsForbidden',
+    0,
+  ],
+  [
+    'whose restart was refused is tried again',
+    target(workload(), { refusal: '403 Forbidden' }),
+    'RolloutsForbidden',
+    1,
+  ],
+];
+
+describe('a workload', () => {
+  test.each(cases)('%s', (...[, facts, reason, restarts, wakeInMs]: Case) => {
+    const { claim, restarts: planned, wakeAt } = plan(facts);
+    expect(claim.reason).toBe(reason);
+    expect(planned).toHaveLength(restarts);
+    expect(wakeAt).toBe(wakeInMs === undefined ? undefined : now + wakeInMs);
+    expect(claim.status).toBe({ Converged: 'True', RolloutsForbidden: 'Unknown' }[reason] ?? 'False');
+  });
+
+  test('that has the data of an older revision tells the newest revision with the same data', () => {
+    expect(plan(target(workload({ marks: marked() }))).workloads).toEqual([
+      { ...web, revision: 7, replicas: 2, updatedReplicas: 2 },
+    ]);
+    expect(plan(target(workload({ marks: marked(other) }))).workloads[0]?.revision).toBe(3);
+    expect(plan(target(workload())).workloads).toEqual([{ ...web, replicas: 2, updatedReplicas: 2 }]);
+  });
+});
+
+test('of several workloads the gravest gives the reason, and the others are told behind it', () => {
+  const set = { kind: 'StatefulSet', name: 'db' } as const;
+  const { claim } = plan(
+    target(workload({ marks: marked() })),
+    target(workload({ marks: marked(), updated: 1 })),
+    target(undefined, { target: set }),
+  );
+  expect(claim).toMatchObject({ status: 'False', reason: 'WorkloadNotFound' });
+  expect(claim.message).toBe(
+    'StatefulSet db is not in this namespace: make it, or take it out of spec.rollout.targets. ' +
+      'Deployment web rolls out: 1 of 2 pods are up to date and available.',
+  );
+});
+
+describe('the annotation', () => {
+  test('has the name of the SecretSync, cut where Kubernetes allows no more, and never that of another one', () => {
+    expect(markAnnotation('app')).toBe('rollout.keyframe.dev/app');
+    const long = 'a'.repeat(64);
+    const names = [long, `${long}b`, 'a'.repeat(63)].map((name) =>
+      markAnnotation(name).slice('rollout.keyframe.dev/'.length),
+    );
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(/^[a-z0-9][-a-z0-9_.]{0,61}[a-z0-9]$/);
+    expect(names[0]).toContain('_');
+  });
+
+  test('is read as it was written, and not at all where somebody spoilt it', () => {
+    const mark = { revision: 12, data: dataMark(Buffer.alloc(32, 0xab)), at: now };
+    expect(mark.data).toBe('ab'.repeat(16));
+    expect(parseMark(formatMark(mark))).toEqual(mark);
+    for (const text of [undefined, '', '12', `12/${data}`, `12/${data}/yesterday`, `-1/${data}/2026-01-01T00:00:00Z`])
+      expect(parseMark(text)).toBeUndefined();
+  });
+});
+
+describe('the settle time', () => {
+  const held = (mark: string): { revision: number; revisionId: string; data: string } => ({
+    revision: 1,
+    revisionId: mark,
+    data: mark,
+  });
+
+  test('begins anew with each change of the data, but ends at last', () => {
+    const memory = new RolloutMemory();
+    memory.hold(held('0'), now);
+    expect(memory.restartFrom(web)).toBe(now + settleMs);
+    for (let second = 1; second <= 60; second += 1) memory.hold(held(String(second)), now + second * 1000);
+    expect(memory.restartFrom(web)).toBe(now + mostSettleMs);
+    memory.settled();
+    memory.hold(held('later'), now + 100_000);
+    expect(memory.restartFrom(web)).toBe(now + 100_000 + settleMs);
+  });
+
+  test('does not begin for a revision with the same data', () => {
+    const memory = new RolloutMemory();
+    memory.hold(held('same'), now);
+    memory.hold({ ...held('same'), revision: 2 }, now + 60_000);
+    expect(memory.restartFrom(web)).toBe(now + settleMs);
+  });
+
+  test('follows each restart, whoever takes the annotation away again', () => {
+    const memory = new RolloutMemory();
+    memory.hold(held('x'), now);
+    memory.restarted(web, now + 50_000);
+    expect(memory.restartFrom(web)).toBe(now + 50_000 + settleMs);
+  });
+});
+
+describe('the time of a rollout', () => {
+  const rolling = workload({ updated: 1 });
+  const since = (at: number, found: Workload, status?: 'True' | 'False', reason = 'RollingOut'): number => {
+    const converged =
+      status === undefined
+        ? undefined
+        : { type: 'Converged', status, reason, message: '', lastTransitionTime: new Date(now - 90_000).toISOString() };
+    return new RolloutMemory().rollingSince(web, found, { now: at, converged });
+  };
+
+  test('counts from the restart, or from when the condition began to be false, after the memory was lost', () => {
+    expect(since(now, rolling)).toBe(now);
+    expect(since(now, rolling, 'True', 'Converged')).toBe(now);
+    expect(since(now, rolling, 'False')).toBe(now - 90_000);
+    expect(since(now, rolling, 'False', 'WorkloadNotFound')).toBe(now);
+    expect(since(now, workload({ updated: 1, marks: marked(data, now - 30_000) }), 'False')).toBe(now - 30_000);
+    expect(since(now, workload({ updated: 1, marks: marked(data, now + 3_600_000) }), 'False')).toBe(now);
+  });
+
+  test('goes on as long as the rollout does, and begins anew with the next', () => {
+    const memory = new RolloutMemory();
+    const at = (moment: number, found: Workload): number =>
+      memory.rollingSince(web, found, { now: moment, converged: undefined });
+    expect(at(now, rolling)).toBe(now);
+    expect(at(now + 5000, rolling)).toBe(now);
+    at(now + 6000, workload());
+    expect(at(now + 9000, rolling)).toBe(now + 9000);
+  });
+});
