@@ -16,17 +16,26 @@ export class TokenSite {
   readonly environment: ApiEnvironment;
   readonly namespace: string;
 
-  private constructor(stack: Stack, environment: ApiEnvironment) {
+  readonly #kinds: readonly string[];
+
+  private constructor(stack: Stack, environment: ApiEnvironment, kinds: readonly string[]) {
     this.#stack = stack;
     this.environment = environment;
+    this.#kinds = kinds;
     this.namespace = stack.takeNamespace();
   }
 
-  /** Makes the environment, with one secret in it, in a new namespace; `grant` with the AccessGrant for it. */
-  static async make(stack: Stack, { granted = true }: { readonly granted?: boolean } = {}): Promise<TokenSite> {
+  /** Makes the environment, with one secret in it, in a new namespace; `granted` with the AccessGrant, for those kinds. */
+  static async make(
+    stack: Stack,
+    {
+      granted = true,
+      kinds = ['ServiceToken'],
+    }: { readonly granted?: boolean; readonly kinds?: readonly string[] } = {},
+  ): Promise<TokenSite> {
     const environment = await stack.admin.makeEnvironment();
     await environment.change({ A: 'alpha' });
-    const site = new TokenSite(stack, environment);
+    const site = new TokenSite(stack, environment, kinds);
     if (granted) await site.grant();
     return site;
   }
@@ -38,7 +47,7 @@ export class TokenSite {
 
   async grant(permission: 'Read' | 'ReadWrite' = 'ReadWrite'): Promise<void> {
     const { organization, project, name } = this.environment.ref;
-    const rules = [{ organization, project, environments: [name], permission }];
+    const rules = [{ organization, project, environments: [name], permission, kinds: this.#kinds }];
     const spec: Partial<AccessGrant['spec']> = {
       namespaces: [this.namespace],
       rules: rules as AccessGrant['spec']['rules'],

@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ensureBinaries } from '../../scripts/cluster/build.ts';
+import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
+import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
+import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
+import { startOwnCluster } from '../support/own-cluster.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { tokensMadeBy } from '../support/resource-rows.ts';
+import { ResourceSite } from '../support/resource-site.ts';
+import { Stack } from '../support/stack.ts';
+import { TokenSite } from '../support/token-site.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const resources = new AsyncDisposableStack();
+const patient = { timeoutMs: 40_000 };
+const both = { kinds: ['ServiceToken', 'SecretSnapshot'] };
+let stack: Stack;
+let database: PostgresProxy;
+let kubeconfig: string;
+
+beforeAll(async () => {
+  // Of its own, because SecretEnvironments are the whole cluster's.
+  ({ kubeconfig } = await startOwnCluster(resources));
+  stack = await Stack.start(resources, { namespaces: 5, adminKubeconfig: kubeconfig });
+  database = await PostgresProxy.start(stack.databaseUrl);
+  resources.defer(() => database.close());
+  await stack.startController({ databaseUrl: database.url });
+}, 120_000);
+
+afterAll(() => resources.disposeAsync());
+
+function snapshotsIn({ namespace }: TokenSite): ResourceSite<SecretSnapshot> {
+  return new ResourceSite({ kube: stack.kube, kind: 'SecretSnapshot', plural: 'secretsnapshots', namespace });
+}
+
+describe('two ServiceTokens for one Secret', () => {
+  test('are not mixed: one has it, the other one says whose it is, and takes over when that is gone', async () => {
+    const site = await TokenSite.make(stack);
+    await Promise.all(['one', 'other'].map((name) => site.create({ secretName: 'shared' }, name)));
+    const [winner, loser] = await waitFor('one of them to have the Secret', async () => {
+      const reasons = [await site.condition('Ready', 'one'), await site.condition('Ready', 'other')].map(
+        (ready) => ready?.reason,
+      );
+      expect(new Set(reasons)).toEqual(new Set(['Issued', 'TargetNotOwned']));
+      return reasons[0] === 'Issued' ? (['one', 'other'] as const) : (['other', 'one'] as const);
+    });
+    expect((await site.condition('Ready', loser))?.message).toContain(`it belongs to ServiceToken ${winner}`);
+    const value = await site.value('shared');
+    expect(await site.answer(value)).toBe(200);
+    // Nothing of the one without a Secret could work.
+    const live = async (name: string): Promise<unknown[]> => {
+      const tokens = await tokensMadeBy(stack.databaseUrl, (await site.resource(name)).metadata.uid);
+      return tokens.flatMap(({ credentials }) =>
+        credentials.filter(({ isLive, state }) => isLive && state === 'active'),
+      );
+    };
+    expect(await live(loser)).toEqual([]);
+    expect(await live(winner)).toHaveLength(1);
+    await site.delete(winner);
+    await site.waitForReason('Issued', loser);
+    expect(await site.answer(value)).toBe(401);
+    expect(await site.answer(await site.value('shared'))).toBe(200);
+  }, 60_000);
+});
+
+describe('an environment that is purged and made anew under the same slugs', () => {
+  test('is another one: the old token is dead, the ServiceToken has one for the new one, the snapshot stays gone', async () => {
+    const site = await TokenSite.make(stack, both);
+    const { organization, project, name } = site.environment.ref;
+    const snapshots = snapshotsIn(site);
+    await site.create();
+    const before = await site.waitForSerial(1);
+    const { tokenId } = (await site.resource()).status ?? {};
+    await snapshots.create({ source: { environmentRef: site.environment.ref } }, 'old');
+    const old = await snapshots.waitForReason('old', 'Taken');
+    const path = `/environments/${organization}/${project}`;
+    await stack.admin.call('DELETE', `${path}/${name}`);
+    await snapshots.waitForReason('old', 'EnvironmentDeleted');
+    expect(await site.answer(before)).toBe(401);
+    await stack.admin.call('POST', `${path}/${name}/purge`);
+    await stack.admin.call('POST', path, { slug: name });
+    await snapshots.waitForReason('old', 'SnapshotGone', patient);
+    await site.patch({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
+    await waitFor('a token for the new environment', async () => {
+      const { status } = await site.resource();
+      expect(status?.tokenId).not.toBe(tokenId);
+      expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', reason: 'Issued' }));
+      expect(await site.answer(await site.value())).toBe(200);
+      return true;
+    });
+    expect(await site.answer(before)).toBe(401);
+    expect((await snapshots.get('old')).status?.snapshotId).toBe(old.status?.snapshotId);
+    await snapshots.create({ source: { environmentRef: site.environment.ref } }, 'new');
+    expect((await snapshots.waitForReason('new', 'Taken')).status).toMatchObject({ revision: 0, secretCount: 0 });
+  }, 60_000);
+});
+
+describe('kubectl wait --for=condition=Ready', () => {
+  test('ends for each kind when it is ready, and not before', async () => {
+    const { kube } = stack;
+    const site = await TokenSite.make(stack, { ...both, granted: false });
+    const { namespace, environment } = site;
+    await site.create();
+    await site.waitForReason('AccessDenied');
+    await expect(kubectlWait('servicetoken/ci', namespace, '1s')).rejects.toThrow(
+      'timed out waiting for the condition',
+    );
+    await site.grant();
+    await snapshotsIn(site).create({ source: { environmentRef: environment.ref } }, 'taken');
+    const environments = new ResourceSite<SecretEnvironment>({
+      kube,
+      kind: 'SecretEnvironment',
+      plural: 'secretenvironments',
+    });
+    await environments.create({ environmentRef: environment.ref }, 'found');
+    const expectWaited = async (name: string): Promise<void> => {
+      expect((await kubectlWait(name, namespace, '30s')).stdout).toMatch(/ condition met\n$/);
+    };
+    const made = [
+      'servicetoken/ci',
+      'secretsnapshot/taken',
+      'secretenvironment/found',
+      `accessgrant/${site.grantName}`,
+    ];
+    for (const name of made) await expectWaited(name);
+    const syncs = new ResourceSite<SecretSync>({ kube, kind: 'SecretSync', plural: 'secretsyncs', namespace });
+    await syncs.create({ environmentRef: environment.ref, tokenSecretRef: { name: 'ci' } }, 'app');
+    await expectWaited('secretsync/app');
+  }, 120_000);
+
+  async function kubectlWait(name: string, namespace: string, timeout: string): Promise<{ stdout: string }> {
+    const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
+    const args = ['wait', '--for=condition=Ready', name, '-n', namespace, `--timeout=${timeout}`];
+    return await promisify(execFile)(kubectl, ['--kubeconfig', kubeconfig, ...args]);
+  }
+});
+
+// The last one: it takes the database away for good.
+describe('a resource whose database is gone for good', () => {
+  test('is held with advice when it is deleted, and let go by force', async () => {
+    const site = await TokenSite.make(stack, both);
+    const snapshots = snapshotsIn(site);
+    await site.create();
+    await site.waitForSerial(1);
+    await snapshots.create({ source: { environmentRef: site.environment.ref }, deletionPolicy: 'Delete' }, 'taken');
+    await snapshots.waitForReason('taken', 'Taken');
+    database.refuse();
+    database.kill();
+    await site.delete();
+    await snapshots.delete('taken');
+    const { message } = await site.waitForReason('StoreUnavailable');
+    expect(message).toContain('annotate it with keyframe.dev/force-finalize="true"');
+    await snapshots.waitForReason('taken', 'StoreUnavailable');
+    expect((await site.resource()).metadata.finalizers).toEqual(['keyframe.dev/cleanup']);
+    const forced = { metadata: { annotations: { 'keyframe.dev/force-finalize': 'true' } } };
+    await site.patch(forced);
+    await waitFor(
+      'the ServiceToken to be gone',
+      async () => (await stack.kube.find({ path: site.tokenPath() })) === undefined,
+    );
+    await waitFor('its Secret to be collected', async () => (await site.secret()) === undefined, patient);
+    await snapshots.patch('taken', forced);
+    await snapshots.waitUntilGone('taken');
+  }, 120_000);
+});

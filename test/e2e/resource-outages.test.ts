@@ -1,0 +1,96 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/api-proxy.ts';
+import { startOwnCluster } from '../support/own-cluster.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { ResourceChanges } from '../support/resource-changes.ts';
+import { Stack } from '../support/stack.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// ServiceTokens, SecretSnapshots, SecretEnvironments and AccessGrants are made, withdrawn and deleted while the controller
+// cannot reach its database, or the API server takes no write of it.
+
+const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
+const databaseOutageMs = isFull ? 60_000 : 15_000;
+const refusalMs = isFull ? 30_000 : 5_000;
+// The pauses between two tries grow to a minute and more.
+const patient = { timeoutMs: isFull ? 240_000 : 90_000, pollMs: 100 };
+const limitMs = 400_000;
+
+const resources = new AsyncDisposableStack();
+let stack: Stack;
+let api: ApiProxy;
+let database: PostgresProxy;
+
+beforeAll(async () => {
+  // Of its own, because SecretEnvironments are the whole cluster's.
+  const { kubeconfig } = await startOwnCluster(resources);
+  stack = await Stack.start(resources, { namespaces: 12, adminKubeconfig: kubeconfig });
+  api = await ApiProxy.start(stack.kubeconfigFile);
+  resources.defer(() => api.close());
+  database = await PostgresProxy.start(stack.databaseUrl);
+  resources.defer(() => database.close());
+  await stack.startController({ kubeconfigFile: api.kubeconfigFile, databaseUrl: database.url });
+}, 120_000);
+
+afterAll(() => resources.disposeAsync());
+
+async function expectConverged(changes: ResourceChanges): Promise<void> {
+  const holds = async (): Promise<true> => {
+    await changes.expectConverged();
+    return true;
+  };
+  await waitFor('everything to be as it was asked for', holds, patient);
+}
+
+const isWrite = ({ method, path }: ProxiedRequest): boolean => method !== 'GET' && !path.includes('/leases');
+
+describe('what is made, withdrawn and deleted', () => {
+  test(
+    'while the database is away is done when it is back, and nothing twice',
+    async () => {
+      const changes = await ResourceChanges.prepare(stack);
+      database.refuse();
+      database.kill();
+      const backAtMs = performance.now() + databaseOutageMs;
+      await changes.make();
+      await waitFor(
+        'the outage to be told',
+        async () => (await changes.reasonOfMade()) === 'StoreUnavailable',
+        patient,
+      );
+      await expect(changes.expectConverged()).rejects.toThrow();
+      await pause(backAtMs - performance.now());
+      await database.accept();
+      await expectConverged(changes);
+    },
+    limitMs,
+  );
+
+  test.each([
+    { status: 403, reason: 'Forbidden' },
+    { status: 429, reason: 'TooManyRequests' },
+    { status: 500, reason: 'InternalError' },
+  ])(
+    'while the API server answers every write $status is done afterwards, and nothing twice',
+    async ({ status, reason }) => {
+      const changes = await ResourceChanges.prepare(stack);
+      let refused = 0;
+      let isRefusing = true;
+      const isRefused = (request: ProxiedRequest): boolean => {
+        if (!isRefusing || !isWrite(request)) return false;
+        refused += 1;
+        return true;
+      };
+      api.answer(isRefused, failureAnswer(status, reason), { times: Infinity });
+      const endsAtMs = performance.now() + refusalMs;
+      await changes.make();
+      await waitFor('writes to be refused', () => refused >= 5, patient);
+      await expect(changes.expectConverged()).rejects.toThrow();
+      await pause(Math.max(endsAtMs - performance.now(), 0));
+      isRefusing = false;
+      await expectConverged(changes);
+    },
+    limitMs,
+  );
+});

@@ -1,0 +1,69 @@
+import pg from 'pg';
+
+/** What the database holds of custom resources, read past all of the program. */
+
+export interface CredentialRow {
+  readonly serial: number;
+  readonly state: 'pending' | 'active';
+  /** Whether nothing has revoked it, nor its token. */
+  readonly isLive: boolean;
+}
+
+export interface TokenRow {
+  readonly id: string;
+  readonly isRevoked: boolean;
+  readonly isSuspended: boolean;
+  /** By serial. */
+  readonly credentials: readonly CredentialRow[];
+}
+
+/** Every service token that a resource ever made, whatever claims what. */
+export async function tokensMadeBy(databaseUrl: string, uid: string): Promise<readonly TokenRow[]> {
+  const rows = await query<{ id: string; revoked: boolean; suspended: boolean; credentials: CredentialRow[] }>(
+    databaseUrl,
+    `SELECT t.id, t.revoked_at IS NOT NULL AS revoked, t.suspended_at IS NOT NULL AS suspended,
+       coalesce(json_agg(json_build_object('serial', c.serial, 'state', c.state,
+         'isLive', c.revoked_at IS NULL AND t.revoked_at IS NULL) ORDER BY c.serial)
+         FILTER (WHERE c.id IS NOT NULL), '[]') AS credentials
+     FROM service_token t LEFT JOIN service_token_credential c ON c.service_token_id = t.id
+     WHERE t.created_by_id = $1 GROUP BY t.id`,
+    [uid],
+  );
+  return rows.map(({ id, revoked, suspended, credentials }) => ({
+    id,
+    isRevoked: revoked,
+    isSuspended: suspended,
+    credentials,
+  }));
+}
+
+/** The ids of the snapshots that a resource took and that are there. */
+export async function snapshotsTakenBy(databaseUrl: string, uid: string): Promise<readonly string[]> {
+  const rows = await query<{ id: string }>(databaseUrl, 'SELECT id FROM snapshot WHERE created_by_id = $1', [uid]);
+  return rows.map(({ id }) => id);
+}
+
+/** Makes the newest value of a resource's token older, as if it had been made so much earlier: the shortest interval is a minute. */
+export async function ageToken(databaseUrl: string, uid: string, seconds: number): Promise<void> {
+  await query(
+    databaseUrl,
+    `UPDATE service_token_credential c SET created_at = c.created_at - make_interval(secs => $2)
+     FROM service_token t WHERE t.id = c.service_token_id AND t.created_by_id = $1`,
+    [uid, seconds],
+  );
+}
+
+/** Runs one statement on a connection of its own. */
+export async function query<Row extends pg.QueryResultRow>(
+  databaseUrl: string,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql, [...parameters])).rows;
+  } finally {
+    await client.end();
+  }
+}
