@@ -8,7 +8,7 @@ import type { Actor } from '../domain/principal.ts';
 import type { Logger } from '../lib/logger.ts';
 import { appendAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
-import { inTransaction, type Transaction } from '../store/transaction.ts';
+import { inTransaction, type PrismaTransaction } from '../store/transaction.ts';
 import { hasPersonalToken, hasUsers, insertInstanceAdmin, lockBootstrap } from '../store/users.ts';
 
 export interface BootstrapAdminDeps {
@@ -50,7 +50,7 @@ export async function bootstrapAdmin(deps: BootstrapAdminDeps, options: Bootstra
   return outcome === 'created';
 }
 
-async function createAdmin(tx: Transaction, email: string, pendingFile: string): Promise<void> {
+async function createAdmin(tx: PrismaTransaction, email: string, pendingFile: string): Promise<void> {
   const [userId, credentialId] = [randomUUID(), randomUUID()];
   const { token, hash } = generateToken('personal_token', credentialId);
   await writeToken(pendingFile, token);
@@ -69,7 +69,7 @@ async function createAdmin(tx: Transaction, email: string, pendingFile: string):
 }
 
 /** Whether an earlier start committed the token of a pending file and ended before it gave the file its name. */
-async function isCommitted(tx: Transaction, pendingFile: string): Promise<boolean> {
+async function isCommitted(tx: PrismaTransaction, pendingFile: string): Promise<boolean> {
   const text = await readFile(pendingFile, 'utf8').catch(() => '');
   const token = parseToken(text.trim());
   return token?.kind === 'personal_token' && (await hasPersonalToken(tx, token.credentialId, token.hash));

@@ -18,7 +18,7 @@ import {
   type UserRef,
 } from '../store/members.ts';
 import { notifyUser } from '../store/notify.ts';
-import type { Transaction } from '../store/transaction.ts';
+import type { PrismaTransaction, Transaction } from '../store/transaction.ts';
 import type { InstanceAccess, OrganizationAccess } from './access.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from './audited.ts';
@@ -136,7 +136,7 @@ export class Members {
   async #change<T>(
     access: ChangeAccess,
     ref: UserRef,
-    change: (tx: Transaction, candidate: Candidate | undefined) => ReturnType<ChangeOf<T>>,
+    change: (tx: PrismaTransaction, candidate: Candidate | undefined) => ReturnType<ChangeOf<T>>,
   ): Promise<T> {
     const { organizationId, caller } = access;
     return auditedFailure(this.#deps.audit, access, async (note) => {

@@ -39,7 +39,7 @@ type OnceAccess = OrganizationAccess | EnvironmentAccess;
  * Throws DomainError idempotency_key_reused where the key stood for another request.
  */
 export async function mutateOnce<T, Kept extends object, Replay>(
-  deps: { readonly database: Pick<Database, 'prisma'> },
+  deps: { readonly database: Pick<Database, 'transactionPool'> },
   access: OnceAccess,
   { request, keep, target, recall }: Once<T, Kept, Replay>,
   work: (tx: Transaction) => Promise<Mutated<T>>,

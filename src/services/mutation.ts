@@ -1,8 +1,10 @@
 import { DomainError } from '../domain/domain-error.ts';
+import { inOrder } from '../lib/in-order.ts';
 import { appendAudit, type AuditRecord } from '../store/audit.ts';
 import { credentialIsLive } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
-import { inTransaction, type Transaction } from '../store/transaction.ts';
+import { inSqlTransaction } from '../store/sql-transaction.ts';
+import { inTransaction, type PrismaTransaction, type Transaction } from '../store/transaction.ts';
 import type { AnyAccess } from './access.ts';
 import type { AnyResourceAccess } from './resource-access.ts';
 
@@ -19,25 +21,25 @@ export interface Mutated<T> {
  * waits for the commit. `work` may be run again after a deadlock, and has 30 seconds unless told (`inTransaction`).
  */
 export async function mutate<T>(
-  deps: { readonly database: Pick<Database, 'prisma'> },
+  deps: { readonly database: Pick<Database, 'transactionPool'> },
   access: AnyAccess | AnyResourceAccess,
   work: (tx: Transaction) => Promise<Mutated<T>>,
   timeoutMs?: number,
 ): Promise<T> {
   const change = async (tx: Transaction): Promise<T> => {
     const { result, audit } = await work(tx);
-    await appendAudit(tx, audit);
-    await judgeAgain(tx, access);
+    // Begun together, which spares waiting for each; the transaction runs them in this order.
+    await inOrder(appendAudit(tx, audit), judgeAgain(tx, access));
     return result;
   };
-  return inTransaction(deps.database, change, timeoutMs);
+  return inSqlTransaction(deps.database, change, timeoutMs);
 }
 
 /** A change that may take away the right or the credential it is made with. */
 export interface FinalChange<T> {
   /** Takes the locks that the change needs, in the order of docs/ARCHITECTURE.md, "Data". */
-  lock(tx: Transaction): Promise<void>;
-  change(tx: Transaction): Promise<Mutated<T>>;
+  lock(tx: PrismaTransaction): Promise<void>;
+  change(tx: PrismaTransaction): Promise<Mutated<T>>;
 }
 
 /**
@@ -51,20 +53,23 @@ export async function mutateJudgedFirst<T>(
 ): Promise<T> {
   return inTransaction(deps.database, async (tx) => {
     await work.lock(tx);
-    await judgeAgain(tx, access);
+    await requireLive(tx, access);
+    await access.confirm(tx);
     const { result, audit } = await work.change(tx);
     await appendAudit(tx, audit);
     return result;
   });
 }
 
-/** The last look at credential and right; from here to the commit no withdrawal of either is. */
+/** The last look at credential and right, with one wait for both; from here to the commit no withdrawal of either is. */
 async function judgeAgain(tx: Transaction, access: AnyAccess | AnyResourceAccess): Promise<void> {
-  if (!(await credentialIsLive(tx, access.caller.principal))) {
-    throw new DomainError(
-      'unauthenticated',
-      'the token ended or was changed while the request was under way; nothing was done',
-    );
-  }
-  await access.confirm(tx);
+  await inOrder(requireLive(tx, access), access.confirm(tx));
+}
+
+async function requireLive(tx: Transaction, access: AnyAccess | AnyResourceAccess): Promise<void> {
+  if (await credentialIsLive(tx, access.caller.principal)) return;
+  throw new DomainError(
+    'unauthenticated',
+    'the token ended or was changed while the request was under way; nothing was done',
+  );
 }

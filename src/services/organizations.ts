@@ -38,7 +38,7 @@ export interface UpdateInput {
 }
 
 export interface TenancyDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'prisma' | 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 

@@ -43,7 +43,7 @@ export interface EnsuredEnvironment {
 }
 
 export interface ResourceEnvironmentsDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'prisma' | 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 

@@ -25,7 +25,7 @@ export interface TakeSnapshotInput {
 export type SnapshotOrGone = ClaimedSnapshot | 'gone';
 
 export interface ResourceSnapshotsDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }

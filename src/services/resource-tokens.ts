@@ -22,7 +22,8 @@ import {
   setSuspended,
 } from '../store/resource-tokens.ts';
 import { insertServiceToken, revokeServiceToken } from '../store/service-tokens.ts';
-import { inTransaction, type Transaction } from '../store/transaction.ts';
+import { inSqlTransaction } from '../store/sql-transaction.ts';
+import type { Transaction } from '../store/transaction.ts';
 import { type AuditLog, auditRecord, type AuditTarget } from './audit-log.ts';
 import { auditedFailure } from './audited.ts';
 import { checkName, checkWhole } from './checks.ts';
@@ -56,7 +57,7 @@ export interface MovedExpiry {
 }
 
 export interface ResourceTokensDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 
@@ -262,7 +263,7 @@ export class ResourceTokens {
       target: { ...targetOf(known), ...more },
     };
     await auditedFailure(this.#deps.audit, call, () =>
-      inTransaction(this.#deps.database, async (tx) => {
+      inSqlTransaction(this.#deps.database, async (tx) => {
         const changed = await change(tx, await holdResourceToken(tx, owner));
         if (changed === undefined) return;
         const { tokenId, organizationId } = changed;
@@ -281,7 +282,7 @@ export class ResourceTokens {
   ): Promise<void> {
     const { caller, action, owner, organizationId } = access;
     await auditedFailure(this.#deps.audit, access, () =>
-      inTransaction(this.#deps.database, async (tx) => {
+      inSqlTransaction(this.#deps.database, async (tx) => {
         const held = await holdResourceToken(tx, owner);
         if (held === undefined) throw new DomainError('not_found', `${caller.principal.name} has no token`);
         checkPlace(held, access);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../domain/domain-error.ts';
 import { limits } from '../domain/limits.ts';
+import { inOrder } from '../lib/in-order.ts';
 import type { Database } from '../store/database.ts';
 import { notifyEnvironment } from '../store/notify.ts';
 import { planLockedRestore, planRestore, type RestoreWish, type StoredPlan, writeRestore } from '../store/restore.ts';
@@ -52,7 +53,7 @@ export interface RestorePlan extends RestoreLists {
 }
 
 export interface RestoresDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
@@ -122,8 +123,9 @@ interface LockedRestore {
 
 async function restoreLocked(tx: Transaction, { access, wish, input }: LockedRestore): Promise<RestoreAnswer> {
   const { environmentId, snapshotId } = wish;
-  const before = await lockAtRevision(tx, environmentId);
-  const plan = checkedPlan(await planLockedRestore(tx, wish), wish, input);
+  // Begun together; the transaction runs the second statement when the first one has the lock.
+  const [before, planned] = await inOrder(lockAtRevision(tx, environmentId), planLockedRestore(tx, wish));
+  const plan = checkedPlan(planned, wish, input);
   const lists = listsOf(plan);
   const changes = lists.restored.length + lists.pruned.length;
   if (changes === 0) return { ...lists, backupSnapshotId: null, ...before };
@@ -142,9 +144,11 @@ async function restoreLocked(tx: Transaction, { access, wish, input }: LockedRes
   }
   const revision = { id: randomUUID(), number: before.revision + 1, actor };
   const comment = input.comment ?? `restored from snapshot ${snapshotId}`;
-  const written = await writeRestore(tx, wish, { ...revision, comment });
+  const [written] = await inOrder(
+    writeRestore(tx, wish, { ...revision, comment }),
+    notifyEnvironment(tx, environmentId, revision.id),
+  );
   if (written !== changes) throw new Error('the restore was not written as it was planned');
-  await notifyEnvironment(tx, environmentId, revision.id);
   return { ...lists, backupSnapshotId, revision: revision.number, revisionId: revision.id };
 }
 

@@ -3,6 +3,7 @@ import type { Keyring, Sealer } from '../crypto/keyring.ts';
 import { hashesEqual } from '../crypto/token.ts';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Caller } from '../domain/principal.ts';
+import { inOrder } from '../lib/in-order.ts';
 import type { Database } from '../store/database.ts';
 import { notifyEnvironment } from '../store/notify.ts';
 import * as store from '../store/secrets.ts';
@@ -41,7 +42,7 @@ export interface WrittenSecrets {
 }
 
 export interface SecretWriterDeps {
-  readonly database: Pick<Database, 'prisma'>;
+  readonly database: Pick<Database, 'transactionPool'>;
   readonly keyring: Pick<Keyring, 'sealer' | 'mac'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
 }
@@ -95,8 +96,12 @@ export class SecretWriter {
 
   async #writeLocked(tx: Transaction, { access, order, sealing }: LockedWrite): Promise<WrittenSecrets> {
     const { environmentId } = access;
-    const before = await lockAtRevision(tx, environmentId, order.expectedRevision);
-    const { changes, unchanged, growth } = await this.#plan(tx, { access, order, sealing });
+    // Begun together; the transaction runs the second statement, which looks for itself, when the first one has the lock.
+    const [before, found] = await inOrder(
+      lockAtRevision(tx, environmentId, order.expectedRevision),
+      store.findStoredSecrets(tx, environmentId, [...order.wishes.keys()]),
+    );
+    const { changes, unchanged, growth } = await this.#plan(tx, { access, order, sealing }, found);
     if (changes.length === 0) return { ...before, at: null, changes, unchanged };
     if (isGrowth(growth)) checkQuota(await store.measureEnvironment(tx, environmentId), growth);
     const revision = {
@@ -105,14 +110,15 @@ export class SecretWriter {
       number: before.revision + 1,
       ...authorship(access.caller, order),
     };
-    const at = await store.writeRevision(tx, { ...revision, changes });
-    await notifyEnvironment(tx, environmentId, revision.id);
+    const [at] = await inOrder(
+      store.writeRevision(tx, { ...revision, changes }),
+      notifyEnvironment(tx, environmentId, revision.id),
+    );
     return { revision: revision.number, revisionId: revision.id, at, changes, unchanged };
   }
 
-  async #plan(tx: Transaction, { access, order, sealing }: LockedWrite): Promise<Plan> {
+  async #plan(tx: Transaction, { order, sealing }: LockedWrite, found: readonly store.StoredSecret[]): Promise<Plan> {
     const { wishes, skipUnchanged = false } = order;
-    const found = wishes.size === 0 ? [] : await store.findStoredSecrets(tx, access.environmentId, [...wishes.keys()]);
     const stored = new Map(found.map((secret) => [secret.key, secret]));
     return planWrite({
       wishes,

@@ -64,7 +64,7 @@ export interface ServiceTokenList {
 }
 
 export interface ServiceTokensDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
+import { inOrder } from '../lib/in-order.ts';
 import type { Database } from '../store/database.ts';
 import { notifySnapshot } from '../store/notify.ts';
 import {
@@ -67,7 +68,7 @@ export interface SnapshotDiff {
 }
 
 export interface SnapshotsDeps {
-  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
@@ -101,14 +102,17 @@ export class Snapshots {
       };
       const made = await this.#deps.queue.run(environmentId, () =>
         mutateOnce(this.#deps, access, once, async (tx) => {
-          await lockAtRevision(tx, environmentId);
-          const snapshot = await insertSnapshot(tx, {
-            id: randomUUID(),
-            environmentId,
-            name: name ?? null,
-            description: description ?? null,
-            creator: { type, id, name: creator },
-          });
+          // Begun together; the transaction runs the second statement when the first one has the lock.
+          const [, snapshot] = await inOrder(
+            lockAtRevision(tx, environmentId),
+            insertSnapshot(tx, {
+              id: randomUUID(),
+              environmentId,
+              name: name ?? null,
+              description: description ?? null,
+              creator: { type, id, name: creator },
+            }),
+          );
           return { result: snapshot, audit: successRecord(access, auditedFields(snapshot)) };
         }),
       );

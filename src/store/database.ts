@@ -6,12 +6,12 @@ import { storeError } from './prisma-errors.ts';
 
 /** The open database. Outside src/store only `close` is called; the rest is handed to the store's functions. */
 export interface Database {
-  /** For transactions and ordinary reads; on its own connections, so that writers waiting for a lock stop no read. */
+  /** For transactions that use its models, on the connections of `transactionPool`. */
   readonly prisma: PrismaClient;
   /** For hot reads and the audit: named prepared statements through `queryRows`. */
   readonly pool: pg.Pool;
-  /** The connections of `prisma`, to be counted. */
-  readonly transactionPool: Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
+  /** For transactions; connections of their own, so that writers waiting for a lock stop no read. */
+  readonly transactionPool: pg.Pool;
   /** Ends every connection once its statement is done. A second call does nothing more. */
   close(): Promise<void>;
 }
@@ -46,8 +46,14 @@ const sessionSettings = `SET TimeZone = 'UTC';
 export function openDatabase({ url, poolSize = 20, silenceMs = defaultSilenceMs }: DatabaseOptions): Database {
   const transactionConnections = Math.max(1, Math.ceil(poolSize / 2));
   const readConnections = Math.max(1, poolSize - transactionConnections);
-  const pool = openPool(url, readConnections, silenceMs.reads);
-  const transactionPool = openPool(url, transactionConnections, silenceMs.transactions);
+  const pool = openPool({ url, max: readConnections, silenceMs: silenceMs.reads });
+  const transactionPool = openPool({
+    url,
+    max: transactionConnections,
+    silenceMs: silenceMs.transactions,
+    // What a transaction begins together goes to the server together.
+    pipeline: true,
+  });
   const prisma = new PrismaClient({ adapter: new PrismaPg(transactionPool), errorFormat: 'minimal' });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -73,11 +79,19 @@ export async function queryRows<Row extends object>(
   }
 }
 
-function openPool(url: string, max: number, silenceMs: number): pg.Pool {
+interface PoolOptions {
+  readonly url: string;
+  readonly max: number;
+  readonly silenceMs: number;
+  readonly pipeline?: boolean;
+}
+
+function openPool({ url, max, silenceMs, pipeline = false }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'keyframe',
     max,
+    pipeline,
     // One stays open, so that the first request after a quiet hour need not connect and prepare anew.
     min: 1,
     idleTimeoutMillis: 60_000,
@@ -86,8 +100,10 @@ function openPool(url: string, max: number, silenceMs: number): pg.Pool {
     keepAliveInitialDelayMillis: 10_000,
     onConnect: (client: pg.ClientBase): unknown => setUpSession(client, silenceMs),
   });
-  // An idle connection that breaks is dropped by the pool; the next use opens another.
+  // An idle connection that breaks is dropped by the pool; the next use opens another. One in use fails its statements
+  // as well: without a listener of its own the event would end the process.
   pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
   breakSilentConnections(pool, silenceMs);
   return pool;
 }

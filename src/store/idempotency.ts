@@ -44,11 +44,11 @@ export async function claimIdempotencyKey(
     await prune(tx);
     return undefined;
   }
-  const id = { actorId, action, targetId, key };
-  return tx.idempotencyRecord.findUniqueOrThrow({
-    where: { actorId_action_targetId_key: id },
-    select: { requestHash: true, result: true },
-  });
+  const [record] = await tx.$queryRaw<IdempotencyRecord[]>`
+    SELECT request_hash AS "requestHash", result FROM idempotency_record
+    WHERE actor_id = ${actorId}::uuid AND action = ${action} AND target_id = ${targetId}::uuid AND key = ${key}`;
+  if (record === undefined) throw new Error('what holds an idempotency key is there');
+  return record;
 }
 
 /** Writes what the answer can be found again by: names, ids and numbers. */

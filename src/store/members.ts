@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Role } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
-import type { Transaction } from './transaction.ts';
+import type { PrismaTransaction, Transaction } from './transaction.ts';
 
 export interface MemberRecord {
   readonly userId: string;
@@ -39,7 +39,7 @@ export async function listMembers(pool: pg.Pool, organizationId: string): Promis
 }
 
 /** The id of a user; undefined for none. It never changes, nor does whose an e-mail address is. */
-export async function findUserId(tx: Transaction, ref: UserRef): Promise<string | undefined> {
+export async function findUserId(tx: PrismaTransaction, ref: UserRef): Promise<string | undefined> {
   const user = await tx.user.findUnique({ where: ref, select: { id: true } });
   return user?.id;
 }
@@ -89,6 +89,6 @@ export async function setMember(tx: Transaction, organizationId: string, userId:
   return member.createdAt;
 }
 
-export async function deleteMember(tx: Transaction, organizationId: string, userId: string): Promise<void> {
+export async function deleteMember(tx: PrismaTransaction, organizationId: string, userId: string): Promise<void> {
   await tx.membership.deleteMany({ where: { organizationId, userId } });
 }

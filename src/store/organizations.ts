@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Role } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
+import { setMember } from './members.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface OrganizationRecord {
@@ -50,7 +51,7 @@ export async function insertOrganization(
     RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
   const [organization] = rows;
   if (organization === undefined) return undefined;
-  if (ownerId !== null) await tx.membership.create({ data: { organizationId: id, userId: ownerId, role: 'owner' } });
+  if (ownerId !== null) await setMember(tx, id, ownerId, 'owner');
   return organization;
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
-import type { Transaction } from './transaction.ts';
+import type { PrismaTransaction, Transaction } from './transaction.ts';
 
 export interface PersonalTokenRecord {
   readonly id: string;
@@ -76,7 +76,7 @@ export async function insertPersonalToken(tx: Transaction, token: NewPersonalTok
  * Lock the user before: who makes a token locks them before looking at the one it is made with.
  */
 export async function revokePersonalToken(
-  tx: Transaction,
+  tx: PrismaTransaction,
   userId: string,
   id: string,
 ): Promise<{ readonly wasLive: boolean } | undefined> {

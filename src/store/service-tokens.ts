@@ -152,8 +152,9 @@ export async function revokeServiceToken(
     UPDATE service_token SET revoked_at = clock_timestamp()
     WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid AND revoked_at IS NULL`;
   if (revoked > 0) return { wasLive: true };
-  const known = await tx.serviceToken.findFirst({ where: { id, organizationId }, select: { id: true } });
-  return known === null ? undefined : { wasLive: false };
+  const known = await tx.$queryRaw<object[]>`
+    SELECT FROM service_token WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid`;
+  return known.length === 0 ? undefined : { wasLive: false };
 }
 
 export interface NewCredential {

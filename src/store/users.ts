@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
-import type { Transaction } from './transaction.ts';
+import type { PrismaTransaction, Transaction } from './transaction.ts';
 
 export interface NewAdmin {
   readonly userId: string;
@@ -47,7 +47,7 @@ const listStatement: Statement = {
 const findStatement: Statement = { name: 'user-find', text: `SELECT ${columns} FROM app_user WHERE id = $1` };
 
 /** Whether there is any user, disabled ones included. */
-export async function hasUsers(tx: Transaction): Promise<boolean> {
+export async function hasUsers(tx: PrismaTransaction): Promise<boolean> {
   return (await tx.user.findFirst({ select: { id: true } })) !== null;
 }
 
@@ -57,7 +57,7 @@ export async function lockBootstrap(tx: Transaction): Promise<void> {
 }
 
 /** Inserts an instance admin with a personal token that never expires. */
-export async function insertInstanceAdmin(tx: Transaction, admin: NewAdmin): Promise<void> {
+export async function insertInstanceAdmin(tx: PrismaTransaction, admin: NewAdmin): Promise<void> {
   const { userId, email, credentialId, tokenName } = admin;
   await tx.user.create({ data: { id: userId, email, instanceAdmin: true } });
   await tx.personalToken.create({
@@ -66,7 +66,11 @@ export async function insertInstanceAdmin(tx: Transaction, admin: NewAdmin): Pro
 }
 
 /** Whether a personal token is stored under this id with this hash. */
-export async function hasPersonalToken(tx: Transaction, credentialId: string, hash: Uint8Array): Promise<boolean> {
+export async function hasPersonalToken(
+  tx: PrismaTransaction,
+  credentialId: string,
+  hash: Uint8Array,
+): Promise<boolean> {
   const where = { id: credentialId, tokenHash: Uint8Array.from(hash) };
   return (await tx.personalToken.findFirst({ where, select: { id: true } })) !== null;
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase, queryRows } from '../../src/store/database.ts';
 import { violatedConstraint } from '../../src/store/prisma-errors.ts';
+import { inSqlTransaction } from '../../src/store/sql-transaction.ts';
 import { inTransaction } from '../../src/store/transaction.ts';
 import { LockSession } from '../support/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -39,6 +40,7 @@ describe('an unavailable database', () => {
     ['a prepared read', () => queryRows(database.pool, one, [])],
     ['a Prisma read', () => inTransaction(database, (tx) => tx.organization.findMany())],
     ['a raw statement in a transaction', () => inTransaction(database, (tx) => tx.$executeRaw`SELECT 1`)],
+    ['a transaction of SQL alone', () => inSqlTransaction(database, (tx) => tx.$executeRaw`SELECT 1`)],
   ];
 
   test.each(uses)(
@@ -124,7 +126,8 @@ describe('an unavailable database', () => {
   test('no free connection in time is overloaded', async () => {
     const busy = Promise.allSettled([1, 2].map(() => inTransaction(database, () => sleep(5_600))));
     await sleep(50);
-    await expect(inTransaction(database, (tx) => tx.user.count())).rejects.toMatchObject({ code: 'overloaded' });
+    const late = [inTransaction(database, async () => 1), inSqlTransaction(database, async () => 1)];
+    for (const use of await Promise.allSettled(late)) expect(use).toMatchObject({ reason: { code: 'overloaded' } });
     await busy;
   }, 15_000);
 });

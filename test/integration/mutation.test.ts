@@ -46,7 +46,7 @@ async function enter(caller: Caller): Promise<AnyAccess> {
 /** Renames the organization, and does something else in between. */
 function rename(caller: Caller, meanwhile: () => Promise<unknown> = async () => undefined) {
   return async (tx: Transaction): Promise<Mutated<string>> => {
-    await tx.organization.update({ where: { id: organizationId }, data: { displayName: 'renamed' } });
+    await tx.$executeRaw`UPDATE organization SET display_name = 'renamed' WHERE id = ${organizationId}::uuid`;
     await meanwhile();
     return { result: 'done', audit: auditRecord(caller, { organizationId, action: 'test.rename', target: {} }) };
   };
@@ -107,18 +107,18 @@ describe('a mutation', () => {
     const caller = callerOf(service.principal);
     const looked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    // The transaction's client, so that the test stands between the look and the COMMIT.
-    const holding = {
-      prisma: {
-        $transaction: (work: (tx: Transaction) => Promise<unknown>, options: object) =>
-          database.prisma.$transaction(async (tx) => {
-            const result = await work(tx);
-            looked.resolve();
-            await goOn.promise;
-            return result;
-          }, options),
-      },
-    } as unknown as Database;
+    // The transaction's connection, so that the test stands between the look and the COMMIT.
+    const client = await database.transactionPool.connect();
+    const query = client.query.bind(client);
+    client.query = (async (statement: string | { text: string }) => {
+      if (typeof statement !== 'string' && statement.text === 'COMMIT') {
+        looked.resolve();
+        await goOn.promise;
+        client.query = query;
+      }
+      return query(statement);
+    }) as typeof client.query;
+    const holding = { transactionPool: { connect: async () => client } } as unknown as Database;
     const mutation = mutate({ database: holding }, await enter(caller), rename(caller));
     await looked.promise;
     let revoked = false;
@@ -138,7 +138,7 @@ describe('a mutation', () => {
     const access = await enter(caller);
     const both = [organizationId, other.organizationId].map((id) =>
       mutate({ database }, access, async (tx) => {
-        await tx.organization.update({ where: { id }, data: { displayName: 'x' } });
+        await tx.$executeRaw`UPDATE organization SET display_name = 'x' WHERE id = ${id}::uuid`;
         return {
           result: id,
           audit: auditRecord(caller, { organizationId: id, action: 'test', target: { id: randomUUID() } }),
