@@ -185,7 +185,7 @@ async function attempt(hostile: HostileResource, name: string): Promise<Attempt>
   return { ...hostile, name, answer, refusal: answer < 400 ? '' : String(Object(told).message) };
 }
 
-/** Edits a status by hand. A SecretSync that waits for something is not looked at for that alone, but when it is asked for. */
+/** Edits a status by hand. */
 async function forge(kind: HostileResource['kind'], name: string, status: object): Promise<void> {
   const path = siteOf(kind, attackerNamespace).path(name);
   const contentType = 'application/merge-patch+json';
@@ -196,8 +196,6 @@ async function forge(kind: HostileResource['kind'], name: string, status: object
     body: { status },
   });
   expect(answer).toBe(200);
-  const metadata = { annotations: { 'keyframe.dev/reconcile-at': new Date().toISOString() } };
-  if (kind === 'SecretSync') await attacker.json({ method: 'PATCH', path, contentType, body: { metadata } });
 }
 
 /** What one attempt came to: `ready`, or why not. */

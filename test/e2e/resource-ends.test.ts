@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ensureBinaries } from '../../scripts/cluster/build.ts';
+import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
+import { waitByKubectl } from '../support/kubectl.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { tokensMadeBy } from '../support/resource-rows.ts';
@@ -18,12 +17,12 @@ const patient = { timeoutMs: 40_000 };
 const both = { kinds: ['ServiceToken', 'SecretSnapshot'] };
 let stack: Stack;
 let database: PostgresProxy;
-let kubeconfig: string;
+let cluster: Cluster;
 
 beforeAll(async () => {
   // Of its own, because SecretEnvironments are the whole cluster's.
-  ({ kubeconfig } = await startOwnCluster(resources));
-  stack = await Stack.start(resources, { namespaces: 5, adminKubeconfig: kubeconfig });
+  cluster = await startOwnCluster(resources);
+  stack = await Stack.start(resources, { namespaces: 5, adminKubeconfig: cluster.kubeconfig });
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   await stack.startController({ databaseUrl: database.url });
@@ -104,7 +103,7 @@ describe('kubectl wait --for=condition=Ready', () => {
     const { namespace, environment } = site;
     await site.create();
     await site.waitForReason('AccessDenied');
-    await expect(kubectlWait('servicetoken/ci', namespace, '1s')).rejects.toThrow(
+    await expect(waitByKubectl(cluster, { namespace, name: 'servicetoken/ci', condition: 'Ready' }, 1)).rejects.toThrow(
       'timed out waiting for the condition',
     );
     await site.grant();
@@ -116,7 +115,7 @@ describe('kubectl wait --for=condition=Ready', () => {
     });
     await environments.create({ environmentRef: environment.ref }, 'found');
     const expectWaited = async (name: string): Promise<void> => {
-      expect((await kubectlWait(name, namespace, '30s')).stdout).toMatch(/ condition met\n$/);
+      expect(await waitByKubectl(cluster, { namespace, name, condition: 'Ready' })).toMatch(/ condition met\n$/);
     };
     const made = [
       'servicetoken/ci',
@@ -129,12 +128,6 @@ describe('kubectl wait --for=condition=Ready', () => {
     await syncs.create({ environmentRef: environment.ref, tokenSecretRef: { name: 'ci' } }, 'app');
     await expectWaited('secretsync/app');
   }, 120_000);
-
-  async function kubectlWait(name: string, namespace: string, timeout: string): Promise<{ stdout: string }> {
-    const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
-    const args = ['wait', '--for=condition=Ready', name, '-n', namespace, `--timeout=${timeout}`];
-    return await promisify(execFile)(kubectl, ['--kubeconfig', kubeconfig, ...args]);
-  }
 });
 
 // The last one: it takes the database away for good.

@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import type { Target } from '../../src/controller/rollout/targets.ts';
 import { sharedAuditLog } from '../support/audit-log.ts';
 import { sharedCluster } from '../support/cluster.ts';
+import { waitByKubectl } from '../support/kubectl.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { Stack } from '../support/stack.ts';
 import type { Condition, SyncSite } from '../support/sync-site.ts';
@@ -231,16 +229,10 @@ describe('a Deployment', () => {
   test('can be waited for with kubectl', async () => {
     await convergedSite(1);
     await change({ A: 'changed' });
-    const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
-    const wait = promisify(execFile)(
-      kubectl,
-      ['wait', '--for=condition=Converged', '--timeout=30s', '-n', site.namespace, `secretsync/${site.name}`],
-      {
-        env: { KUBECONFIG: sharedCluster().kubeconfig, KUBECACHEDIR: join(sharedCluster().runFolder, 'kubectl-cache') },
-      },
-    );
+    const { namespace, name } = site;
+    const wait = waitByKubectl(sharedCluster(), { namespace, name: `secretsync/${name}`, condition: 'Converged' });
     await converged();
-    expect((await wait).stdout).toBe('secretsync.keyframe.dev/app condition met\n');
+    expect(await wait).toBe('secretsync.keyframe.dev/app condition met\n');
   });
 });
 

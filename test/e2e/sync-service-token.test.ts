@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { ensureBinaries } from '../../scripts/cluster/build.ts';
-import { CapturedProcess } from '../support/captured-process.ts';
 import { sharedCluster } from '../support/cluster.ts';
+import { waitByKubectl } from '../support/kubectl.ts';
 import { Stack } from '../support/stack.ts';
 import { TokenSync, type TokenSyncOptions } from '../support/token-sync.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -124,7 +121,9 @@ describe('a SecretSync that names no token', () => {
     const grant = parse(message.slice(message.indexOf('apiVersion:'))) as { metadata: { name: string } };
     grant.metadata.name = sync.site.grantName;
     await stack.kube.json({ method: 'POST', path: '/apis/keyframe.dev/v1alpha1/accessgrants', body: grant });
-    expect(await kubectlWait(sync)).toBe(0);
+    const { namespace } = sync.site;
+    const waited = waitByKubectl(sharedCluster(), { namespace, name: 'secretsync/app', condition: 'Ready' });
+    expect(await waited).toMatch(/ condition met\n$/);
     await sync.waitForValues(alpha);
     const token = await sync.site.value('app-token');
     await sync.site.withdraw();
@@ -279,14 +278,3 @@ test('a SecretSync goes from each way of naming a token to each other one, and l
   await sync.site.environment.change({ A: 'by its own' });
   await sync.waitForValues({ A: 'by its own' });
 });
-
-/** The exit code of `kubectl wait` for the SecretSync to be ready. */
-async function kubectlWait({ site }: TokenSync): Promise<number | null> {
-  const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
-  const cache = await mkdtemp(join(tmpdir(), 'keyframe-kubectl-'));
-  resources.defer(() => rm(cache, { recursive: true, force: true }));
-  const args = ['--kubeconfig', sharedCluster().kubeconfig, '--cache-dir', cache, '-n', site.namespace];
-  const wait = ['wait', '--for=condition=Ready', '--timeout=15s', 'secretsync/app'];
-  const child = new CapturedProcess({ name: 'kubectl wait', program: kubectl, args: [...args, ...wait] });
-  return (await child.ended).code;
-}

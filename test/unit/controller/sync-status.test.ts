@@ -55,14 +55,18 @@ describe('a status that was edited by hand', () => {
     await again.controller.stop();
   });
 
-  test('waits for the next try where the last one failed', async () => {
+  test('is put right a second later also where the last reconcile failed, and only once', async () => {
     await harness.synced();
     harness.cluster.remove(`${secrets}/token`);
     await harness.calls();
+    const failed = harness.status();
     editStatus((status) => {
       status.conditions = [];
     });
+    expect(await harness.calls()).toEqual([]);
+    await harness.clock.advance(1000);
     await harness.calls();
+    expect(harness.status()).toEqual(failed);
     await harness.clock.advance(5000);
     expect(await harness.calls()).toEqual([]);
   });
