@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Target } from '../../src/controller/rollout/targets.ts';
 import { sharedAuditLog } from '../support/audit-log.ts';
