@@ -20,6 +20,7 @@ import {
   setCredentialExpiry,
   setPermission,
   setSuspended,
+  type TokenOrGone,
 } from '../store/resource-tokens.ts';
 import { insertServiceToken, revokeServiceToken } from '../store/service-tokens.ts';
 import { inSqlTransaction } from '../store/sql-transaction.ts';
@@ -31,7 +32,7 @@ import { mutate } from './mutation.ts';
 import type { OwnAccess, PlaceAccess } from './resource-access.ts';
 import { checkMintable, checkPlace, credentialOf, revokedToken, scopeOf, targetOf } from './resource-token-rules.ts';
 
-export type { ResourceCredential, ResourceToken } from '../store/resource-tokens.ts';
+export type { ResourceCredential, ResourceToken, TokenOrGone } from '../store/resource-tokens.ts';
 
 export interface MintInput {
   /** The token's name in the lists of the API; kept from the first serial. */
@@ -76,8 +77,8 @@ export class ResourceTokens {
     this.#deps = deps;
   }
 
-  /** What the resource has; undefined where it has no token, or what its token was for was purged. */
-  async find({ owner }: OwnAccess<'service_token.read'>): Promise<ResourceToken | undefined> {
+  /** What the resource has; undefined where it never had a token. */
+  async find({ owner }: OwnAccess<'service_token.read'>): Promise<TokenOrGone | undefined> {
     return findResourceToken(this.#deps.database.pool, owner);
   }
 
@@ -88,10 +89,9 @@ export class ResourceTokens {
   }
 
   /**
-   * Makes the secret of a serial, pending, and the token with the first; the token's permission becomes what the access
-   * is for. A pending secret of the same serial that never got out is replaced. Throws DomainError conflict for a serial
-   * that was activated, revoked or passed over, for a token that was revoked or is for another place, and for a resource
-   * that has ended; forbidden and not_found as `ResourceAccess`, invalid_input.
+   * Makes the secret of a serial, pending, and the token with the first; the permission becomes what the access is for. A
+   * pending secret of that serial is replaced. Throws DomainError conflict for a serial that was activated, revoked or passed
+   * over, a token that was revoked, purged or is for another place, and a resource that has ended; else as `ResourceAccess`.
    */
   async mint(access: PlaceAccess<'service_token.create'>, input: MintInput): Promise<MintedToken> {
     const { serial, name, expiresAt } = input;
@@ -129,7 +129,7 @@ export class ResourceTokens {
     const { organizationId, projectId, environmentId, owner, asked } = access;
     const { principal } = access.caller;
     const claim = { operation: 'token', serial: 1, organizationId } as const;
-    await claimOnce(tx, principal, claim);
+    const isFirst = await claimOnce(tx, principal, claim);
     const held = await holdResourceToken(tx, owner);
     if (await resourceTokenIsEnded(tx, owner)) throw new DomainError('conflict', `${principal.name} has ended`);
     if (held !== undefined) {
@@ -139,6 +139,7 @@ export class ResourceTokens {
       if (held.permission !== asked.permission) await notifyServiceToken(tx, held.tokenId);
       return held.tokenId;
     }
+    if (!isFirst) throw new DomainError('conflict', `what the token of ${principal.name} was for was purged`);
     const tokenId = randomUUID();
     await insertServiceToken(tx, {
       id: tokenId,
@@ -255,7 +256,8 @@ export class ResourceTokens {
     change: (tx: Transaction, held: ResourceToken | undefined) => Promise<ResourceToken | undefined>,
   ): Promise<void> {
     const { caller, action, owner } = access;
-    const known = await findResourceToken(this.#deps.database.pool, owner);
+    const found = await findResourceToken(this.#deps.database.pool, owner);
+    const known = found === 'gone' ? undefined : found;
     const call = {
       caller,
       action,

@@ -38,7 +38,9 @@ export interface ResourceToken {
 }
 
 type CredentialColumns = { readonly [K in keyof ResourceCredential]: ResourceCredential[K] | null };
-type Row = Omit<ResourceToken, 'credentials' | 'revokedAt'> & {
+type Row = Omit<ResourceToken, 'tokenId' | 'credentials' | 'revokedAt'> & {
+  /** Null where the token that was claimed is gone; so are all its other columns then. */
+  readonly tokenId: string | null;
   readonly tokenRevokedAt: Date | null;
 } & CredentialColumns;
 
@@ -47,15 +49,25 @@ const columns = `t.id AS "tokenId", t.name, t.organization_id AS "organizationId
     t.revoked_at AS "tokenRevokedAt", c.serial, c.state, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
     c.revoked_at AS "revokedAt", c.first_used_at AS "firstUsedAt", c.last_used_at AS "lastUsedAt"`;
 const rows = `resource_claim r
-    JOIN service_token t ON t.id = r.service_token_id
+    LEFT JOIN service_token t ON t.id = r.service_token_id
     LEFT JOIN service_token_credential c ON c.service_token_id = t.id
-    WHERE r.cluster = $1 AND r.uid = $2::uuid AND r.operation = 'token' AND r.serial = 1 ORDER BY c.serial`;
+    WHERE r.cluster = $1 AND r.uid = $2::uuid AND r.operation = 'token' AND r.serial = 1`;
 
-const findStatement: Statement = { name: 'resource-token-find', text: `SELECT ${columns} FROM ${rows}` };
+// A resource that ended without ever having a token has claimed one all the same, so that none is made for it.
+const findStatement: Statement = {
+  name: 'resource-token-find',
+  text: `SELECT ${columns} FROM ${rows} AND (t.id IS NOT NULL OR NOT EXISTS (SELECT FROM resource_claim ended
+    WHERE ended.cluster = r.cluster AND ended.uid = r.uid AND ended.operation = 'token_end'))
+    ORDER BY c.serial`,
+};
 
-/** The token that a custom resource claimed; undefined where it has none, or what it was for was purged. */
-export async function findResourceToken(pool: pg.Pool, owner: TokenOwner): Promise<ResourceToken | undefined> {
-  return tokenOf(await queryRows<Row>(pool, findStatement, [owner.cluster, owner.uid]));
+/** `gone`: what it was for was purged, and the token with it. */
+export type TokenOrGone = ResourceToken | 'gone';
+
+/** The token that a custom resource claimed; undefined where it never had one. */
+export async function findResourceToken(pool: pg.Pool, owner: TokenOwner): Promise<TokenOrGone | undefined> {
+  const found = await queryRows<Row>(pool, findStatement, [owner.cluster, owner.uid]);
+  return found.length === 0 ? undefined : (tokenOf(found) ?? 'gone');
 }
 
 const findSerialStatement: Statement = {
@@ -77,7 +89,8 @@ export async function findSerial(
 
 /**
  * Locks a resource's token with its credentials, in the order of a change under way (store/credentials.ts), and reads it
- * under the locks. The claim is locked first, so that whoever makes the next serial waits for the one before.
+ * under the locks; undefined where there is none, or no longer. The claim is locked first, so that whoever makes the next
+ * serial waits for the one before.
  */
 export async function holdResourceToken(
   tx: Transaction,
@@ -95,7 +108,7 @@ export async function holdResourceToken(
     WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1
     FOR NO KEY UPDATE OF t`;
   // By a statement of its own: what was committed while the locks were waited for is seen now.
-  return tokenOf(await tx.$queryRawUnsafe<Row[]>(`SELECT ${columns} FROM ${rows}`, cluster, uid));
+  return tokenOf(await tx.$queryRawUnsafe<Row[]>(`SELECT ${columns} FROM ${rows} ORDER BY c.serial`, cluster, uid));
 }
 
 /** Whether the resource said that it is over: nothing is made for it any more. */
@@ -185,7 +198,7 @@ export async function setPermission(tx: Transaction, tokenId: string, permission
 
 function tokenOf(found: readonly Row[]): ResourceToken | undefined {
   const [first] = found;
-  if (first === undefined) return undefined;
+  if (first === undefined || first.tokenId === null) return undefined;
   const { tokenId, name, organizationId, scope, projectId, environmentId, permission, suspendedAt } = first;
   return {
     tokenId,

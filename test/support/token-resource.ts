@@ -2,7 +2,7 @@ import type { GrantRule } from '../../src/domain/grants.ts';
 import type { Plaintext } from '../../src/domain/plaintext.ts';
 import type { AnyCaller, ResourceCaller, TokenPermission } from '../../src/domain/principal.ts';
 import type { AskedPlace } from '../../src/services/resource-access.ts';
-import type { MintedToken, ResourceToken } from '../../src/services/resource-tokens.ts';
+import type { MintedToken, ResourceToken, TokenOrGone } from '../../src/services/resource-tokens.ts';
 import { resourceCaller } from './resource-caller.ts';
 import type { TestServices, World } from './services.ts';
 
@@ -81,7 +81,14 @@ export class TokenResource {
     await this.#services.resourceTokens.resume(access);
   }
 
-  async find(caller: AnyCaller = this.caller): Promise<ResourceToken | undefined> {
+  /** What it has, where that was not purged. */
+  async find(caller?: AnyCaller): Promise<ResourceToken | undefined> {
+    const found = await this.findOrGone(caller);
+    if (found === 'gone') throw new Error('the token was purged');
+    return found;
+  }
+
+  async findOrGone(caller: AnyCaller = this.caller): Promise<TokenOrGone | undefined> {
     return this.#services.resourceTokens.find(await this.#services.resourceAccess.owner(caller, 'service_token.read'));
   }
 

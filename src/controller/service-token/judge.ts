@@ -24,9 +24,9 @@ export interface Facts {
   readonly now: number;
   readonly times: Times;
   readonly permission: TokenPermission;
-  /** Undefined where none was minted yet. */
+  /** Undefined where none was minted yet, or what it was for was purged. */
   readonly token: ResourceToken | undefined;
-  /** Whether the token is for the very organization, project and environment that the slugs stand for now. */
+  /** Whether the token is, or was before a purge, for the very organization, project and environment that the slugs stand for now. */
   readonly isSamePlace: boolean;
   readonly secret: SecretFacts;
 }
@@ -70,7 +70,7 @@ const usageLagMs = 61_000;
 export function judge(facts: Facts): Step {
   const { token, secret, isSamePlace } = facts;
   if (token !== undefined && token.revokedAt !== null) return { do: 'rest', because: 'revoked' };
-  if (token !== undefined && !isSamePlace) return { do: 'rest', because: 'replaced' };
+  if (!isSamePlace) return { do: 'rest', because: 'replaced' };
   if (secret.state === 'foreign') return { do: 'rest', because: 'foreign', owner: secret.owner };
   if (token === undefined) return mint(facts, 1);
   return repair(facts, token) ?? value(facts, token);

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/domain-error.ts';
 import { covers } from '../../domain/grants.ts';
 import type { ResourceCaller } from '../../domain/principal.ts';
 import type { ResourceAccess } from '../../services/resource-access.ts';
-import type { ResourceToken, ResourceTokens } from '../../services/resource-tokens.ts';
+import type { ResourceToken, ResourceTokens, TokenOrGone } from '../../services/resource-tokens.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import type { SecretsClient } from '../../kube/secrets.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -100,11 +100,12 @@ export class ServiceTokenReconciler {
   /** Takes one step; answers what it came to where no further one is due. */
   async #step(subject: Subject): Promise<Outcome<ServiceToken> | undefined> {
     const { key, resource, memory } = subject;
-    const token = await this.#findToken(subject);
+    const found = await this.#findToken(subject);
+    const token = found === 'gone' ? undefined : found;
     const isOver = token !== undefined && token.revokedAt !== null;
     if (!isOver && !this.#isGranted(subject)) return await this.#denied(subject, token);
     memory.denied = undefined;
-    const isSamePlace = isOver || (await this.#isSamePlace(subject, token));
+    const isSamePlace = isOver || (await this.#isSamePlace(subject, found));
     const secret = await this.#look(subject);
     this.#deps.onForeign(key, resource, secret.state === 'foreign');
     const now = this.#deps.clock.now();
@@ -115,13 +116,13 @@ export class ServiceTokenReconciler {
     return restOutcome(resource, step, { token, now: this.#deps.clock.now() });
   }
 
-  async #findToken({ key, caller }: Subject): Promise<ResourceToken | undefined> {
+  async #findToken({ key, caller }: Subject): Promise<TokenOrGone | undefined> {
     const { services, tokens } = this.#deps;
     const access = await services.resourceAccess.owner(caller, 'service_token.read');
     return await tokens.look(key, async () => {
-      const token = await services.resourceTokens.find(access);
-      tokens.set(key, token?.tokenId);
-      return token;
+      const found = await services.resourceTokens.find(access);
+      tokens.set(key, found === 'gone' ? undefined : found?.tokenId);
+      return found;
     });
   }
 
@@ -159,8 +160,10 @@ export class ServiceTokenReconciler {
   }
 
   /** Whether a token is for what the slugs stand for now. Throws DomainError not_found where they stand for nothing. */
-  async #isSamePlace({ resource, caller }: Subject, token: ResourceToken | undefined): Promise<boolean> {
+  async #isSamePlace({ resource, caller }: Subject, token: TokenOrGone | undefined): Promise<boolean> {
     const access = await this.#deps.services.resourceAccess.token(caller, 'service_token.update', placeOf(resource));
+    // What is purged has taken its token along; another place has its slugs now.
+    if (token === 'gone') return false;
     return (
       token === undefined ||
       (token.organizationId === access.organizationId &&

@@ -224,19 +224,21 @@ describe('revoked', () => {
 });
 
 describe('after a purge of its environment', () => {
-  test('the token is gone, and the environment made anew has one of its own', async () => {
+  test('the token is gone, and none is made for the environment that has its slugs then', async () => {
     const first = await own.minted();
     await services.environments.delete(await world.onEnvironment(world.owner.caller, 'environment.delete'));
     expect(await own.opens(first)).toBe('scope_deleted');
     const purge = await services.access.instance(world.owner.caller, 'environment.purge');
     await services.environments.purge(purge, world.slugs);
-    expect(await own.find()).toBeUndefined();
+    expect(await own.findOrGone()).toBe('gone');
     await services.environments.create(await world.onProject(world.owner.caller, 'environment.create'), {
       slug: world.slugs.environment,
     });
-    const second = await own.minted({ serial: 2 });
-    expect(second.tokenId).not.toBe(first.tokenId);
-    expect([await own.opens(first), await own.opens(second)]).toEqual(['unknown', 'opens']);
+    await expect(own.mint({ serial: 1 })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(own.mint({ serial: 2 })).rejects.toMatchObject({ code: 'conflict' });
+    expect([await own.opens(first), await own.findOrGone()]).toEqual(['unknown', 'gone']);
+    await own.revoke();
+    expect(await own.find()).toBeUndefined();
   });
 });
 

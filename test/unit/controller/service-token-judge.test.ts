@@ -96,6 +96,11 @@ describe('the next step of a ServiceToken', () => {
     ['that was revoked is over', { token: tokenWith([credential(1)], revoked) }, { do: 'rest', because: 'revoked' }],
     ['whose place is another one is over', { isSamePlace: false }, { do: 'rest', because: 'replaced' }],
     [
+      'whose place was purged and made anew is over',
+      { token: undefined, isSamePlace: false },
+      { do: 'rest', because: 'replaced' },
+    ],
+    [
       'that is as it should be is none',
       {},
       { do: 'rest', because: 'issued', isExpiring: false, dueAt: undefined, previous: undefined },
