@@ -6,7 +6,7 @@ import { isApiStatus } from '../../kube/api-error.ts';
 import { type ObjectMeta, objectKey } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { Access, EnvironmentAccess } from '../../services/access.ts';
-import type { Authentication } from '../../services/authentication.ts';
+import { type Authentication, AuthenticationRefusal } from '../../services/authentication.ts';
 import type { Secrets } from '../../services/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isOwnedBy as isTokenSecretOf } from '../service-token/look.ts';
@@ -58,6 +58,10 @@ export async function readPrincipal(deps: ReadDeps, round: Round, place: TokenPl
     deps.memories.setServiceToken(round.key, principal.id);
     return principal;
   } catch (error) {
+    const refused = error instanceof DomainError ? error.cause : undefined;
+    const whose = refused instanceof AuthenticationRefusal ? refused.principal : undefined;
+    // One that is suspended, or not active yet, tells by its id when that is over.
+    if (whose?.type === 'service_token') deps.memories.setServiceToken(round.key, whose.id);
     if (!(error instanceof DomainError) || place.serviceToken === undefined) throw error;
     throw explained(error, place.serviceToken);
   }

@@ -54,6 +54,28 @@ describe('a token', () => {
     expect(harness.reconciled).toEqual(['Synced']);
   });
 
+  test.each(['pending', 'suspended'] as const)(
+    'that is %s when it is seen first is used in the moment in which that is over',
+    async (fault) => {
+      const principal = serviceToken('good');
+      const refuse = (): void => {
+        harness.services.duringAuthentication = () => {
+          refuse();
+          throw new AuthenticationRefusal(fault, `the token is ${fault}`, principal);
+        };
+      };
+      refuse();
+      await harness.synced();
+      harness.services.tokens.set('kf_svc_good', principal);
+      await harness.clock.advance(10_000);
+      expect(harness.ready()).toMatchObject({ reason: 'AuthenticationFailed' });
+      harness.services.duringAuthentication = undefined;
+      harness.services.tell({ kind: 'service_token', serviceTokenId: 'good' });
+      await harness.calls();
+      expect(harness.ready()?.reason).toBe('Synced');
+    },
+  );
+
   test('that does not become active is told of after a while', async () => {
     await harness.synced();
     harness.services.tokens.set('kf_svc_next', serviceToken('good'));
