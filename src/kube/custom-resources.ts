@@ -1,4 +1,4 @@
-import { type KubeClient, metadataOnly } from './client.ts';
+import { type KubeClient, metadataOnly, metadataOnlyList } from './client.ts';
 import type { KubeObject, ObjectMeta } from './objects.ts';
 
 /** A kind of custom resource. */
@@ -19,6 +19,26 @@ export function collectionPath({ group, version, plural }: ResourceKind, namespa
 export interface ResourceName {
   readonly namespace?: string | undefined;
   readonly name: string;
+}
+
+/**
+ * One resource as etcd has it, not as some cache does; undefined where there is none. By a list of one, for which the right
+ * to list is enough. Throws ApiError.
+ */
+export async function findResource(
+  client: Pick<KubeClient, 'request'>,
+  kind: ResourceKind,
+  { namespace, name }: ResourceName,
+): Promise<KubeObject | undefined> {
+  const query = { fieldSelector: `metadata.name=${name}` };
+  const path = collectionPath(kind, namespace);
+  const { items } = await client.request<{ readonly items?: readonly KubeObject[] }>({
+    method: 'GET',
+    path,
+    query,
+    accept: metadataOnlyList,
+  });
+  return items?.[0];
 }
 
 export interface StatusPatch {

@@ -19,6 +19,7 @@ import { act } from './act.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { type SourceFacts, judge } from './judge.ts';
 import type { SyncMemory } from './memory.ts';
+import { isSpecOutdated } from './outdated-spec.ts';
 import { pinnedTo } from './pin.ts';
 import type { Round } from './read.ts';
 import { isUnsettled } from './service-token-refusals.ts';
@@ -156,7 +157,8 @@ export class SecretSyncReconciler {
   }
 
   /** Judges and acts; undefined where the target has to be looked at again. */
-  async #carryOut(round: Round, { facts, data, existing, tokenExpiresAt }: Gathered): Promise<Result | undefined> {
+  async #carryOut(round: Round, gathered: Gathered): Promise<Result | Untold | undefined> {
+    const { facts, data, existing, tokenExpiresAt } = gathered;
     const decision = judge(facts);
     const source = facts.source instanceof DomainError ? undefined : facts.source;
     if (decision.action === 'refrain') return this.#failed(round, decision.error, source);
@@ -166,6 +168,7 @@ export class SecretSyncReconciler {
       return this.#succeeded(round, existing, source, tokenExpiresAt);
     }
     try {
+      if (await isSpecOutdated(this.#deps.client, round, gathered)) return { isUntold: true, next: { kind: 'retry' } };
       const written = await act(this.#deps, { decision, sync: round.sync, data, record: source.record, existing });
       if (written === undefined) return undefined;
       round.memory.target.record(existing?.resourceVersion, { metadata: written });
