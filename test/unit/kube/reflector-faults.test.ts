@@ -87,6 +87,7 @@ describe('a fault', () => {
     rig.api.onWatch(down, down, down, down, watch());
     rig.start();
     await expectTold('+a@1', '+a@2');
+    await waitFor('the watch after the list', () => rig.api.watches[4]);
     expect(rig.api.watches.map(({ query }) => query.get('resourceVersion'))).toEqual(['7', '7', '7', '7', '3']);
   });
 
