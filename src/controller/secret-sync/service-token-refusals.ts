@@ -66,8 +66,16 @@ export function unready(name: string, because: Condition | undefined): DomainErr
     );
   }
   const { reason, message } = because;
-  return new DomainError('service_token_not_ready', `ServiceToken ${name} is not ready (${reason}): ${message}`);
+  // Who may write a status can write anything into it: with a message as long as one may be, ours would be too long.
+  const told = message.length <= longestMessage ? message : `${message.slice(0, longestMessage)}…`;
+  return new DomainError(
+    'service_token_not_ready',
+    `ServiceToken ${name} is not ready (${reason.slice(0, longestReason)}): ${told}`,
+  );
 }
+
+const longestMessage = 4096;
+const longestReason = 64;
 
 // What a ServiceToken that is not as it should be explains.
 const tokenTroubles: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);

@@ -33,7 +33,12 @@ function syncWith({ tokenRef, tokenSecretRef, ...more }: Partial<SecretSyncSpec>
 interface TokenOptions {
   readonly metadata?: Partial<ObjectMeta>;
   readonly spec?: Partial<ServiceTokenSpec>;
-  readonly ready?: { readonly status: 'True' | 'False'; readonly reason: string; readonly observedGeneration?: number };
+  readonly ready?: {
+    readonly status: 'True' | 'False';
+    readonly reason: string;
+    readonly message?: string;
+    readonly observedGeneration?: number;
+  };
 }
 
 /** The ServiceToken ns/app-token that ns/app owns, unless told otherwise. */
@@ -198,6 +203,11 @@ describe('what a ServiceToken tells', () => {
         detail: 'ServiceToken app-token is not ready (AccessDenied): so it is.',
       });
     }
+  });
+
+  test('is repeated only as far as there is room for it, whoever wrote its status', () => {
+    const long = { ...denied, reason: 'R'.repeat(1024), message: 'm'.repeat(32_768) };
+    expect(explained(refused, token({ ready: long })).detail.length).toBeLessThan(5000);
   });
 
   test('explains nothing where it is about a spec that is no more, or where there is no such trouble', () => {
