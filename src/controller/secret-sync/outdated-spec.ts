@@ -1,28 +1,50 @@
+import { DomainError } from '../../domain/domain-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { findResource } from '../../kube/custom-resources.ts';
 import type { ObjectMeta } from '../../kube/objects.ts';
-import type { Facts } from './judge.ts';
+import type { Facts, TargetFacts } from './judge.ts';
+import type { VerifiedTarget } from './memory.ts';
 import type { Round } from './read.ts';
 import { secretSyncKind } from './resource.ts';
-import { sameRecord, sourceOf } from './target-record.ts';
+import { type TargetRecord, sameRecord, sourceOf } from './target-record.ts';
+
+/** What is about to be written over or made, and what was seen of it. */
+export interface Intent {
+  readonly facts: Facts;
+  readonly existing: ObjectMeta | undefined;
+}
 
 /**
- * Whether a Secret that somebody else wrote last may be ahead of the spec that is worked on: another controller wrote it for
- * a newer one, such as a pin that was moved, which this process's watch does not show yet. Asked of the API server only
- * where the Secret's record is another one than ours would be. Ask between the look at the Secret and the write, which is
- * bound to the version looked at: so an older spec never takes the place of a newer one's data. Throws ApiError.
+ * Whether a write may be for a spec that is no more, because this process's watch is behind. The API server is asked for the
+ * newest one only where that is likely (see `isDoubtful`). Ask between the look at the Secret and the write, which is bound
+ * to the version looked at: so an older spec never takes the place of a newer one's data. Throws ApiError.
  */
 export async function isSpecOutdated(
   client: Pick<KubeClient, 'request'>,
-  { sync, memory }: Round,
-  { facts: { target, source }, existing }: { readonly facts: Facts; readonly existing: ObjectMeta | undefined },
+  round: Round,
+  intent: Intent,
 ): Promise<boolean> {
-  if (target.state !== 'owned' && target.state !== 'shared') return false;
-  const { verified } = memory;
-  const isOwnWrite = verified?.uid === existing?.uid && verified?.resourceVersion === existing?.resourceVersion;
-  if (isOwnWrite || sourceOf(target.record) === undefined) return false;
-  if (source !== undefined && 'record' in source && sameRecord(target.record, source.record)) return false;
-  const { namespace, name, uid, generation } = sync.metadata;
+  if (!isDoubtful(round, intent)) return false;
+  const { namespace, name, uid, generation } = round.sync.metadata;
   const present = (await findResource(client, secretSyncKind, { namespace, name }))?.metadata;
-  return present?.uid !== uid || present.generation !== generation;
+  return present?.uid !== uid || present.generation !== generation || present.deletionTimestamp !== undefined;
+}
+
+function isDoubtful({ sync, memory: { verified } }: Round, { facts: { target, source }, existing }: Intent): boolean {
+  if (source === undefined || source instanceof DomainError) return false;
+  // It was there: whoever deleted it may have deleted the SecretSync before, which another watch tells.
+  if (target.state === 'absent') return verified !== undefined || sync.status?.target !== undefined;
+  if (existing === undefined || isVersion(existing, verified)) return false;
+  // Another controller wrote it, perhaps for a newer spec, such as a pin that was moved.
+  return tellsOther(target, source.record);
+}
+
+function isVersion({ uid, resourceVersion }: ObjectMeta, verified: VerifiedTarget | undefined): boolean {
+  return verified?.uid === uid && verified.resourceVersion === resourceVersion;
+}
+
+/** Whether a Secret with our data tells of another place or pin than this record. */
+function tellsOther(target: TargetFacts, record: TargetRecord): boolean {
+  const isOurs = target.state === 'owned' || target.state === 'shared';
+  return isOurs && sourceOf(target.record) !== undefined && !sameRecord(target.record, record);
 }

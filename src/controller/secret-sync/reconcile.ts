@@ -57,6 +57,8 @@ interface Untold {
   readonly next: Next;
 }
 
+const untold: Untold = { isUntold: true, next: { kind: 'retry' } };
+
 // A value is activated as soon as its Secret is written, and a ServiceToken has its say as soon as its token is suspended
 // or lost; what takes longer is worth telling.
 const unsettledLimitMs = 3_000;
@@ -125,7 +127,8 @@ export class SecretSyncReconciler {
     const place = await this.#prepareToken(round);
     for (let looks = 1; looks <= mostLooks; looks += 1) {
       const gathered = await gather(this.#deps, round, { fresh: looks > 1 || isForced(round), place });
-      if (this.#isUnsettled(round, gathered.facts.source, place)) return { isUntold: true, next: { kind: 'retry' } };
+      if (this.#isUnsettled(round, gathered.facts.source, place)) return untold;
+      if (await isSpecOutdated(this.#deps.client, round, gathered)) return untold;
       const result = await this.#carryOut(round, gathered);
       if (result !== undefined) return result;
     }
@@ -157,8 +160,7 @@ export class SecretSyncReconciler {
   }
 
   /** Judges and acts; undefined where the target has to be looked at again. */
-  async #carryOut(round: Round, gathered: Gathered): Promise<Result | Untold | undefined> {
-    const { facts, data, existing, tokenExpiresAt } = gathered;
+  async #carryOut(round: Round, { facts, data, existing, tokenExpiresAt }: Gathered): Promise<Result | undefined> {
     const decision = judge(facts);
     const source = facts.source instanceof DomainError ? undefined : facts.source;
     if (decision.action === 'refrain') return this.#failed(round, decision.error, source);
@@ -168,7 +170,6 @@ export class SecretSyncReconciler {
       return this.#succeeded(round, existing, source, tokenExpiresAt);
     }
     try {
-      if (await isSpecOutdated(this.#deps.client, round, gathered)) return { isUntold: true, next: { kind: 'retry' } };
       const written = await act(this.#deps, { decision, sync: round.sync, data, record: source.record, existing });
       if (written === undefined) return undefined;
       round.memory.target.record(existing?.resourceVersion, { metadata: written });

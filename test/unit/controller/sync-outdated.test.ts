@@ -1,10 +1,29 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { secrets, syncs } from './controller-harness.ts';
-import { PinHarness, second, third } from './pin-harness.ts';
+import { PinHarness, first, second, third } from './pin-harness.ts';
 
 let standby: PinHarness;
 
 afterEach(() => standby.controller.stop());
+
+test('a Secret that is deleted after its SecretSync is not made again', async () => {
+  standby = new PinHarness();
+  await standby.synced();
+  // The two are told by two watches: the one of Secrets comes first here.
+  standby.cluster.before(/^GET .*[/]secrets[/]token$/, () => standby.cluster.remove(`${syncs}/app`));
+  standby.cluster.remove(`${secrets}/app`);
+  await standby.calls();
+  await standby.clock.advance(60_000);
+  expect(standby.values()).toBeUndefined();
+});
+
+test('a Secret that is deleted by itself is made again', async () => {
+  standby = new PinHarness();
+  await standby.synced();
+  standby.cluster.remove(`${secrets}/app`);
+  await standby.calls();
+  expect(standby.values()).toEqual(first);
+});
 
 /**
  * A controller that takes the lead over while its watches are behind: the one before has moved ns/app from revision 2 to
