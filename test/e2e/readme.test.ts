@@ -11,6 +11,7 @@ import { documentedCommands } from '../support/documented-commands.ts';
 import { Stack } from '../support/stack.ts';
 import { type SecretObject, secretValues } from '../support/secret-watch.ts';
 import { buildPatienceMs } from '../support/cluster-cache.ts';
+import { npmStandIn } from '../support/npm-stand-in.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -22,17 +23,6 @@ let stack: Stack;
 let adminKubeconfig: string;
 let namespace: string;
 let cli: CliRunner;
-
-/** In place of `npm run -s keyframe -- …` and `npm run -s kubectl -- …`: the same programs, for this cluster and namespace. */
-const npm = `npm() {
-  local script="$3"
-  shift 4
-  if [ "$script" = keyframe ]; then command keyframe "$@"
-  else "$KUBECTL" --kubeconfig="$ADMIN_KUBECONFIG" --namespace="$NAMESPACE" "$@"
-  fi
-}
-set -o pipefail
-`;
 
 // What `npm start` has done before a reader comes to the commands.
 beforeAll(async () => {
@@ -73,7 +63,7 @@ describe('README.md', () => {
     const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
     const blocks = documentedCommands(page).map(({ command }) => command);
     expect(blocks).toHaveLength(2);
-    const script = inNamespace([npm, ...blocks].join('')).replaceAll('http://127.0.0.1:8700', stack.api.url);
+    const script = inNamespace([npmStandIn, ...blocks].join('')).replaceAll('http://127.0.0.1:8700', stack.api.url);
     const env = { KUBECTL: kubectl, ADMIN_KUBECONFIG: adminKubeconfig, NAMESPACE: namespace };
     const { code, stdout, stderr } = await cli.bash(script, { env, limitMs: 80_000 });
     expect({ code, errors: stderr.match(/^error: .*$/gm) }).toEqual({ code: 0, errors: null });
