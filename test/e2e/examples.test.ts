@@ -237,6 +237,9 @@ async function provesRotation(heading: string): Promise<void> {
   await step(heading, 1);
   expect(await valuesOf('reports', 'reports')).toEqual({ DATABASE_URL: 'postgresql://reports.example' });
   const [reader, ci] = [await valuesOf('reports', 'reader'), await valuesOf('reports', 'ci-keyframe')];
+  // The SecretSync reads with the token that it names, and has none made for it.
+  const tokens = await run('kubectl get servicetoken -n reports -o name');
+  expect(tokens.match(/[^/\n]+$/gm)).toEqual(['ci', 'reader']);
   expect(await step(heading, 2)).toContain('DATABASE_URL');
   await step(heading, 3);
   expect(await answer(ci?.['token'], place)).toBe(401);
@@ -290,7 +293,11 @@ async function provesRollout(heading: string): Promise<void> {
   ] as const) {
     let isOver = false;
     const reading = step(heading, number).finally(() => (isOver = true));
-    await Promise.all([reading, workloads.runPodsUntil('web', 'the commands to end', () => Promise.resolve(isOver))]);
+    const runPods = async (): Promise<boolean> => {
+      await workloads.runPods('web');
+      return isOver;
+    };
+    await Promise.all([reading, waitFor('the commands to end', runPods, { timeoutMs: 80_000 })]);
     expect(await valuesOf('storefront', 'web')).toEqual({ THEME });
     const marks = await workloads.marks({ kind: 'Deployment', name: 'web' });
     expect(marks['rollout.keyframe.dev/web']).toMatch(new RegExp(`^${number}/`));
