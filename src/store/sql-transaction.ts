@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Database } from './database.ts';
@@ -127,12 +128,16 @@ class ClientTransaction implements Transaction {
   }
 }
 
-// A text has one name on every connection; each prepares it when it first comes there. The templates of the store are
-// a fixed number of texts: no value gets into one.
+// Each connection prepares a text when it first comes there. The templates of the store are a fixed number of texts: no
+// value gets into one.
 const names = new Map<string, string>();
+// PostgreSQL keeps 63 bytes of a name.
+const nameDigits = 40;
 
+// By the text alone: behind a pooler that shares a server's connections among processes and does not keep their prepared
+// statements apart, a name must never stand for another process's statement.
 function nameOf(text: string): string {
-  const name = names.get(text) ?? `tx-${names.size + 1}`;
+  const name = names.get(text) ?? `tx-${createHash('sha256').update(text).digest('hex').slice(0, nameDigits)}`;
   names.set(text, name);
   return name;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type Database, openDatabase, queryRows } from '../../src/store/database.ts';
 import { inSqlTransaction } from '../../src/store/sql-transaction.ts';
 import { inTransaction, type Transaction } from '../../src/store/transaction.ts';
@@ -227,6 +227,20 @@ describe('a transaction of SQL alone', () => {
     const parses = (text: string): number =>
       proxy.count(({ type, sql }) => type === 'Parse' && sql?.includes(text) === true);
     expect([parses('AS single'), parses('AS several')]).toEqual([1, 3]);
+  });
+
+  test('names a prepared statement by its text alone, so that no other process means another one by it', async () => {
+    const prepared = await inSqlTransaction(database, async (tx) => {
+      await tx.$queryRaw`SELECT ${1}::int AS one`;
+      await tx.$queryRaw`SELECT ${2}::int AS two`;
+      return tx.$queryRawUnsafe<{ name: string; statement: string }[]>(
+        'SELECT name, statement FROM pg_prepared_statements ORDER BY prepare_time',
+      );
+    });
+    expect(prepared.map(({ statement }) => statement)).toEqual(['SELECT $1::int AS one', 'SELECT $1::int AS two']);
+    for (const { name, statement } of prepared) {
+      expect(name).toBe(`tx-${createHash('sha256').update(statement).digest('hex').slice(0, 40)}`);
+    }
   });
 
   test('gives a connection up whose prepared statement a migration made useless', async () => {
