@@ -1,6 +1,6 @@
 import type { ConditionClaim } from '../conditions.ts';
 import { type Verdict, judgeWorkload } from './judge-workload.ts';
-import { markAnnotation, markPrefix, parseMark } from './restart-mark.ts';
+import { type RestartMark, markAnnotation, markPrefix, parseMark } from './restart-mark.ts';
 import { type Target, type Workload, type WorkloadRow, nameOf, templateAnnotations } from './targets.ts';
 import type { WorkloadLook } from './workload-watches.ts';
 
@@ -10,6 +10,8 @@ export interface HeldData {
   readonly revisionId: string;
   /** See `dataMark`. */
   readonly data: string;
+  /** Since when, where it was seen to change: what was restarted before may have read other data since. */
+  readonly since?: number | undefined;
 }
 
 /** What is known of one workload of a SecretSync. */
@@ -21,6 +23,8 @@ export interface TargetFacts extends WorkloadLook {
   readonly restartFrom: number;
   /** How the API server refused the last restart; undefined where it did not. */
   readonly refusal: string | undefined;
+  /** How many restarts for just this data lost their mark again, in a row. */
+  readonly timesUndone: number;
 }
 
 export interface RolloutFacts {
@@ -37,8 +41,6 @@ export interface RolloutPlan {
   readonly claim: ConditionClaim;
   readonly workloads: readonly WorkloadRow[];
   readonly restarts: readonly { readonly target: Target; readonly workload: Workload }[];
-  /** Whether a workload has not got the data yet. */
-  readonly isPending: boolean;
   /** When to look again though no event asks for it; milliseconds since the epoch. */
   readonly wakeAt: number | undefined;
 }
@@ -49,6 +51,7 @@ export type RolloutReason =
   | 'RolloutPending'
   | 'RolloutHeld'
   | 'RolloutStuck'
+  | 'RolloutUndone'
   | 'WorkloadNotFound'
   | 'RolloutsForbidden';
 
@@ -61,6 +64,7 @@ const mostTold = 4;
 const gravity: readonly RolloutReason[] = [
   'RolloutsForbidden',
   'WorkloadNotFound',
+  'RolloutUndone',
   'RolloutStuck',
   'RolloutHeld',
   'RolloutPending',
@@ -74,7 +78,6 @@ interface Finding {
   readonly message: string;
   readonly row: WorkloadRow;
   readonly restart?: Workload;
-  readonly isPending?: boolean;
   readonly wakeAt?: number;
 }
 
@@ -89,7 +92,6 @@ export function planRollout(facts: RolloutFacts): RolloutPlan {
     restarts: findings.flatMap(({ target, finding: { restart } }) =>
       restart === undefined ? [] : [{ target, workload: restart }],
     ),
-    isPending: all.some(({ isPending }) => isPending === true),
     wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes),
   };
 }
@@ -98,22 +100,36 @@ function find(facts: RolloutFacts, target: TargetFacts): Finding {
   const { kind, name } = target.target;
   const row = { kind, name };
   if (target.isForbidden) {
-    return { reason: 'RolloutsForbidden', message: `cannot be watched: ${rulesAdvice}`, row, isPending: true };
+    return { reason: 'RolloutsForbidden', message: `cannot be watched: ${rulesAdvice}`, row };
   }
-  if (!target.isSeen) return { reason: 'RolloutPending', message: 'is about to be looked at', row, isPending: true };
+  if (!target.isSeen) return { reason: 'RolloutPending', message: 'is about to be looked at', row };
   const { workload } = target;
   if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) {
     const message = 'is not in this namespace: make it, or take it out of spec.rollout.targets';
     return { reason: 'WorkloadNotFound', message, row };
   }
   const verdict = judgeWorkload(kind, workload);
-  const mark = parseMark(templateAnnotations(workload)[markAnnotation(facts.syncName)]);
-  const isMarked = mark?.data === facts.held.data;
+  const mark = markOf(workload, facts.syncName);
+  const isMarked = isMarkedFor(facts.held, mark);
   const revision = isMarked ? facts.held.revision : mark?.revision;
   const counts = { replicas: verdict.replicas, updatedReplicas: verdict.updatedReplicas };
   const full = { ...row, ...(revision === undefined ? {} : { revision }), ...counts };
   const found = isMarked ? findMarked(facts, target, verdict) : findPending(facts, target, { workload, verdict });
   return { ...found, row: full };
+}
+
+/** What a workload's pod template tells of its last restart for a SecretSync. */
+export function markOf(workload: Workload, syncName: string): RestartMark | undefined {
+  return parseMark(templateAnnotations(workload)[markAnnotation(syncName)]);
+}
+
+/**
+ * Whether all pods of a workload's present template were started with what is held. The data may have been other data
+ * meanwhile and be again what it was: then the mark tells it, but of an earlier time.
+ */
+export function isMarkedFor({ data, since = -Infinity }: HeldData, mark: RestartMark | undefined): boolean {
+  // A mark knows no fractions of a second.
+  return mark?.data === data && mark.at >= Math.floor(since / 1000) * 1000;
 }
 
 const rulesAdvice =
@@ -134,20 +150,35 @@ function findMarked(facts: RolloutFacts, target: TargetFacts, { state, message }
 /** Its pods run with other data: whether it is to be restarted now. */
 function findPending(
   { syncName, held, now, timeoutMs, timeout }: RolloutFacts,
-  { refusal, restartFrom, rollingSince }: TargetFacts,
+  { refusal, restartFrom, rollingSince, timesUndone }: TargetFacts,
   { workload, verdict }: { readonly workload: Workload; readonly verdict: Verdict },
 ): Omit<Finding, 'row'> {
-  const pending = { reason: 'RolloutPending', isPending: true } as const;
+  const pending = { reason: 'RolloutPending' } as const;
   const what = `is to be restarted for revision ${held.revision}`;
-  if (now < restartFrom) return { ...pending, message: `${what} in a moment`, wakeAt: restartFrom };
+  const refused = {
+    reason: 'RolloutsForbidden',
+    message: `cannot be restarted, the API server answered ${refusal}: ${rulesAdvice}, or see which admission policy refuses it`,
+  } as const;
+  if (now < restartFrom) {
+    const wait = { wakeAt: restartFrom };
+    if (refusal !== undefined) return { ...refused, ...wait };
+    if (timesUndone < 2) return { ...pending, message: `${what} in a moment`, ...wait };
+    return { reason: 'RolloutUndone', message: undone(syncName, timesUndone), ...wait };
+  }
   const restartAt = rollingSince + timeoutMs;
   if (verdict.state === 'rolling' && now < restartAt && now >= newestMarkAt(workload, syncName) + joinMs) {
     const message = `${what} when the rollout under way is done, or has taken ${timeout}: ${verdict.message}`;
     return { ...pending, message, wakeAt: restartAt };
   }
   if (refusal === undefined) return { ...pending, message: `${what} now`, restart: workload };
-  const message = `cannot be restarted, the API server answered ${refusal}: ${rulesAdvice}, or see which admission policy refuses it`;
-  return { ...pending, reason: 'RolloutsForbidden', message, restart: workload };
+  return { ...refused, restart: workload };
+}
+
+function undone(syncName: string, times: number): string {
+  return (
+    `was restarted ${times} times for the same data and lost the annotation ${markAnnotation(syncName)} of its pod ` +
+    'template each time: have whatever takes it away leave it; it is restarted again, ever more rarely'
+  );
 }
 
 /** When a workload was last restarted for any SecretSync, but for one if it is named; -Infinity where it never was. */

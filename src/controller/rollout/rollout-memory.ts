@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type BackoffOptions, backoffMs } from '../../lib/backoff.ts';
 import type { Condition } from '../conditions.ts';
+import type { Next } from '../work-queue.ts';
 import { judgeWorkload } from './judge-workload.ts';
 import { type HeldData, newestMarkAt } from './converge.ts';
 import { type Target, type Workload, nameOf } from './targets.ts';
@@ -9,10 +11,31 @@ import { type Target, type Workload, nameOf } from './targets.ts';
 export const settleMs = 2000;
 export const mostSettleMs = 30_000;
 
+// A tool that takes the annotation away each time would else restart the workload without end: the first loss is made good
+// at once, each further one after twice as long. What stood for the longest of these pauses was left alone.
+const undonePauseMs = 600_000;
+export const longestUndonePauseMs = 6 * 3_600_000;
+
+const retryBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
+
 interface TargetMemory {
   rollingSince: number | undefined;
   restartedAt: number;
   refusal: string | undefined;
+  /** Restarts that failed in a row, and when the next one is tried at the earliest. */
+  failures: number;
+  retryAt: number;
+  restart: LastRestart | undefined;
+}
+
+/** A restart, as long as the workload and the data that it was for are the same. */
+interface LastRestart {
+  readonly uid: string;
+  readonly change: number;
+  /** How often it was made since the mark last stood. */
+  readonly times: number;
+  /** When its mark was found to be gone. */
+  undoneAt?: number | undefined;
 }
 
 /** What is remembered of one SecretSync's workloads. After a loss the settle time begins again, and nothing else. */
@@ -20,18 +43,36 @@ export class RolloutMemory {
   held: HeldData | undefined;
   /** When the status was last told because of a workload, and the reason that it told. */
   told: { readonly at: number; readonly reason: string } | undefined;
-  #changedAt = 0;
-  /** When the first change came that a workload waits for. */
-  #pendingSince: number | undefined;
+  #changedAt = -Infinity;
+  /** Counts the changes of the data. */
+  #change = 0;
+  #dataSince: number | undefined;
+  /** How often in a row the status could not be told. */
+  #untold = 0;
+  /** When the first of the changes came that followed each other before they had settled. */
+  #burstSince = -Infinity;
   readonly #targets = new Map<string, TargetMemory>();
 
   /** Notes what the Secret holds since just now. */
   hold(held: HeldData, now: number): void {
     if (this.held?.data !== held.data) {
+      this.#dataSince = this.held === undefined ? undefined : now;
+      this.#change += 1;
+      if (now >= this.#changedAt + settleMs) this.#burstSince = now;
       this.#changedAt = now;
-      this.#pendingSince ??= now;
+      for (const target of this.#targets.values()) target.retryAt = -Infinity;
     }
     if (!isDeepStrictEqual(this.held, held)) this.held = held;
+  }
+
+  /** Since when the Secret holds its data, where it was seen to hold other data before; milliseconds since the epoch. */
+  get dataSince(): number | undefined {
+    return this.#dataSince;
+  }
+
+  /** Another controller may have been at work meanwhile: what the Secret holds has to be learnt anew. */
+  loseHold(): void {
+    this.held = undefined;
   }
 
   /** Forgets all workloads but these. */
@@ -42,25 +83,54 @@ export class RolloutMemory {
 
   /** When a workload may be restarted at the earliest. */
   restartFrom(target: Target): number {
-    const settled = Math.min(this.#changedAt + settleMs, (this.#pendingSince ?? Infinity) + mostSettleMs);
-    return Math.max(settled, this.#of(target).restartedAt + settleMs);
+    const { restartedAt, retryAt, restart } = this.#of(target);
+    const settled = Math.min(this.#changedAt + settleMs, Math.max(this.#burstSince, restartedAt) + mostSettleMs);
+    const pauseMs = restart?.undoneAt === undefined ? 0 : pauseAfter(restart.times);
+    return Math.max(settled, restartedAt + Math.max(settleMs, pauseMs), retryAt);
+  }
+
+  /** Notes whether a workload carries the mark of what is held; answers how many restarts for just that were undone in a row. */
+  timesUndone(target: Target, { metadata: { uid } }: Workload, isMarked: boolean, now: number): number {
+    const memory = this.#of(target);
+    const { restart, restartedAt } = memory;
+    if (restart === undefined || isMarked) {
+      if (restart !== undefined) restart.undoneAt = undefined;
+      return 0;
+    }
+    restart.undoneAt ??= now;
+    const isSame = restart.uid === uid && restart.change === this.#change;
+    if (isSame && restart.undoneAt - restartedAt < longestUndonePauseMs) return restart.times;
+    memory.restart = undefined;
+    return 0;
   }
 
   refusalOf(target: Target): string | undefined {
     return this.#of(target).refusal;
   }
 
-  restarted(target: Target, now: number): void {
-    Object.assign(this.#of(target), { restartedAt: now, refusal: undefined });
+  restarted(target: Target, { metadata: { uid } }: Workload, now: number): void {
+    const memory = this.#of(target);
+    const times = (memory.restart?.times ?? 0) + 1;
+    const restart: LastRestart = { uid, change: this.#change, times };
+    Object.assign(memory, { restartedAt: now, refusal: undefined, failures: 0, retryAt: -Infinity, restart });
   }
 
-  refused(target: Target, refusal: string): void {
-    this.#of(target).refusal = refusal;
+  /** Notes a restart that failed, and how the API server refused it if it did; it asks for no less than `minDelayMs`. */
+  failed(target: Target, now: number, { refusal, minDelayMs = 0 }: FailedRestart): void {
+    const memory = this.#of(target);
+    memory.failures += 1;
+    memory.refusal = refusal ?? memory.refusal;
+    memory.retryAt = now + Math.max(minDelayMs, backoffMs(memory.failures, retryBackoff));
   }
 
-  /** Nothing waits for a restart any more: the next change begins a settle time of its own. */
-  settled(): void {
-    this.#pendingSince = undefined;
+  /**
+   * What telling the status came to. One that fails is told again with a backoff of its own, as a delay: a queue's would put
+   * off the restarts as well.
+   */
+  afterTelling(next: Next): Next {
+    this.#untold = next.kind === 'retry' ? this.#untold + 1 : 0;
+    if (next.kind !== 'retry') return next;
+    return { kind: 'after', delayMs: Math.max(next.minDelayMs ?? 0, backoffMs(this.#untold, retryBackoff)) };
   }
 
   /**
@@ -83,10 +153,27 @@ export class RolloutMemory {
     const name = nameOf(target);
     const known = this.#targets.get(name);
     if (known !== undefined) return known;
-    const fresh: TargetMemory = { rollingSince: undefined, restartedAt: -Infinity, refusal: undefined };
+    const fresh: TargetMemory = {
+      rollingSince: undefined,
+      restartedAt: -Infinity,
+      refusal: undefined,
+      failures: 0,
+      retryAt: -Infinity,
+      restart: undefined,
+    };
     this.#targets.set(name, fresh);
     return fresh;
   }
+}
+
+export interface FailedRestart {
+  readonly refusal?: string | undefined;
+  readonly minDelayMs?: number | undefined;
+}
+
+/** How long after so many restarts of a workload for the same data, of which each was undone, the next may come. */
+function pauseAfter(times: number): number {
+  return times < 2 ? 0 : Math.min(undonePauseMs * 2 ** (times - 2), longestUndonePauseMs);
 }
 
 // The reasons of a condition that began to be false with, or before, the rollout that is under way.

@@ -5,10 +5,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { parseDurationMs } from '../../lib/duration.ts';
 import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Condition, ConditionClaim } from '../conditions.ts';
-import { retryAfter } from '../failure.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { type Next, WorkQueue } from '../work-queue.ts';
-import { type HeldData, type RolloutPlan, planRollout } from './converge.ts';
+import { type HeldData, type RolloutPlan, isMarkedFor, markOf, planRollout } from './converge.ts';
 import { restartWorkload } from './restart.ts';
 import { RolloutMemory } from './rollout-memory.ts';
 import { type WorkloadRow, nameOf } from './targets.ts';
@@ -61,6 +60,8 @@ export class Rollouts {
   }
 
   start(): void {
+    // Another controller may have led since: nobody is restarted for what the Secrets held then.
+    for (const memory of this.#memories.values()) memory.loseHold();
     this.#queue.start();
   }
 
@@ -130,11 +131,9 @@ export class Rollouts {
     if (memory === undefined || sync === undefined || isAtRest(sync)) return { kind: 'done' };
     const plan = this.#plan(sync);
     if (plan === undefined) return { kind: 'done' };
-    const nexts: Next[] = [];
-    for (const restart of plan.restarts) nexts.push(await this.#restart(sync, memory, restart));
+    for (const restart of plan.restarts) await this.#restart(sync, memory, restart);
     const after = this.#plan(sync) ?? plan;
-    if (!after.isPending) memory.settled();
-    return combined(...nexts, await this.#tell(key, memory, after), this.#untilMs(after.wakeAt));
+    return soonest(await this.#tell(key, memory, after), this.#untilMs(after.wakeAt));
   }
 
   #plan(sync: SecretSync): RolloutPlan | undefined {
@@ -144,17 +143,21 @@ export class Rollouts {
     const now = this.#deps.clock.now();
     const { targets, timeout } = spec.rollout;
     const converged = convergedOf(status?.conditions);
+    const held = { ...memory.held, since: memory.dataSince };
     return planRollout({
       syncName: metadata.name,
-      held: memory.held,
+      held,
       timeout,
       timeoutMs: parseDurationMs(timeout) ?? defaultTimeoutMs,
       now,
       targets: targets.map((target) => {
         const look = this.#watches.look(metadata.namespace ?? '', target);
-        const rollingSince = memory.rollingSince(target, look.workload, { now, converged });
+        const { workload } = look;
+        const rollingSince = memory.rollingSince(target, workload, { now, converged });
+        const isMarked = workload !== undefined && isMarkedFor(held, markOf(workload, metadata.name));
+        const timesUndone = workload === undefined ? 0 : memory.timesUndone(target, workload, isMarked, now);
         const [restartFrom, refusal] = [memory.restartFrom(target), memory.refusalOf(target)];
-        return { ...look, target, rollingSince, restartFrom, refusal };
+        return { ...look, target, rollingSince, restartFrom, refusal, timesUndone };
       }),
     });
   }
@@ -182,26 +185,26 @@ export class Rollouts {
     sync: SecretSync,
     memory: RolloutMemory,
     { target, workload }: RolloutPlan['restarts'][number],
-  ): Promise<Next> {
+  ): Promise<void> {
     const { client, clock, logger } = this.#deps;
     const { name: syncName, namespace = '' } = sync.metadata;
     const { held } = memory;
-    if (held === undefined) return { kind: 'done' };
+    if (held === undefined) return;
     const about = { key: `${namespace}/${syncName}`, workload: nameOf(target), revision: held.revision };
     try {
       const mark = { revision: held.revision, data: held.data, at: clock.now() };
       const restarted = await restartWorkload(client, { syncName, namespace, target, workload, mark });
       this.#watches.record(target.kind, workload, restarted);
-      memory.restarted(target, clock.now());
+      memory.restarted(target, workload, clock.now());
       logger.info(about, 'a workload was restarted, for its Secret has other data');
-      return { kind: 'done' };
     } catch (error) {
-      // Gone, or changed meanwhile: the watch tells.
-      if (isApiStatus(error, 404)) return { kind: 'done' };
-      if (isRefusal(error)) memory.refused(target, `${error.status} ${error.reason}`);
+      // Gone: the watch tells.
+      if (isApiStatus(error, 404)) return;
+      const refusal = isRefusal(error) ? `${error.status} ${error.reason}` : undefined;
+      const minDelayMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+      memory.failed(target, clock.now(), { refusal, minDelayMs });
       const level = isApiStatus(error, 409) ? 'debug' : 'warn';
       logger[level]({ ...about, ...errorFields(error) }, 'a workload could not be restarted; it is tried again');
-      return retryAfter(error);
     }
   }
 
@@ -212,7 +215,7 @@ export class Rollouts {
     if (pauseMs > 0) return { kind: 'after', delayMs: pauseMs };
     memory.told = { at: now, reason };
     const result = await this.#deps.tell(key);
-    if (result !== 'busy') return result;
+    if (result !== 'busy') return memory.afterTelling(result);
     this.#untold.add(key);
     memory.told = told;
     return { kind: 'done' };
@@ -253,9 +256,8 @@ function isRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status >= 400 && error.status < 500 && ![409, 429].includes(error.status);
 }
 
-/** The first of these to come: what failed is tried again with its backoff, before all else. */
-function combined(...nexts: readonly Next[]): Next {
-  const retry = nexts.find(({ kind }) => kind === 'retry');
+/** The first of these to come. */
+function soonest(...nexts: readonly Next[]): Next {
   const delays = nexts.flatMap((next) => (next.kind === 'after' ? [next.delayMs] : []));
-  return retry ?? (delays.length === 0 ? { kind: 'done' } : { kind: 'after', delayMs: Math.min(...delays) });
+  return delays.length === 0 ? { kind: 'done' } : { kind: 'after', delayMs: Math.min(...delays) };
 }

@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { ApiCall, KubeClient } from '../../../src/kube/client.ts';
 import type { KubeObject, ObjectMeta } from '../../../src/kube/objects.ts';
+import { fits } from './selectors.ts';
+import { merged } from './merge-patch.ts';
 
 /** An object with whatever it has beside its metadata. */
 export type AnyObject = KubeObject & Record<string, unknown>;
 
-const listed = /(?:secrets|secretsyncs|accessgrants|servicetokens|secretsnapshots|secretenvironments|\/namespaces)$/;
+const listed =
+  /(?:secrets|secretsyncs|accessgrants|servicetokens|secretsnapshots|secretenvironments|\/namespaces|\/deployments)$/;
 
 type Hook = (call: ApiCall) => void | Promise<void>;
 
@@ -209,12 +212,17 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   #patch(call: ApiCall): AnyObject {
     const path = call.path.replace(/\/status$/, '');
     const before = this.#objects.get(path) ?? refuse(call, 404, 'NotFound');
-    const { metadata, status } = call.body as { metadata: ObjectMeta; status: Record<string, unknown> };
+    const { metadata, spec, status } = call.body as Readonly<{ metadata: ObjectMeta; spec?: object; status?: object }>;
     checkPrecondition(call, before, metadata);
-    const merged = Object.entries({ ...(before['status'] as object | undefined), ...status }).filter(
+    if (spec !== undefined) {
+      const generation = (before.metadata.generation ?? 0) + 1;
+      const after = { ...before, metadata: { ...before.metadata, generation }, spec: merged(before['spec'], spec) };
+      return this.#store(path, after, before);
+    }
+    const fields = Object.entries({ ...(before['status'] as object | undefined), ...status }).filter(
       ([, value]) => value !== null,
     );
-    return this.#store(path, { ...before, status: Object.fromEntries(merged) }, before);
+    return this.#store(path, { ...before, status: Object.fromEntries(fields) }, before);
   }
 
   #delete(call: ApiCall): AnyObject {
@@ -277,20 +285,6 @@ function refuse(call: ApiCall, status: number, reason: string): never {
 
 function shaped(accept: string | undefined, object: AnyObject): AnyObject {
   return accept?.includes('as=PartialObjectMetadata') === true ? { metadata: object.metadata } : object;
-}
-
-/** Whether an object is in the collection of a call and fits its selectors. */
-function fits(call: Pick<ApiCall, 'path' | 'query'>, objectPath: string, { metadata }: AnyObject): boolean {
-  const { labelSelector = '', fieldSelector = '' } = call.query ?? {};
-  const [label = '', value] = labelSelector.split('=');
-  const hasLabel = label === '' || metadata.labels?.[label] === value;
-  const hasName = fieldSelector === '' || fieldSelector === `metadata.name=${metadata.name}`;
-  return isInside(call.path, objectPath) && hasLabel && hasName;
-}
-
-function isInside(collectionPath: string, objectPath: string): boolean {
-  if (collectionPath.includes('/namespaces/')) return objectPath.startsWith(`${collectionPath}/`);
-  return objectPath.includes(`/${collectionPath.split('/').at(-1)}/`);
 }
 
 /** What went over a wire; a structured clone's prototypes would be those outside Jest's sandbox. */

@@ -36,7 +36,14 @@ function marked(mark = data, at = now - 60_000, sync = 'app'): Record<string, st
 }
 
 function target(found: Workload | undefined, more: Partial<TargetFacts> = {}): TargetFacts {
-  const calm = { isSeen: true, isForbidden: false, rollingSince: now, restartFrom: now, refusal: undefined };
+  const calm = {
+    isSeen: true,
+    isForbidden: false,
+    rollingSince: now,
+    restartFrom: now,
+    refusal: undefined,
+    timesUndone: 0,
+  };
   return { target: web, workload: found, ...calm, ...more };
 }
 
@@ -150,6 +157,16 @@ describe('a workload', () => {
   });
 });
 
+test.each([
+  ['of the second in which the data came is as good as a later one', 59_300, 0],
+  ['of a time before the data came, after other data, is none', 58_900, 1],
+])('a mark %s', (_, sinceMs, restarts) => {
+  const held = { revision: 7, revisionId: 'r7', data, since: now - sinceMs };
+  const targets = [target(workload({ marks: marked(data, now - 60_000) }))];
+  const { restarts: planned } = planRollout({ syncName: 'app', held, targets, timeoutMs, timeout: '10m', now });
+  expect(planned).toHaveLength(restarts);
+});
+
 test('of several workloads the gravest gives the reason, and the others are told behind it', () => {
   const set = { kind: 'StatefulSet', name: 'db' } as const;
   const { claim } = plan(
@@ -198,7 +215,6 @@ describe('the settle time', () => {
     expect(memory.restartFrom(web)).toBe(now + settleMs);
     for (let second = 1; second <= 60; second += 1) memory.hold(held(String(second)), now + second * 1000);
     expect(memory.restartFrom(web)).toBe(now + mostSettleMs);
-    memory.settled();
     memory.hold(held('later'), now + 100_000);
     expect(memory.restartFrom(web)).toBe(now + 100_000 + settleMs);
   });
@@ -213,7 +229,7 @@ describe('the settle time', () => {
   test('follows each restart, whoever takes the annotation away again', () => {
     const memory = new RolloutMemory();
     memory.hold(held('x'), now);
-    memory.restarted(web, now + 50_000);
+    memory.restarted(web, workload(), now + 50_000);
     expect(memory.restartFrom(web)).toBe(now + 50_000 + settleMs);
   });
 });

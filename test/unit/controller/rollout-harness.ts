@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Rollouts } from '../../../src/controller/rollout/rollouts.ts';
+import { formatMark, markAnnotation } from '../../../src/controller/rollout/restart-mark.ts';
+import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
+import type { WorkloadRow } from '../../../src/controller/rollout/targets.ts';
+import type { Next } from '../../../src/controller/work-queue.ts';
+import { createLogger } from '../../../src/lib/logger.ts';
+import { secretSync } from './builders.ts';
+import { type AnyObject, FakeCluster } from './fake-cluster.ts';
+import { FakeClock, settled } from './fake-clock.ts';
+
+const deployments = '/apis/apps/v1/namespaces/ns/deployments';
+const key = 'ns/app';
+
+interface Told {
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  readonly workloads: readonly WorkloadRow[] | undefined;
+}
+
+/** The rollouts of the SecretSync ns/app, on a cluster in memory, with a clock of the test's own. */
+export class RolloutHarness {
+  readonly cluster = new FakeCluster();
+  readonly clock = new FakeClock();
+  readonly rollouts: Rollouts;
+  sync: SecretSync;
+  /** What the status was told, where it differed. */
+  readonly told: Told[] = [];
+  /** What telling the status comes to. */
+  tellAnswer: Next | 'busy' = { kind: 'done' };
+  #revision = 0;
+
+  constructor(names: readonly string[] = ['web'], timeout = '10m') {
+    this.sync = secretSync({ spec: rolloutOf(names, timeout) });
+    this.rollouts = new Rollouts({
+      client: this.cluster,
+      clock: this.clock,
+      logger: createLogger('error', { write: () => {} }),
+      isAllowed: true,
+      current: () => this.sync,
+      tell: () => {
+        if (this.tellAnswer !== 'busy') this.#tell();
+        return Promise.resolve(this.tellAnswer);
+      },
+    });
+    this.rollouts.start();
+  }
+
+  /** Workloads that run with the data `a`, and a SecretSync whose Secret holds just that; all at rest. */
+  async converged(): Promise<void> {
+    for (const { name } of this.sync.spec.rollout?.targets ?? []) {
+      this.put(name, (annotations) => {
+        annotations[markAnnotation('app')] = formatMark({
+          revision: 1,
+          data: markOf('a'),
+          at: this.clock.now() - 60_000,
+        });
+      });
+      this.finish(name);
+    }
+    await this.hold('a');
+    await this.clock.advance(10_000);
+    this.takeRestarts();
+  }
+
+  /** The Secret holds data that this letter stands for. */
+  async hold(letter: string): Promise<void> {
+    this.#revision += 1;
+    const revision = this.#revision;
+    this.rollouts.learn(this.sync, { revision, revisionId: `r${revision}`, data: markOf(letter) });
+    await settled();
+  }
+
+  /** Changes a workload's pod template, or makes the workload, as somebody else. */
+  put(name: string, change: (annotations: Record<string, string>) => void): void {
+    this.cluster.put(deployments, name, (object) => {
+      const annotations = { ...annotationsOf(object) };
+      change(annotations);
+      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
+      object['spec'] = { replicas: 1, template: { metadata: { annotations } } };
+    });
+  }
+
+  /** The pods of a workload are all up to date and available, or one of them is not. */
+  finish(name: string, availableReplicas = 1): void {
+    this.cluster.put(deployments, name, (object) => {
+      const observedGeneration = object.metadata.generation;
+      object['status'] = { observedGeneration, replicas: 1, updatedReplicas: 1, availableReplicas };
+    });
+  }
+
+  remove(name: string): void {
+    this.cluster.remove(`${deployments}/${name}`);
+  }
+
+  /** What the pod template of a workload tells of the data: a letter of `hold`. */
+  mark(name = 'web'): string | undefined {
+    const object = this.cluster.get(`${deployments}/${name}`);
+    const mark = object === undefined ? undefined : annotationsOf(object)[markAnnotation('app')];
+    return mark?.split('/')[1]?.slice(0, 1);
+  }
+
+  /** Names of the workloads that were patched since the last time. */
+  takeRestarts(): string[] {
+    const prefix = `PATCH ${deployments}/`;
+    const calls = this.cluster.takeCalls().filter((call) => call.startsWith(prefix));
+    return calls.map((call) => call.slice(prefix.length));
+  }
+
+  // As the real one: what the status says already is not written again.
+  #tell(): void {
+    const { claim, workloads } = this.rollouts.outcome(this.sync);
+    const told = { reason: claim?.reason, message: claim?.message, workloads };
+    if (!isDeepStrictEqual(told, this.told.at(-1))) this.told.push(told);
+  }
+
+  async stop(): Promise<void> {
+    await this.rollouts.drain(0);
+    await this.rollouts.close();
+  }
+
+  get key(): string {
+    return key;
+  }
+}
+
+export const restartOf = (name: string): RegExp => new RegExp(`^PATCH ${deployments}/${name}$`);
+
+export function rolloutOf(names: readonly string[], timeout = '10m'): Pick<SecretSyncSpec, 'rollout'> {
+  return { rollout: { targets: names.map((name) => ({ kind: 'Deployment', name })), timeout } };
+}
+
+function markOf(letter: string): string {
+  return letter.repeat(32);
+}
+
+function annotationsOf(object: AnyObject): Readonly<Record<string, string>> {
+  const spec = object['spec'] as { template?: { metadata?: { annotations?: Record<string, string> } } } | undefined;
+  return spec?.template?.metadata?.annotations ?? {};
+}

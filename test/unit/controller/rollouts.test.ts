@@ -1,0 +1,322 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { markAnnotation } from '../../../src/controller/rollout/restart-mark.ts';
+import { settled } from './fake-clock.ts';
+import { RolloutHarness, restartOf, rolloutOf } from './rollout-harness.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+let harness: RolloutHarness;
+
+afterEach(() => harness.stop());
+
+async function converged(...names: readonly string[]): Promise<void> {
+  harness = new RolloutHarness(names.length === 0 ? ['web'] : names);
+  await harness.converged();
+}
+
+const refuse = (status: number) => (): never => {
+  throw new ApiError('PATCH', status, 'Refused');
+};
+
+/** Takes the annotation away as soon as the workload carries it, for so long; answers how many restarts there were. */
+async function strippedFor(ms: number, stepMs: number): Promise<number> {
+  let restarts = 0;
+  for (let passed = 0; passed < ms; passed += stepMs) {
+    if (harness.mark() !== undefined) {
+      harness.put('web', (annotations) => delete annotations[markAnnotation('app')]);
+      harness.finish('web');
+    }
+    await harness.clock.advance(stepMs);
+    restarts += harness.takeRestarts().length;
+  }
+  return restarts;
+}
+
+describe('a change of the data', () => {
+  test('restarts each workload once, when it has settled', async () => {
+    await converged('web', 'worker');
+    await harness.hold('b');
+    await harness.clock.advance(1_500);
+    await harness.hold('c');
+    await harness.clock.advance(1_900);
+    expect(harness.takeRestarts()).toEqual([]);
+    await harness.clock.advance(100);
+    expect(harness.takeRestarts()).toEqual(['web', 'worker']);
+    expect(harness.mark()).toBe('c');
+    for (const name of ['web', 'worker']) harness.finish(name);
+    await harness.clock.advance(hour);
+    expect(harness.takeRestarts()).toEqual([]);
+    expect(harness.told.at(-1)).toMatchObject({ reason: 'Converged', workloads: [{ revision: 3 }, { revision: 3 }] });
+  });
+
+  test('that does not end for a while restarts at last', async () => {
+    await converged();
+    for (let count = 0; count < 40; count += 1) {
+      await harness.hold(count % 2 === 0 ? 'b' : 'c');
+      await harness.clock.advance(second);
+    }
+    expect(harness.takeRestarts()).toEqual(['web']);
+  });
+
+  test('restarts once though the watch shows the restart late', async () => {
+    await converged();
+    const show = harness.cluster.holdWatches();
+    await harness.hold('b');
+    await harness.clock.advance(20 * second);
+    expect(harness.takeRestarts()).toEqual(['web']);
+    show();
+    await harness.clock.advance(20 * second);
+    expect(harness.takeRestarts()).toEqual([]);
+  });
+
+  test('that comes while a rollout is under way waits for its end, or for the timeout', async () => {
+    await converged();
+    await harness.hold('b');
+    await harness.clock.advance(2 * second);
+    await harness.hold('c');
+    await harness.clock.advance(minute);
+    expect(harness.takeRestarts()).toEqual(['web']);
+    harness.finish('web');
+    await settled();
+    expect(harness.takeRestarts()).toEqual(['web']);
+    await harness.hold('d');
+    await harness.clock.advance(10 * minute - second);
+    expect(harness.takeRestarts()).toEqual([]);
+    await harness.clock.advance(2 * second);
+    expect(harness.takeRestarts()).toEqual(['web']);
+    expect(harness.mark()).toBe('d');
+  });
+
+  test('joins the rollout that another SecretSync has just begun', async () => {
+    await converged();
+    await harness.hold('b');
+    await harness.clock.advance(second);
+    harness.put('web', (annotations) => {
+      const at = new Date(harness.clock.now()).toISOString().replace('.000', '');
+      annotations[markAnnotation('other')] = `1/${'e'.repeat(32)}/${at}`;
+    });
+    await settled();
+    await harness.clock.advance(second);
+    expect(harness.takeRestarts()).toEqual(['web']);
+  });
+
+  test('reaches a workload that was made anew, and none that is gone or was taken out of the spec', async () => {
+    await converged('web', 'worker');
+    harness.remove('web');
+    await harness.hold('b');
+    harness.sync = { ...harness.sync, spec: { ...harness.sync.spec, ...rolloutOf(['web']) } };
+    await harness.hold('b');
+    await harness.clock.advance(minute);
+    expect(harness.takeRestarts()).toEqual([]);
+    expect(harness.told.at(-1)?.reason).toBe('WorkloadNotFound');
+    harness.put('web', () => {});
+    harness.finish('web');
+    await harness.clock.advance(second);
+    expect(harness.takeRestarts()).toEqual(['web']);
+  });
+
+  test('restarts nothing while the SecretSync is suspended, and once when it goes on', async () => {
+    await converged();
+    const { sync } = harness;
+    harness.sync = { ...sync, spec: { ...sync.spec, suspend: true } };
+    harness.rollouts.learn(harness.sync, undefined);
+    await settled();
+    expect(harness.cluster.openWatches).toEqual([]);
+    harness.sync = sync;
+    await harness.hold('b');
+    await harness.clock.advance(minute);
+    expect(harness.takeRestarts()).toEqual(['web']);
+  });
+
+  test('is restarted for although the data is what it was, for a pod may have started in between', async () => {
+    await converged();
+    await harness.hold('b');
+    await harness.clock.advance(second);
+    await harness.hold('a');
+    await harness.clock.advance(minute);
+    expect(harness.takeRestarts()).toEqual(['web']);
+    harness.finish('web');
+    await harness.hold('a');
+    await harness.clock.advance(minute);
+    expect(harness.takeRestarts()).toEqual([]);
+    expect(harness.told.at(-1)?.reason).toBe('Converged');
+  });
+});
+
+describe('a restart that is undone', () => {
+  test('is made once more at once, and then ever more rarely, with a reason that tells', async () => {
+    await converged();
+    expect(await strippedFor(minute, second)).toBe(2);
+    expect(harness.told.at(-1)?.reason).toBe('RolloutUndone');
+    expect(await strippedFor(24 * hour, 5 * minute)).toBeLessThan(11);
+    await harness.hold('b');
+    await harness.clock.advance(2 * second);
+    expect(harness.takeRestarts()).toEqual(['web']);
+  });
+
+  test('by something that leaves the workload as it was costs no write a second', async () => {
+    await converged();
+    let patches = 0;
+    harness.put('web', (annotations) => delete annotations[markAnnotation('app')]);
+    harness.finish('web');
+    for (let passed = 0; passed < 900; passed += 1) {
+      harness.cluster.before(restartOf('web'), ({ body }) => {
+        patches += 1;
+        delete (body as { spec?: unknown }).spec;
+      });
+      await harness.clock.advance(second);
+      harness.cluster.mend();
+    }
+    expect(patches).toBe(3);
+  });
+
+  test('long after it was made is made again at once, however often', async () => {
+    await converged();
+    for (let count = 0; count < 3; count += 1) {
+      await harness.clock.advance(7 * hour);
+      expect(await strippedFor(3 * second, 3 * second)).toBe(1);
+      expect(await strippedFor(3 * second, 3 * second)).toBe(1);
+      expect(await strippedFor(3 * second, 3 * second)).toBe(0);
+      await harness.clock.advance(hour);
+      expect(harness.takeRestarts()).toEqual(['web']);
+      harness.finish('web');
+    }
+  });
+});
+
+describe('a restart that fails', () => {
+  test('holds up no other workload, and is tried ever more rarely whatever the workload does', async () => {
+    await converged('web', 'worker');
+    let tries = 0;
+    const refusing = (): void =>
+      harness.cluster.before(restartOf('web'), () => {
+        tries += 1;
+        refusing();
+        refuse(403)();
+      });
+    refusing();
+    await harness.hold('b');
+    for (let passed = 0; passed < 5 * 60; passed += 1) {
+      harness.finish('web', passed % 2);
+      await harness.clock.advance(second);
+    }
+    expect(harness.takeRestarts().filter((name) => name === 'worker')).toEqual(['worker']);
+    expect(tries).toBeLessThan(20);
+    expect(harness.told.at(-1)?.reason).toBe('RolloutsForbidden');
+    harness.finish('worker');
+    await harness.hold('c');
+    await harness.clock.advance(second);
+    await harness.hold('d');
+    await harness.clock.advance(second);
+    expect(harness.takeRestarts()).not.toContain('worker');
+    await harness.clock.advance(second);
+    expect(harness.takeRestarts()).toContain('worker');
+  });
+
+  test('is tried at once for the next change of the data', async () => {
+    await converged();
+    let isRefused = true;
+    const refusing = (): void =>
+      harness.cluster.before(restartOf('web'), () => {
+        if (!isRefused) return;
+        refusing();
+        refuse(403)();
+      });
+    refusing();
+    await harness.hold('b');
+    await harness.clock.advance(10 * minute);
+    isRefused = false;
+    await harness.hold('c');
+    await harness.clock.advance(2 * second);
+    expect(harness.mark()).toBe('c');
+  });
+
+  test('because the workload was changed meanwhile is made again', async () => {
+    await converged();
+    harness.cluster.before(restartOf('web'), refuse(409));
+    await harness.hold('b');
+    await harness.clock.advance(5 * second);
+    expect(harness.mark()).toBe('b');
+  });
+});
+
+describe('the status', () => {
+  test('follows pods no quicker than once a second, and is silent in the end', async () => {
+    await converged();
+    await harness.hold('b');
+    await harness.clock.advance(2 * second);
+    harness.told.splice(0);
+    for (let count = 0; count < 50; count += 1) {
+      harness.finish('web', 0);
+      await harness.clock.advance(100);
+      harness.put('web', () => {});
+    }
+    expect(harness.told.length).toBeLessThanOrEqual(7);
+    harness.finish('web');
+    await harness.clock.advance(minute);
+    const tellings = harness.told.length;
+    await harness.clock.advance(hour);
+    expect(harness.told).toHaveLength(tellings);
+    expect(harness.told.at(-1)?.reason).toBe('Converged');
+    expect(harness.clock.pending).toHaveLength(1);
+  });
+
+  test('that cannot be told because of a reconcile is told after it', async () => {
+    await converged();
+    harness.tellAnswer = 'busy';
+    await harness.hold('b');
+    await harness.clock.advance(minute);
+    expect(harness.mark()).toBe('b');
+    harness.tellAnswer = { kind: 'done' };
+    harness.told.splice(0);
+    await harness.clock.advance(minute);
+    expect(harness.told).toEqual([]);
+    harness.rollouts.afterReconcile(harness.key);
+    await settled();
+    expect(harness.told.at(-1)?.reason).toBe('RollingOut');
+  });
+
+  test('that cannot be written holds up no restart', async () => {
+    await converged();
+    harness.tellAnswer = { kind: 'retry' };
+    await harness.hold('b');
+    await harness.clock.advance(20 * minute);
+    harness.finish('web');
+    await settled();
+    harness.takeRestarts();
+    await harness.hold('c');
+    await harness.clock.advance(2 * second);
+    expect(harness.takeRestarts()).toEqual(['web']);
+  });
+});
+
+test('who leads again restarts nothing for what was held before another led', async () => {
+  await converged();
+  harness.rollouts.pause();
+  harness.put('web', (annotations) => {
+    annotations[markAnnotation('app')] = `9/${'b'.repeat(32)}/2026-01-01T00:00:30Z`;
+  });
+  harness.finish('web');
+  await settled();
+  harness.rollouts.start();
+  await harness.clock.advance(minute);
+  expect(harness.takeRestarts()).toEqual([]);
+  await harness.hold('b');
+  await harness.clock.advance(minute);
+  expect(harness.takeRestarts()).toEqual([]);
+});
+
+test('what is forgotten leaves no watch, no timer and no work', async () => {
+  await converged();
+  await harness.hold('b');
+  harness.rollouts.forget(harness.key);
+  await settled();
+  expect(harness.cluster.openWatches).toEqual([]);
+  expect(harness.rollouts.queueLength).toBe(0);
+  expect(harness.clock.pending).toEqual([]);
+  await harness.clock.advance(hour);
+  expect(harness.takeRestarts()).toEqual([]);
+});
