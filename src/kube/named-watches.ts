@@ -60,7 +60,9 @@ export class NamedWatches<T extends KubeObject = KubeObject> {
 
   /** Whether it is known if an object that someone follows exists. */
   isSeen(key: string): boolean {
-    return this.#watches.get(key)?.reflector.isSynced === true;
+    const reflector = this.#watches.get(key)?.reflector;
+    // One that the first list is just telling of is seen, though that list is not told to its end.
+    return reflector !== undefined && (reflector.isSynced || reflector.get(key) !== undefined);
   }
 
   /** Why the last list or watch of an object failed; undefined since the next success. */

@@ -160,10 +160,10 @@ export class Reflector<T extends KubeObject> {
     }
     this.#replaceAll(found);
     this.#resourceVersion = resourceVersion;
+    // Before the handler is told: it may look at once.
+    this.#isSynced = true;
     this.#contain({}, () => this.#deps.handler.onListed?.());
     this.#recovered();
-    if (this.#isSynced) return;
-    this.#isSynced = true;
     this.#synced.resolve();
   }
 

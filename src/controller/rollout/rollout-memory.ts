@@ -14,7 +14,7 @@ export const mostSettleMs = 30_000;
 // A tool that takes the annotation away each time would else restart the workload without end: the first loss is made good
 // at once, each further one after twice as long. What stood for the longest of these pauses was left alone.
 const undonePauseMs = 600_000;
-export const longestUndonePauseMs = 6 * 3_600_000;
+const longestUndonePauseMs = 6 * 3_600_000;
 
 const retryBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
 
