@@ -133,7 +133,10 @@ export class Rollouts {
     if (plan === undefined) return { kind: 'done' };
     for (const restart of plan.restarts) await this.#restart(sync, memory, restart);
     const after = this.#plan(sync) ?? plan;
-    return soonest(await this.#tell(key, memory, after), this.#untilMs(after.wakeAt));
+    // A timer may fire a little early: what has become due only since the first plan has no other time to wake at.
+    const tried = new Set(plan.restarts.map(({ target }) => nameOf(target)));
+    const isDue = after.restarts.some(({ target }) => !tried.has(nameOf(target)));
+    return soonest(await this.#tell(key, memory, after), this.#untilMs(isDue ? 0 : after.wakeAt));
   }
 
   #plan(sync: SecretSync): RolloutPlan | undefined {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { markAnnotation } from '../../../src/controller/rollout/restart-mark.ts';
 import { settled } from './fake-clock.ts';
 import { RolloutHarness, rolloutOf } from './rollout-harness.ts';
@@ -31,6 +31,17 @@ describe('a change of the data', () => {
     await harness.clock.advance(hour);
     expect(harness.takeRestarts()).toEqual([]);
     expect(harness.told.at(-1)).toMatchObject({ reason: 'Converged', workloads: [{ revision: 3 }, { revision: 3 }] });
+  });
+
+  test('restarts although the time to settle ends while it is being looked at, as where a timer fires early', async () => {
+    await converged();
+    await harness.hold('b');
+    await harness.clock.advance(1_999);
+    const now = jest.spyOn(harness.clock, 'now').mockReturnValueOnce(harness.clock.now());
+    await harness.clock.advance(second);
+    expect(now).toHaveBeenCalled();
+    now.mockRestore();
+    expect(harness.takeRestarts()).toEqual(['web']);
   });
 
   test('that does not end for a while restarts at last', async () => {
