@@ -120,7 +120,8 @@ export class Members {
         },
         async change(tx) {
           const { organizationId, userId } = found;
-          if ((await countOwners(tx, organizationId, null)) > 0) throw hasOwner(organization);
+          // One who is it already, and alone, may be appointed again: the first answer may have been lost.
+          if ((await countOwners(tx, organizationId, userId)) > 0) throw hasOwner(organization);
           const candidate = await findCandidate(tx, organizationId, userId);
           if (candidate === undefined) throw noSuchUser(ref);
           const result = await makeMember(tx, organizationId, candidate, 'owner');

@@ -14,7 +14,7 @@ import { type TargetRecord, renamedOf, sameRecord, sourceOf } from './target-rec
 export type TargetFacts =
   | { readonly state: 'absent' }
   /** `owner` is the SecretSync it belongs to, if it is one's. */
-  | { readonly state: 'foreign'; readonly owner: string | undefined }
+  | { readonly state: 'foreign'; readonly owner: string | undefined; readonly isToken: boolean }
   /** It belongs to something else, and the SecretSync may not merge into it. */
   | { readonly state: 'barred'; readonly obstacle: MergeObstacle }
   | OwnedTargetFacts;
@@ -81,7 +81,7 @@ export type Decision =
  * empty one: the Secret then stays as it was.
  */
 export function judge({ sync, target, source }: Facts): Decision {
-  if (target.state === 'foreign') return refrain(notOwned(sync, target.owner));
+  if (target.state === 'foreign') return refrain(notOwned(sync, target));
   if (target.state === 'barred') return refrain(mergeBarred(sync, target.obstacle));
   if (source === undefined || source instanceof DomainError) {
     return refrain(source ?? new DomainError('internal', 'the environment was not read'));

@@ -1,6 +1,7 @@
 import { lastAppliedAnnotation, type ObjectMeta } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { isTokenSecret } from '../service-token/resource.ts';
 import type { TargetFacts } from './judge.ts';
 import { lookAtShared } from './look-merge.ts';
 import type { SyncMemory } from './memory.ts';
@@ -97,5 +98,6 @@ function owned(sync: SecretSync, metadata: ObjectMeta, content: TargetContent): 
 }
 
 function foreign(metadata: ObjectMeta): TargetLook {
-  return { target: { state: 'foreign', owner: metadata.annotations?.[ownedByAnnotation] }, existing: undefined };
+  const owner = metadata.annotations?.[ownedByAnnotation];
+  return { target: { state: 'foreign', owner, isToken: isTokenSecret(metadata) }, existing: undefined };
 }

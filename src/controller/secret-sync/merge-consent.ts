@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import { ownedByTokenAnnotation, tokenLabel } from '../service-token/resource.ts';
+import { isTokenSecret } from '../service-token/resource.ts';
 import { allowMergeAnnotation, ownedByAnnotation } from './resource.ts';
 
 /** Why nothing may be merged into a Secret. */
@@ -17,9 +17,7 @@ const serviceAccountToken = 'kubernetes.io/service-account-token';
 export function metadataObstacle(secret: ObjectMeta, sync: SecretSync): MergeObstacle | undefined {
   const owner = secret.annotations?.[ownedByAnnotation];
   if (owner !== undefined) return { kind: 'owned', owner };
-  const isTokenSecret =
-    secret.labels?.[tokenLabel] !== undefined || secret.annotations?.[ownedByTokenAnnotation] !== undefined;
-  if (isTokenSecret) return { kind: 'token-secret' };
+  if (isTokenSecret(secret)) return { kind: 'token-secret' };
   const allowed = allowedNames(secret);
   if (!allowed.includes(sync.metadata.name)) return { kind: 'no-consent', allowed };
   return secret.deletionTimestamp === undefined ? undefined : { kind: 'deleting' };

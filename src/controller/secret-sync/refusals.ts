@@ -9,8 +9,12 @@ import { sourceAnnotation } from './target-record.ts';
 
 /** Why a target is left as it is: each says what to do, in names. */
 
-/** The Secret is somebody else's; `owner` is the SecretSync that it says it belongs to. */
-export function notOwned(sync: SecretSync, owner: string | undefined): DomainError {
+/** The Secret is somebody else's: `owner` is the SecretSync that it says it belongs to. */
+export function notOwned(
+  sync: SecretSync,
+  { owner, isToken }: { readonly owner: string | undefined; readonly isToken: boolean },
+): DomainError {
+  if (isToken) return ofToken(sync);
   const { name, namespace } = targetOf(sync);
   // Anybody can write anything into an annotation.
   const isName = owner !== undefined && owner.length <= 253 && /^[a-z0-9.-]+$/.test(owner);
@@ -20,6 +24,16 @@ export function notOwned(sync: SecretSync, owner: string | undefined): DomainErr
     `Secret ${name} exists and ${whose}; it is left untouched. Delete it, or make a SecretSync with another spec.target.name. ` +
       'To hand it over, with all its data replaced, run ' +
       `\`kubectl annotate --overwrite secret -n ${namespace} ${name} ${allowAdoptionAnnotation}=${sync.metadata.name}\`.`,
+  );
+}
+
+/** The Secret is a ServiceToken's own, which nobody can hand over. */
+function ofToken(sync: SecretSync): DomainError {
+  const { name } = targetOf(sync);
+  return new DomainError(
+    'target_not_owned',
+    `Secret ${name} exists and is a ServiceToken's own, and a token stands alone; it is left untouched. ` +
+      'Make a SecretSync with another spec.target.name.',
   );
 }
 

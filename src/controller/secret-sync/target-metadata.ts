@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ObjectMeta, OwnerReference } from '../../kube/objects.ts';
 import type { SecretMeta } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { isTokenSecret } from '../service-token/resource.ts';
 import {
   allowAdoptionAnnotation,
   managedMetadataAnnotation,
@@ -25,9 +26,12 @@ export function isOwnedBy(secret: ObjectMeta, sync: SecretSync): boolean {
   return secret.annotations?.[ownedByAnnotation] === sync.metadata.name;
 }
 
-/** Whether a Secret that belongs to something else is offered to a SecretSync: its annotation says so by the name. */
+/**
+ * Whether a Secret that belongs to something else is offered to a SecretSync: its annotation says so by the name. A
+ * ServiceToken's own never is: its value would stay alive without a Secret.
+ */
 export function isOfferedTo(secret: ObjectMeta, sync: SecretSync): boolean {
-  return secret.annotations?.[allowAdoptionAnnotation] === sync.metadata.name;
+  return secret.annotations?.[allowAdoptionAnnotation] === sync.metadata.name && !isTokenSecret(secret);
 }
 
 /**

@@ -24,6 +24,11 @@ export function secretOf({ metadata, spec }: ServiceToken): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: spec.secretName ?? metadata.name };
 }
 
+/** Whether a Secret is some ServiceToken's own: it says so, whichever it is. */
+export function isTokenSecret({ labels, annotations }: ObjectMeta): boolean {
+  return labels?.[tokenLabel] !== undefined || annotations?.[ownedByTokenAnnotation] !== undefined;
+}
+
 /** What a ServiceToken asks for, in the words of the services. */
 export function placeOf({ spec }: ServiceToken): AskedPlace {
   const { organization, project = null, environment = null, permission } = spec;

@@ -72,6 +72,11 @@ describe('the first owner of an organization that has none', () => {
     expect(await appoint({ id: viewer.id })).toMatchObject({ isNew: false, member: { role: 'owner' } });
   });
 
+  test('may be appointed once more, as by whom the first answer did not reach', async () => {
+    const appointed = await appoint({ id: world.stranger.id });
+    expect(await appoint({ id: world.stranger.id })).toEqual({ ...appointed, isNew: false });
+  });
+
   test('may be the instance admin', async () => {
     expect(await appoint({ id: admin.id })).toMatchObject({ isNew: true, member: { userId: admin.id } });
   });

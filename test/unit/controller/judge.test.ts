@@ -116,22 +116,29 @@ describe('the decision', () => {
   test.each(decided)('%s', (_, given, decision) => expect(judge(given)).toEqual(decision));
 });
 
+const foreign = { state: 'foreign', isToken: false } as const;
 const refused: readonly [sentence: string, facts: Facts, code: string, detail: string][] = [
   [
     'a Secret of nobody known is left alone',
-    facts({ target: { state: 'foreign', owner: undefined }, source: undefined }),
+    facts({ target: { ...foreign, owner: undefined }, source: undefined }),
     'target_not_owned',
     'Secret app exists and was not made by this SecretSync; it is left untouched. Delete it, or make a SecretSync with another spec.target.name.',
   ],
   [
     'a Secret of another SecretSync is left alone, and the other one is named',
-    facts({ target: { state: 'foreign', owner: 'other' }, source: undefined }),
+    facts({ target: { ...foreign, owner: 'other' }, source: undefined }),
     'target_not_owned',
     'Secret app exists and belongs to the SecretSync other; it is left untouched. Delete it, or make a SecretSync with another spec.target.name.',
   ],
   [
+    "a ServiceToken's own Secret is left alone, and cannot be handed over",
+    facts({ target: { ...foreign, owner: undefined, isToken: true }, source: undefined }),
+    'target_not_owned',
+    "is a ServiceToken's own, and a token stands alone; it is left untouched. Make a SecretSync with another spec.target.name.",
+  ],
+  [
     'a foreign Secret is left alone even where the environment was read',
-    facts({ target: { state: 'foreign', owner: undefined } }),
+    facts({ target: { ...foreign, owner: undefined } }),
     'target_not_owned',
     'left untouched',
   ],

@@ -129,6 +129,18 @@ describe('a Secret that is offered', () => {
     expect(await harness.calls()).toEqual([]);
     expect(harness.cluster.openWatches).not.toContain(`${secrets}?metadata.name=app`);
   });
+
+  test("and is a ServiceToken's own is left alone all the same", async () => {
+    harness.edit((secret) => {
+      secret['data'] = { token: 'eQ==' };
+      secret.metadata.labels = { 'keyframe.dev/token': 'true' };
+      secret.metadata.annotations = { 'keyframe.dev/allow-adoption': 'app' };
+    });
+    await harness.synced();
+    expect(harness.ready()).toMatchObject({ reason: 'TargetNotOwned' });
+    expect(harness.ready()?.message).toContain("is a ServiceToken's own");
+    expect(harness.values()).toEqual({ token: 'y' });
+  });
 });
 
 test('a new value of the annotation reconcile-at looks at everything once', async () => {
