@@ -14,7 +14,7 @@ export interface ServerOptions {
   readonly name?: string;
 }
 
-const readyLimitMs = 30_000;
+const readyLimitMs = 90_000;
 
 /** A `keyframe-server` process of this checkout's build, on ports of its own. */
 export class ServerProcess {

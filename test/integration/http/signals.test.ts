@@ -90,5 +90,6 @@ test('a second signal ends the server at once', async () => {
   const sentAt = performance.now();
   server.signal('SIGTERM');
   expect((await server.ended).code).toBe(143);
-  expect(performance.now() - sentAt).toBeLessThan(2000);
+  // Far sooner than a request under way is waited for, also on a busy machine.
+  expect(performance.now() - sentAt).toBeLessThan(8000);
 });

@@ -127,7 +127,7 @@ describe('a fault', () => {
   test('a watch that falls silent is begun anew', async () => {
     rig.api.onList(list('7', []));
     rig.api.onWatch(watch(['ADDED', object('a', '8')]), watch(['ADDED', object('b', '9')]));
-    rig.start({ limits: { silenceMs: 150 } });
+    rig.start({ limits: { silenceMs: 600 } });
     await expectTold('+a@8', '+b@9');
     expect(rig.failures).toEqual(['silent']);
     expect(rig.api.watches[1]?.query.get('resourceVersion')).toBe('8');
@@ -136,7 +136,7 @@ describe('a fault', () => {
   test('a server that accepts the watch and says nothing at all is left as well', async () => {
     rig.api.onList(list('7', []));
     rig.api.onWatch(() => {}, watch(['ADDED', object('a', '8')]));
-    rig.start({ limits: { silenceMs: 150 } });
+    rig.start({ limits: { silenceMs: 600 } });
     await expectTold('+a@8');
     expect(rig.failures).toEqual(['silent']);
   });
@@ -153,9 +153,9 @@ describe('a fault', () => {
       response.on('close', () => clearInterval(timer));
     };
     rig.api.onWatch(bookmarks);
-    rig.start({ limits: { silenceMs: 200 } });
+    rig.start({ limits: { silenceMs: 500 } });
     await waitFor('the watch', () => rig.api.watches[0]);
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(rig.failures).toEqual([]);
     expect(rig.api.watches).toHaveLength(1);
   });
