@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { checkoutDirectory } from '../checkout.ts';
 import { kindFault } from '../cluster/discovery.ts';
@@ -16,6 +17,8 @@ export interface StepContext {
 const modules = join(checkoutDirectory, 'node_modules');
 const reports = join(checkoutDirectory, 'reports');
 const minuteMs = 60_000;
+// Most of the time is spent waiting for PostgreSQL, Kubernetes and timers: two files at once also where Jest takes one by itself.
+const workers = Math.max(2, availableParallelism() - 1);
 // Long enough for the first build of Kubernetes on a slow machine.
 const suiteLimitMs = { short: 60 * minuteMs, full: 240 * minuteMs };
 
@@ -83,6 +86,7 @@ function jestArguments(name: SuiteName, reportFile: string): string[] {
     '--selectProjects',
     name === 'kind' ? 'e2e' : name,
     '--passWithNoTests',
+    `--maxWorkers=${workers}`,
     '--json',
     '--outputFile',
     reportFile,
