@@ -1,12 +1,31 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A TCP port of 127.0.0.1 that nobody listens on now; somebody else may take it before the caller does. */
+// Below the ports that the kernel gives to connections going out (from 32768 on): nobody takes these by chance.
+const [lowest, highest] = [10_240, 32_767];
+const mostTries = 100;
+
+/**
+ * A TCP port of 127.0.0.1 that nobody listens on now. It is chosen by chance, so that somebody else who looks for one at
+ * the same time hardly ever takes it before the caller does. Throws where it finds none.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const port = randomInt(lowest, highest + 1);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`none of ${mostTries} ports of 127.0.0.1 between ${lowest} and ${highest} is free`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }

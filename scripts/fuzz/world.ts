@@ -32,6 +32,8 @@ export async function makeWorld(api: Api): Promise<World> {
   const token = await post('/service-tokens/acme', tokenBody);
   const person = await post('/users', { email: 'person@example.test' });
   await api.call('PUT', `/members/acme/${person.id}`, { role: 'developer' });
+  // Who is the only owner already may be appointed again.
+  const { id: owner } = await api.call<Created>('GET', '/me');
   return {
     path: { org: 'acme', project: 'shop', env: 'production', user: person.id, key: 'API_KEY', version: '1' },
     resources: {
@@ -40,7 +42,13 @@ export async function makeWorld(api: Api): Promise<World> {
       users: { id: person.id },
     },
     operations: await makeDoomed(api, scope, tokenBody),
-    body: { snapshotId: snapshot.id, projectId: project.id, environmentId: environment.id, targetVersion: 1 },
+    body: {
+      user: owner,
+      snapshotId: snapshot.id,
+      projectId: project.id,
+      environmentId: environment.id,
+      targetVersion: 1,
+    },
   };
 }
 

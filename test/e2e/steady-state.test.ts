@@ -104,11 +104,17 @@ test('a controller that starts over what is in step writes nothing', async () =>
   await controller.stop();
   const mark = await auditLog.mark();
   await startController();
+  const looks = (others: readonly string[]): number =>
+    others.filter((request) => /^get secrets app-\d+ 200$/.test(request)).length;
+  await waitFor(
+    'the controller to look at each Secret',
+    async () => looks((await requestsSince(mark)).others) >= syncCount,
+    { timeoutMs: 60_000 },
+  );
   await settle();
   const { watches, others } = await requestsSince(mark);
   expect(others.filter(isWrite)).toEqual([]);
-  // It has looked at each of them.
-  expect(others.filter((request) => /^get secrets app-\d+ 200$/.test(request))).toHaveLength(syncCount);
+  expect(looks(others)).toBe(syncCount);
   expect(watches).toBeGreaterThanOrEqual(syncCount);
 });
 
