@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClusterError } from './cluster-error.ts';
 
-export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl';
+export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'helm';
 
 /** How one binary is compiled from its published Go module. */
 export interface BinaryRecipe {
@@ -22,13 +22,31 @@ export const controlPlaneBinaries = ['etcd', 'kube-apiserver', 'kube-controller-
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const kubernetesFolder = join(here, 'kubernetes');
+const helmFolder = join(here, 'helm');
 
 /** The version that kubernetes/go.mod pins, such as v1.36.3. Throws ClusterError if it names none. */
 export function kubernetesVersion(): string {
-  const version = /k8s\.io\/kubernetes (v\d+\.\d+\.\d+)/.exec(
-    readFileSync(join(kubernetesFolder, 'go.mod'), 'utf8'),
-  )?.[1];
-  if (version === undefined) throw new ClusterError(`${join(kubernetesFolder, 'go.mod')} names no k8s.io/kubernetes.`);
+  return pinnedVersion(kubernetesFolder, 'k8s.io/kubernetes');
+}
+
+/** The version that helm/go.mod pins, such as v4.3.1. Throws ClusterError if it names none. */
+export function helmVersion(): string {
+  return pinnedVersion(helmFolder, 'helm.sh/helm/v4');
+}
+
+function pinnedVersion(folder: string, module: string): string {
+  const file = join(folder, 'go.mod');
+  const pin = readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) =>
+      line
+        .trim()
+        .replace(/^require /, '')
+        .split(' '),
+    )
+    .find(([name]) => name === module);
+  const version = pin?.[1];
+  if (version === undefined || !/^v\d+\.\d+\.\d+$/.test(version)) throw new ClusterError(`${file} names no ${module}.`);
   return version;
 }
 
@@ -43,6 +61,12 @@ export function recipeOf(name: BinaryName): BinaryRecipe {
   if (name === 'etcd') {
     const goPackage = 'go.etcd.io/etcd/server/v3';
     return { name, moduleFolder: join(here, 'etcd'), goPackage, ldflags: '-s -w', typicalMinutes: 1 };
+  }
+  if (name === 'helm') {
+    const goPackage = 'helm.sh/helm/v4/cmd/helm';
+    // Without it helm calls itself by the version of its branch.
+    const ldflags = `-s -w -X helm.sh/helm/v4/internal/version.version=${helmVersion()}`;
+    return { name, moduleFolder: helmFolder, goPackage, ldflags, typicalMinutes: 5 };
   }
   const goPackage = `k8s.io/kubernetes/cmd/${name}`;
   const typicalMinutes = { 'kube-apiserver': 6, 'kube-controller-manager': 2, kubectl: 1 }[name];

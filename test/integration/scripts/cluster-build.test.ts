@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type BinaryName, kubernetesVersion, minorVersion } from '../../../scripts/cluster/binaries.ts';
+import { type BinaryName, helmVersion, kubernetesVersion, minorVersion } from '../../../scripts/cluster/binaries.ts';
 import { ensureBinaries } from '../../../scripts/cluster/build.ts';
 import { machineName } from '../../../scripts/cluster/machine.ts';
 
@@ -75,6 +75,18 @@ describe('what is built', () => {
       ),
     ]);
     expect(statSync(cache).mode & 0o777).toBe(0o700);
+  });
+
+  test('helm, of the version that its module pins', async () => {
+    writeGo();
+    const { helm } = await ensure('helm');
+    expect(readFileSync(helm, 'utf8')).toBe('built helm.sh/helm/v4/cmd/helm\n');
+    expect(helmVersion()).toMatch(/^v4\.\d+\.\d+$/);
+    expect(notes()).toEqual([
+      expect.stringMatching(
+        `^helm .* -s -w -X helm.sh/helm/v4/internal/version.version=${helmVersion()} -o \\S+ helm.sh/helm/v4/cmd/helm$`,
+      ),
+    ]);
   });
 
   test('nothing, without a word, where all is in the cache, even if Go has gone', async () => {
