@@ -5,6 +5,7 @@ import { compile } from 'json-schema-to-typescript';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { openApiDocument } from '../src/http/openapi.ts';
+import { chartDocs } from './generate-chart-docs.ts';
 import { cliDocs } from './generate-cli-docs.ts';
 import { errorDocs } from './generate-error-docs.ts';
 
@@ -28,6 +29,8 @@ const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [
   errorPage,
   interfaceDocument,
   cliPage,
+  chartPage,
+  chartDefinitions,
 ];
 
 /** The part of a JSON schema that is looked at or changed here; the rest is passed on. */
@@ -68,6 +71,22 @@ async function interfaceDocument(): Promise<readonly GeneratedFile[]> {
 async function cliPage(): Promise<readonly GeneratedFile[]> {
   const path = 'docs/cli.md';
   return [{ path, content: await formatted(path, await cliDocs()) }];
+}
+
+/** charts/keyframe/README.md from the chart's values and their schema. */
+async function chartPage(): Promise<readonly GeneratedFile[]> {
+  const path = 'charts/keyframe/README.md';
+  return [{ path, content: await formatted(path, await chartDocs(join(root, 'charts', 'keyframe'))) }];
+}
+
+/** The chart's copies of crds/: a chart can only read files of its own. */
+async function chartDefinitions(): Promise<readonly GeneratedFile[]> {
+  const names = (await readdir(join(root, 'crds'))).sort();
+  const copy = async (name: string): Promise<GeneratedFile> => {
+    const content = await readFile(join(root, 'crds', name), 'utf8');
+    return { path: `charts/keyframe/files/crds/${name}`, content };
+  };
+  return await Promise.all(names.map(copy));
 }
 
 /** A definition's file with the schema of its storage version. */

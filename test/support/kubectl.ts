@@ -5,7 +5,7 @@ import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 
 /** Runs kubectl against a cluster and answers what it printed; what it caches goes with the cluster. Throws where it fails. */
-async function runKubectl(
+export async function runKubectl(
   { kubeconfig, runFolder }: Pick<Cluster, 'kubeconfig' | 'runFolder'>,
   args: readonly string[],
 ): Promise<string> {

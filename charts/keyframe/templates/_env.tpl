@@ -1,0 +1,50 @@
+{{/* The server's KEYFRAME_* variables (docs/configuration.md). */}}
+{{- define "keyframe.env" -}}
+{{- $values := .root.Values }}
+{{- $external := not $values.postgres.enabled }}
+- { name: KEYFRAME_DATABASE_URL_FILE, value: /etc/keyframe/database/{{ $external | ternary $values.database.key "url" }} }
+{{- if and $external $values.database.directKey }}
+- { name: KEYFRAME_DATABASE_DIRECT_URL_FILE, value: /etc/keyframe/database/{{ $values.database.directKey }} }
+{{- end }}
+- { name: KEYFRAME_LOG_LEVEL, value: {{ $values.logLevel }} }
+{{- if ne .role "migrate" }}
+- { name: KEYFRAME_ROOT_KEY_FILE, value: /etc/keyframe/root-key/{{ $values.rootKey.key }} }
+- { name: KEYFRAME_SHUTDOWN_DELAY, value: {{ $values.shutdownDelay }} }
+{{- if ne .role "controller" }}
+{{- include "keyframe.apiEnv" . }}
+{{- end }}
+{{- if ne .role "api" }}
+{{- include "keyframe.controllerEnv" . }}
+{{- end }}
+{{- end }}
+{{- with $values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "keyframe.apiEnv" }}
+{{- $values := .root.Values }}
+- { name: KEYFRAME_RATE_LIMIT_REQUESTS, value: {{ $values.rateLimits.requests | int64 | quote }} }
+- { name: KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS, value: {{ $values.rateLimits.failedAuthentications | int64 | quote }} }
+{{- with $values.trustedProxies }}
+- { name: KEYFRAME_TRUSTED_PROXIES, value: {{ join "," . | quote }} }
+{{- end }}
+{{- with $values.bootstrap.adminEmail }}
+- { name: KEYFRAME_BOOTSTRAP_ADMIN_EMAIL, value: {{ . | quote }} }
+- { name: KEYFRAME_BOOTSTRAP_TOKEN_FILE, value: /var/run/keyframe/admin-token }
+{{- end }}
+{{- end }}
+
+{{- define "keyframe.controllerEnv" }}
+{{- $values := .root.Values }}
+- { name: KEYFRAME_ROLLOUTS, value: {{ $values.rollouts | quote }} }
+{{- with $values.watchNamespaces }}
+- { name: KEYFRAME_WATCH_NAMESPACES, value: {{ join "," . | quote }} }
+{{- end }}
+{{- with $values.clusterName }}
+- { name: KEYFRAME_CLUSTER_NAME, value: {{ . | quote }} }
+{{- end }}
+{{- with $values.resyncInterval }}
+- { name: KEYFRAME_RESYNC_INTERVAL, value: {{ . | quote }} }
+{{- end }}
+{{- end }}

@@ -1,0 +1,87 @@
+{{- define "keyframe.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{/* At most 40 characters: the longest name that is made of it has 23 more. */}}
+{{- define "keyframe.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
+{{- else if contains (include "keyframe.name" .) .Release.Name }}
+{{- .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name (include "keyframe.name" .) | trunc 40 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{/* What belongs to no namespace: two releases of one name must not share it. */}}
+{{- define "keyframe.clusterwideName" -}}
+{{- printf "%s-%s" .Release.Namespace (include "keyframe.fullname" .) }}
+{{- end }}
+
+{{- define "keyframe.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "keyframe.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "keyframe.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{ include "keyframe.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: keyframe
+{{- end }}
+
+{{- define "keyframe.image" -}}
+{{- with .Values.image }}
+{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ default $.Chart.AppVersion .tag }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{- define "keyframe.controllerAccount" -}}
+{{- default (printf "%s-controller" (include "keyframe.fullname" .)) .Values.serviceAccount.name }}
+{{- end }}
+
+{{- define "keyframe.rootKeySecret" -}}
+{{- default (printf "%s-root-key" (include "keyframe.fullname" .)) .Values.rootKey.existingSecret }}
+{{- end }}
+
+{{- define "keyframe.postgresSecret" -}}
+{{- default (printf "%s-postgres" (include "keyframe.fullname" .)) .Values.postgres.existingSecret }}
+{{- end }}
+
+{{- define "keyframe.databaseSecret" -}}
+{{- if .Values.postgres.enabled }}{{ include "keyframe.postgresSecret" . }}
+{{- else }}{{ default (printf "%s-database" (include "keyframe.fullname" .)) .Values.database.existingSecret }}
+{{- end }}
+{{- end }}
+
+{{/* Of every container, as Pod Security «restricted» asks. */}}
+{{- define "keyframe.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{/* Refuses values that contradict each other, by their names. */}}
+{{- define "keyframe.checkValues" -}}
+{{- $external := or .Values.database.url .Values.database.existingSecret }}
+{{- if and .Values.postgres.enabled $external }}
+{{- fail "database.url and database.existingSecret are for an external database: set postgres.enabled to false" }}
+{{- end }}
+{{- if not (or .Values.postgres.enabled $external) }}
+{{- fail "where postgres.enabled is false, database.url or database.existingSecret has to name the database" }}
+{{- end }}
+{{- if and .Values.database.url .Values.database.existingSecret }}
+{{- fail "database.url and database.existingSecret exclude each other: set one of them" }}
+{{- end }}
+{{- if and .Values.database.directKey (not .Values.database.existingSecret) }}
+{{- fail "database.directKey is a key of database.existingSecret, which is not set" }}
+{{- end }}
+{{- if lt (int .Values.terminationGracePeriodSeconds) (add 25 (.Values.shutdownDelay | trimSuffix "s" | int)) }}
+{{- fail "terminationGracePeriodSeconds has to be 25 more than shutdownDelay at least, or requests under way are cut off" }}
+{{- end }}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) }}
+{{- fail "ingress.host is required where ingress.enabled is true" }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,150 @@
+{{/* A Deployment of the server. Takes a dict: root, component, role, replicas, resources, account. */}}
+{{- define "keyframe.deployment" -}}
+{{- $component := printf "app.kubernetes.io/component: %s" .component }}
+{{- $name := include "keyframe.fullname" .root }}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ eq .component "server" | ternary $name (printf "%s-%s" $name .component) }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "keyframe.labels" .root | nindent 4 }}
+    {{ $component }}
+spec:
+  replicas: {{ .replicas }}
+  # A new pod is ready before an old one goes.
+  strategy:
+    type: RollingUpdate
+    rollingUpdate: { maxSurge: 1, maxUnavailable: 0 }
+  selector:
+    matchLabels:
+      {{- include "keyframe.selectorLabels" .root | nindent 6 }}
+      {{ $component }}
+  template:
+    metadata:
+      labels:
+        {{- with .root.Values.podLabels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+        {{- include "keyframe.labels" .root | nindent 8 }}
+        {{ $component }}
+      {{- with .root.Values.podAnnotations }}
+      annotations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+    spec:
+      {{- include "keyframe.podSpec" . | nindent 6 }}
+{{- end }}
+
+{{- define "keyframe.podSpec" -}}
+{{- $values := .root.Values }}
+serviceAccountName: {{ .account }}
+automountServiceAccountToken: {{ ne .role "api" }}
+enableServiceLinks: false
+terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
+securityContext:
+  runAsNonRoot: true
+  seccompProfile: { type: RuntimeDefault }
+initContainers:
+  - name: migrate
+    {{- include "keyframe.container" (dict "root" .root "role" "migrate" "resources" .resources) | nindent 4 }}
+containers:
+  - name: keyframe
+    {{- include "keyframe.container" . | nindent 4 }}
+    {{- include "keyframe.probes" . | nindent 4 }}
+volumes:
+  {{- include "keyframe.volumes" . | nindent 2 }}
+{{- include "keyframe.placement" . }}
+{{- end }}
+
+{{- define "keyframe.container" -}}
+{{- $values := .root.Values }}
+image: {{ include "keyframe.image" .root | quote }}
+imagePullPolicy: {{ $values.image.pullPolicy }}
+args: [{{ .role }}]
+env:
+  {{- include "keyframe.env" . | nindent 2 }}
+resources:
+  {{- toYaml .resources | nindent 2 }}
+securityContext:
+  {{- include "keyframe.containerSecurity" .root | nindent 2 }}
+volumeMounts:
+  - { name: database, mountPath: /etc/keyframe/database, readOnly: true }
+  {{- if ne .role "migrate" }}
+  - { name: root-key, mountPath: /etc/keyframe/root-key, readOnly: true }
+  {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
+  - { name: bootstrap, mountPath: /var/run/keyframe }
+  {{- end }}
+  {{- end }}
+{{- end }}
+
+{{- define "keyframe.probes" -}}
+ports:
+  {{- if ne .role "controller" }}
+  - { name: http, containerPort: 8700 }
+  {{- end }}
+  - { name: metrics, containerPort: 8701 }
+startupProbe:
+  httpGet: { path: /healthz, port: metrics }
+  periodSeconds: 1
+  failureThreshold: 60
+livenessProbe:
+  httpGet: { path: /healthz, port: metrics }
+  periodSeconds: 10
+  timeoutSeconds: 5
+readinessProbe:
+  httpGet: { path: /readyz, port: metrics }
+  periodSeconds: 2
+  timeoutSeconds: 5
+{{- end }}
+
+{{/* Secrets are files: they stand in no environment that a crash report could hold. */}}
+{{- define "keyframe.volumes" -}}
+{{- $values := .root.Values }}
+- name: database
+  secret: { secretName: {{ include "keyframe.databaseSecret" .root }} }
+- name: root-key
+  secret: { secretName: {{ include "keyframe.rootKeySecret" .root }} }
+{{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
+- name: bootstrap
+  emptyDir: { medium: Memory, sizeLimit: 1Mi }
+{{- end }}
+{{- end }}
+
+{{- define "keyframe.placement" -}}
+{{- $values := .root.Values }}
+{{- if $values.topologySpread }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "keyframe.selectorLabels" .root | nindent 8 }}
+        app.kubernetes.io/component: {{ .component }}
+{{- end }}
+{{- include "keyframe.nodes" .root }}
+{{- end }}
+
+{{/* What decides on which nodes any pod of the chart runs. */}}
+{{- define "keyframe.nodes" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}

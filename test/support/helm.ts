@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { ensureBinaries } from '../../scripts/cluster/build.ts';
+import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
+
+/** The chart under test. */
+export const chartFolder = join(checkoutDirectory, 'charts', 'keyframe');
+
+const valuesFolder = join(checkoutDirectory, 'test', 'e2e', 'chart-values');
+
+/** The names of the values files with which the chart is tried. */
+export const valuesFiles: readonly string[] = readdirSync(valuesFolder).sort();
+
+/** The path of a values file. */
+export function valuesPath(name: string): string {
+  return join(valuesFolder, name);
+}
+
+export interface Rendering {
+  readonly namespace: string;
+  /** Of chart-values; none for the defaults. */
+  readonly values?: string;
+  /** More arguments of `helm template`, such as `--set`. */
+  readonly more?: readonly string[];
+}
+
+/** Runs helm, which reads and writes nothing of the user's; answers what it printed. Throws, with what it said, where it fails. */
+export async function runHelm(args: readonly string[]): Promise<string> {
+  const { helm } = await ensureBinaries(['helm'], { env: process.env, output: process.stderr });
+  const env = { HOME: '/nonexistent', KUBECONFIG: '/nonexistent/kubeconfig' };
+  const { stdout } = await promisify(execFile)(helm, [...args], { env, maxBuffer: 16 * 1024 * 1024 });
+  return stdout;
+}
+
+/** The manifests of a release named keyframe. */
+export async function renderChart({ namespace, values, more = [] }: Rendering): Promise<string> {
+  const file = values === undefined ? [] : ['--values', valuesPath(values)];
+  return await runHelm(['template', 'keyframe', chartFolder, '--namespace', namespace, ...file, ...more]);
+}
+
+/** The objects of rendered manifests. */
+export function objectsOf(manifests: string): KubeObject[] {
+  return parseAllDocuments(manifests)
+    .map((document) => document.toJS() as KubeObject | null)
+    .filter((object) => object !== null);
+}
