@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import { installCustomResources } from '../../scripts/cluster/custom-resources.ts';
 import { KubeHttp, type KubeObject } from '../../scripts/cluster/kube-http.ts';
+import { loadMigrateConfig, loadServerConfig, serverRoles } from '../../src/config.ts';
+import { ConfigError } from '../../src/environment-reader.ts';
 import { chartFolder, objectsOf, renderChart, runHelm, valuesFiles, valuesPath } from '../support/helm.ts';
 import { runKubectl } from '../support/kubectl.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
@@ -15,6 +17,8 @@ import { waitFor } from '../support/wait-for.ts';
 const namespace = 'keyframe-system';
 const resources = new AsyncDisposableStack();
 const here = join(checkoutDirectory, 'test', 'e2e');
+const rootKey = `main:${Buffer.alloc(32, 7).toString('base64')}`;
+const databaseUrl = 'postgresql://keyframe:password@postgres:5432/keyframe';
 const firstBuildMs = 900_000;
 let cluster: Cluster;
 let admin: KubeHttp;
@@ -26,6 +30,16 @@ interface Workload extends KubeObject {
   };
 }
 
+interface ServerContainer {
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+}
+
+interface ServerPodSpec {
+  readonly initContainers?: readonly ServerContainer[];
+  readonly containers: readonly ServerContainer[];
+}
+
 interface PodTemplate {
   readonly metadata: object;
   readonly spec: { readonly volumes?: readonly object[] };
@@ -33,7 +47,8 @@ interface PodTemplate {
 
 beforeAll(async () => {
   await runHelm(['version']);
-  cluster = await startOwnCluster(resources);
+  // The chart brings the definitions itself.
+  cluster = await startOwnCluster(resources, { withoutDefinitions: true });
   admin = new KubeHttp(cluster.kubeconfig);
   resources.defer(() => admin.close());
   await installCustomResources(admin, join(here, 'chart-definitions'));
@@ -77,6 +92,15 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
     expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
   });
 
+  test('the server takes the roles and variables that its containers are given', async () => {
+    const objects = objectsOf(await renderChart({ namespace, values })) as Workload[];
+    const deployments = objects.filter(({ kind }) => kind === 'Deployment');
+    expect(deployments.length).toBeGreaterThan(0);
+    for (const { spec } of deployments) {
+      expect(configurationFaults(spec.template.spec as ServerPodSpec)).toEqual([]);
+    }
+  });
+
   test('its pods are admitted where Pod Security enforces «restricted»', async () => {
     const objects = objectsOf(await renderChart({ namespace, values })) as Workload[];
     const workloads = objects.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet');
@@ -84,6 +108,29 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
     for (const { spec } of workloads) expect(await podAnswer(withClaims(spec))).toBe('201');
   });
 });
+
+function neverKnown(role: string): never {
+  throw new Error(`the server has no role ${role}`);
+}
+
+/** What the server's configuration finds wrong with the containers of a Deployment. */
+function configurationFaults({ initContainers = [], containers }: ServerPodSpec): string[] {
+  return [...initContainers, ...containers].flatMap(({ args: [role = ''], env }) => {
+    const given = env.map(({ name, value }) => [name, value ?? 'from elsewhere']);
+    const source = {
+      env: { ...(Object.fromEntries(given) as Record<string, string>), KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+      readTextFile: (path: string) => (path.startsWith('/etc/keyframe/root-key/') ? rootKey : databaseUrl),
+    };
+    try {
+      if (role === 'migrate') loadMigrateConfig(source);
+      else loadServerConfig(serverRoles.find((known) => known === role) ?? neverKnown(role), source);
+      return [];
+    } catch (error) {
+      if (error instanceof ConfigError) return [...error.faults];
+      throw error;
+    }
+  });
+}
 
 function nameOf({ kind, metadata }: KubeObject): string {
   return [kind, metadata.namespace, metadata.name].join(' ');
@@ -187,6 +234,37 @@ test('the built-in roles view and edit come to Keyframe’s resources, edit with
   await waitFor('the roles to be put together', async () => (await verbs('edit')).length === 8);
   expect(await verbs('view')).toEqual(reading);
   expect(await verbs('edit')).toEqual([...writing, ...reading].sort());
+});
+
+describe('a release', () => {
+  const release = ['keyframe', '--namespace', 'installed'];
+  const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/secretsyncs.keyframe.dev';
+  const server = '/apis/apps/v1/namespaces/installed/deployments/keyframe';
+
+  async function shortNames(): Promise<readonly string[] | undefined> {
+    const { spec } = await admin.json<{ spec: { names: { shortNames?: string[] } } }>({ path: definition });
+    return spec.names.shortNames;
+  }
+
+  /** The chart as an earlier release had it: SecretSyncs without their short name. */
+  function earlierChart(): string {
+    const folder = join(cluster.runFolder, 'earlier-chart');
+    cpSync(chartFolder, folder, { recursive: true });
+    const file = join(folder, 'files', 'crds', 'keyframe.dev_secretsyncs.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^ *shortNames: .*\n/m, ''));
+    return folder;
+  }
+
+  test('is installed, upgraded with its definitions, and removed without them', async () => {
+    await runHelm(['install', ...release, earlierChart(), '--create-namespace'], cluster);
+    expect(await shortNames()).toBeUndefined();
+    await runHelm(['upgrade', ...release, chartFolder, '--set', 'replicas=2,rollouts=true'], cluster);
+    expect(await shortNames()).toEqual(['ksync']);
+    expect(await admin.json({ path: server })).toMatchObject({ spec: { replicas: 2 } });
+    await runHelm(['uninstall', ...release], cluster);
+    expect((await admin.send({ path: server })).status).toBe(404);
+    expect(await shortNames()).toEqual(['ksync']);
+  });
 });
 
 test.each([

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { ensureBinaries } from '../../scripts/cluster/build.ts';
+import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
 
 /** The chart under test. */
@@ -28,10 +29,17 @@ export interface Rendering {
   readonly more?: readonly string[];
 }
 
-/** Runs helm, which reads and writes nothing of the user's; answers what it printed. Throws, with what it said, where it fails. */
-export async function runHelm(args: readonly string[]): Promise<string> {
+/**
+ * Runs helm, which reads and writes nothing of the user's, against a cluster if one is given; answers what it printed.
+ * Throws, with what it said as `stderr`, where it fails.
+ */
+export async function runHelm(
+  args: readonly string[],
+  cluster?: Pick<Cluster, 'kubeconfig' | 'runFolder'>,
+): Promise<string> {
   const { helm } = await ensureBinaries(['helm'], { env: process.env, output: process.stderr });
-  const env = { HOME: '/nonexistent', KUBECONFIG: '/nonexistent/kubeconfig' };
+  // Without a cluster there is nothing to read and nothing to keep.
+  const env = { HOME: cluster?.runFolder ?? '/nonexistent', KUBECONFIG: cluster?.kubeconfig ?? '/nonexistent' };
   const { stdout } = await promisify(execFile)(helm, [...args], { env, maxBuffer: 16 * 1024 * 1024 });
   return stdout;
 }
