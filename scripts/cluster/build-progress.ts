@@ -27,9 +27,10 @@ export class BuildProgress {
   /** Runs one step, telling of it meanwhile. */
   async during<T>(index: number, work: () => Promise<T>): Promise<T> {
     const startedAtMs = Date.now();
-    const tell = (): void => this.#show(progressLine(this.#steps, index, Date.now() - startedAtMs));
-    tell();
-    const timer = setInterval(tell, this.#inPlace ? terminalRefreshMs : logRefreshMs);
+    const tell = (elapsedMs: number): void => this.#show(progressLine(this.#steps, index, elapsedMs));
+    // Not the first milliseconds of it: they would take a whole minute off what is left.
+    tell(0);
+    const timer = setInterval(() => tell(Date.now() - startedAtMs), this.#inPlace ? terminalRefreshMs : logRefreshMs);
     timer.unref();
     try {
       const result = await work();

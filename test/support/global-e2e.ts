@@ -1,3 +1,4 @@
+import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import { sharedCluster } from './cluster.ts';
 import { startSharedCluster } from './global-cluster.ts';
 import { startTestServer } from './test-server.ts';
@@ -6,6 +7,8 @@ import { startTestServer } from './test-server.ts';
 export default async function startEndToEnd(): Promise<void> {
   await startTestServer();
   await startSharedCluster();
+  // Not first in the test that needs them: a build would slow down the test file beside it.
+  await ensureBinaries(['kubectl', 'helm'], { env: process.env, output: process.stderr });
   requireSource(process.env['KEYFRAME_TEST_CLUSTER_SOURCE']);
 }
 
