@@ -25,6 +25,13 @@ const config: Config = {
       globalSetup: '<rootDir>/test/support/global-e2e.ts',
       globalTeardown: '<rootDir>/test/support/global-e2e-teardown.ts',
     },
+    {
+      ...common,
+      displayName: 'image',
+      testMatch: ['<rootDir>/test/image/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-image.ts',
+      globalTeardown: '<rootDir>/test/support/global-image-teardown.ts',
+    },
   ],
 };
 export default config;
