@@ -21,6 +21,7 @@ describe('A container of the image, without a shell and with a root that can onl
   let volume: string;
   let database: TestDatabase;
   let started: CapturedProcess[];
+  let listener: Server | undefined;
 
   beforeEach(async () => {
     // The only place where the process may write.
@@ -32,6 +33,7 @@ describe('A container of the image, without a shell and with a root that can onl
 
   afterEach(async () => {
     await Promise.all(started.map((container) => container.end('SIGKILL')));
+    listener?.close();
     rmSync(volume, { recursive: true });
     await database.drop();
   });
@@ -128,7 +130,7 @@ describe('A container of the image, without a shell and with a root that can onl
 
   test('asks the cluster it is told of, as the controller', async () => {
     await ended({ args: ['migrate'], env: { KEYFRAME_DATABASE_URL: database.url } });
-    const listener = createServer().listen(0, '127.0.0.1');
+    listener = createServer().listen(0, '127.0.0.1');
     const greeted = greeting(listener);
     await once(listener, 'listening');
     const { port } = listener.address() as AddressInfo;
@@ -138,7 +140,6 @@ describe('A container of the image, without a shell and with a root that can onl
     const server = run({ args: ['all'], env });
     // A handshake of TLS, of which this listener knows no more.
     expect(await greeted).toBe(0x16);
-    listener.close();
     expect(server.isRunning).toBe(true);
   });
 
