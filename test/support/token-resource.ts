@@ -2,6 +2,7 @@ import type { GrantRule } from '../../src/domain/grants.ts';
 import type { Plaintext } from '../../src/domain/plaintext.ts';
 import type { AnyCaller, ResourceCaller, TokenPermission } from '../../src/domain/principal.ts';
 import type { AskedPlace } from '../../src/services/resource-access.ts';
+import type { AuditEntry } from '../../src/store/generated/client.ts';
 import type { MintedToken, ResourceToken, TokenOrGone } from '../../src/services/resource-tokens.ts';
 import { resourceCaller } from './resource-caller.ts';
 import type { TestServices, World } from './services.ts';
@@ -55,6 +56,12 @@ export class TokenResource {
     const made = await this.mint(input);
     await this.activate(made, input.caller);
     return made;
+  }
+
+  /** What the audit tells of a service token, in its order. */
+  async auditOf(tokenId: string): Promise<readonly AuditEntry[]> {
+    const entries = await this.#services.database.prisma.auditEntry.findMany({ orderBy: { id: 'asc' } });
+    return entries.filter(({ target }) => (target as { serviceTokenId?: string }).serviceTokenId === tokenId);
   }
 
   async revokeSerial(serial: number): Promise<void> {

@@ -5,6 +5,7 @@ import { type KubeObject, objectKey } from '../../kube/objects.ts';
 import { ReflectorGroup } from '../../kube/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { watchLabelledSecrets } from '../labelled-secrets.ts';
 import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
 import type { ServiceTokens } from '../service-token/controller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
@@ -152,23 +153,10 @@ class SecretSyncController implements ManagedKind {
   }
 
   #watchTargets(): ReflectorGroup<KubeObject> {
-    const { kube: client, clock, logger, watchNamespaces: namespaces, onRecovered } = this.#deps.context;
-    return new ReflectorGroup<KubeObject>({
-      client,
-      clock,
-      logger,
-      namespaces,
-      source: (namespace) => ({
-        path: secretsPath(namespace),
-        labelSelector: `${targetLabel}=true`,
-        metadataOnly: true,
-      }),
-      handler: {
-        onUpsert: (secret) => this.#waker.targetChanged(secret),
-        onDelete: (secret) => this.#waker.targetGone(secret),
-        onListed: () => this.#waker.targetsListed((key) => this.#targets.get(key) !== undefined),
-      },
-      onRecovered,
+    return watchLabelledSecrets(this.#deps.context, targetLabel, {
+      onUpsert: (secret) => this.#waker.targetChanged(secret),
+      onDelete: (secret) => this.#waker.targetGone(secret),
+      onListed: () => this.#waker.targetsListed((key) => this.#targets.get(key) !== undefined),
     });
   }
 

@@ -1,6 +1,6 @@
 import { NamedWatches } from '../../kube/named-watches.ts';
 import { type KubeObject, objectKey } from '../../kube/objects.ts';
-import { ReflectorGroup } from '../../kube/reflector-group.ts';
+import type { ReflectorGroup } from '../../kube/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import { recordEvent } from '../../kube/events.ts';
 import { errorFields } from '../../lib/logger.ts';
@@ -8,6 +8,7 @@ import type { ServiceToken } from '../generated/service-token.ts';
 import type { GrantIndex } from '../grants/grant-index.ts';
 import { FollowedIds } from '../followed-ids.ts';
 import { KindController } from '../kind-controller.ts';
+import { watchLabelledSecrets } from '../labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import { ReverseIndex } from '../reverse-index.ts';
 import { TokenMemories } from './memory.ts';
@@ -137,22 +138,9 @@ class Parts implements ManagedKind, ServiceTokens {
   }
 
   #watchSecrets(): ReflectorGroup<KubeObject> {
-    const { kube: client, clock, logger, watchNamespaces: namespaces, onRecovered } = this.#context;
-    return new ReflectorGroup<KubeObject>({
-      client,
-      clock,
-      logger,
-      namespaces,
-      source: (namespace) => ({
-        path: secretsPath(namespace),
-        labelSelector: `${tokenLabel}=true`,
-        metadataOnly: true,
-      }),
-      handler: {
-        onUpsert: ({ metadata }) => this.#secretChanged(objectKey(metadata), metadata),
-        onDelete: ({ metadata }) => this.#secretChanged(objectKey(metadata), undefined),
-      },
-      onRecovered,
+    return watchLabelledSecrets(this.#context, tokenLabel, {
+      onUpsert: ({ metadata }) => this.#secretChanged(objectKey(metadata), metadata),
+      onDelete: ({ metadata }) => this.#secretChanged(objectKey(metadata), undefined),
     });
   }
 

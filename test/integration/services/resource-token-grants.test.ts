@@ -24,11 +24,6 @@ beforeEach(async () => {
   own = new TokenResource(services, world);
 });
 
-async function auditOf(tokenId: string) {
-  const entries = await services.database.prisma.auditEntry.findMany({ orderBy: { id: 'asc' } });
-  return entries.filter(({ target }) => (target as { serviceTokenId?: string }).serviceTokenId === tokenId);
-}
-
 describe('without its grant', () => {
   test('no token is minted, and the refusal shows the AccessGrant that is missing', async () => {
     own.grants = [ruleFor(world, { permission: 'read' })];
@@ -101,7 +96,7 @@ describe('without its grant', () => {
     await own.suspend();
     await own.revoke();
     expect(await own.opens(made)).toBe('revoked');
-    const actions = (await auditOf(made.tokenId)).map(({ action, label }) => `${action} ${label}`);
+    const actions = (await own.auditOf(made.tokenId)).map(({ action, label }) => `${action} ${label}`);
     expect(actions.slice(2)).toEqual([
       'service_token.suspend [Service Token]',
       'service_token.resume [Service Token]',

@@ -27,11 +27,6 @@ beforeEach(async () => {
   own = new TokenResource(services, world);
 });
 
-async function auditOf(tokenId: string) {
-  const entries = await services.database.prisma.auditEntry.findMany({ orderBy: { id: 'asc' } });
-  return entries.filter(({ target }) => (target as { serviceTokenId?: string }).serviceTokenId === tokenId);
-}
-
 describe('minting', () => {
   test('makes a secret that opens nothing before it is activated, and only by that very secret', async () => {
     const made = await own.mint();
@@ -104,7 +99,7 @@ describe('minting', () => {
         expiresAt,
       },
     ]);
-    const entries = await auditOf(made.tokenId);
+    const entries = await own.auditOf(made.tokenId);
     expect(entries.map(({ action }) => action)).toEqual(['service_token.create', 'service_token.activate']);
     for (const entry of entries) {
       expect(entry).toMatchObject({
@@ -147,10 +142,10 @@ describe('minting', () => {
     await own.revokeSerial(1);
     expect([await own.opens(first), await own.opens(second)]).toEqual(['revoked', 'opens']);
     await expect(own.mint()).rejects.toMatchObject({ code: 'conflict' });
-    const events = (await auditOf(first.tokenId)).map(({ action }) => action);
+    const events = (await own.auditOf(first.tokenId)).map(({ action }) => action);
     await own.revokeSerial(1);
     await own.revokeSerial(7);
-    expect((await auditOf(first.tokenId)).map(({ action }) => action)).toEqual(events);
+    expect((await own.auditOf(first.tokenId)).map(({ action }) => action)).toEqual(events);
   });
 
   test('notes first and last use of each serial, for whoever waits for the old one to be left', async () => {
@@ -200,7 +195,7 @@ describe('the end of a serial', () => {
     await move(null);
     await move(null);
     expect(await own.opens(made)).toBe('opens');
-    const updates = (await auditOf(made.tokenId)).filter(({ action }) => action === 'service_token.update');
+    const updates = (await own.auditOf(made.tokenId)).filter(({ action }) => action === 'service_token.update');
     expect(updates).toHaveLength(2);
   });
 });
