@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClusterError } from './cluster-error.ts';
 
-export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'helm';
+export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'helm' | 'glua';
 
 /** How one binary is compiled from its published Go module. */
 export interface BinaryRecipe {
@@ -23,6 +23,7 @@ export const controlPlaneBinaries = ['etcd', 'kube-apiserver', 'kube-controller-
 const here = fileURLToPath(new URL('.', import.meta.url));
 const kubernetesFolder = join(here, 'kubernetes');
 const helmFolder = join(here, 'helm');
+const luaFolder = join(here, 'lua');
 
 /** The version that kubernetes/go.mod pins, such as v1.36.3. Throws ClusterError if it names none. */
 export function kubernetesVersion(): string {
@@ -67,6 +68,10 @@ export function recipeOf(name: BinaryName): BinaryRecipe {
     // Without it helm calls itself by the version of its branch.
     const ldflags = `-s -w -X helm.sh/helm/v4/internal/version.version=${helmVersion()}`;
     return { name, moduleFolder: helmFolder, goPackage, ldflags, typicalMinutes: 5 };
+  }
+  if (name === 'glua') {
+    const goPackage = 'github.com/yuin/gopher-lua/cmd/glua';
+    return { name, moduleFolder: luaFolder, goPackage, ldflags: '-s -w', typicalMinutes: 1 };
   }
   const goPackage = `k8s.io/kubernetes/cmd/${name}`;
   const typicalMinutes = { 'kube-apiserver': 6, 'kube-controller-manager': 2, kubectl: 1 }[name];

@@ -89,6 +89,15 @@ describe('what is built', () => {
     ]);
   });
 
+  test('the Lua that Argo CD has, from a module of its own', async () => {
+    writeGo();
+    const { glua } = await ensure('glua');
+    expect(readFileSync(glua, 'utf8')).toBe('built github.com/yuin/gopher-lua/cmd/glua\n');
+    expect(notes()).toEqual([
+      expect.stringMatching(/^lua .* -ldflags -s -w -o \S+ github\.com\/yuin\/gopher-lua\/cmd\/glua$/),
+    ]);
+  });
+
   test('nothing, without a word, where all is in the cache, even if Go has gone', async () => {
     writeGo();
     const first = await ensure('etcd');
