@@ -39,6 +39,7 @@ function helpOf(command: Command): string {
   return text.trim();
 }
 
-function silence(): Writable {
+/** A stream that takes everything and keeps nothing. */
+export function silence(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

@@ -71,7 +71,7 @@ export async function migrate({ url, logger, directory = ownDirectory }: Migrate
     await client.query('RESET lock_timeout');
     // Asked for first: a role that may not create tables is let through where nothing is lacking.
     const { rows } = await client.query<{ table: string | null }>("SELECT to_regclass('_prisma_migrations') AS table");
-    if (rows[0]?.table == null) await client.query(createHistory);
+    if (typeof rows[0]?.table !== 'string') await client.query(createHistory);
     const lacking = lackingMigrations(migrations, (await client.query<AppliedMigration>(selectHistory)).rows);
     for (const migration of lacking) {
       await apply(client, migration);

@@ -24,7 +24,10 @@ let pool: pg.Pool;
 beforeAll(async () => {
   database = await createEmptyDatabase();
   const name = new URL(database.url).pathname.slice(1);
-  await execute(database.url, `CREATE ROLE ${owner} LOGIN PASSWORD 'change-me'; ALTER DATABASE ${name} OWNER TO ${owner}`);
+  await execute(
+    database.url,
+    `CREATE ROLE ${owner} LOGIN PASSWORD 'change-me'; ALTER DATABASE ${name} OWNER TO ${owner}`,
+  );
   await migrate({ url: urlOf(owner), logger });
   await execute(database.url, documented(createRole));
   await execute(urlOf(owner), documented(grantRights));
@@ -53,7 +56,10 @@ function urlOf(role: string): string {
 async function dropAll(): Promise<void> {
   const maintenance = new URL(database.url);
   maintenance.pathname = '/postgres';
-  await execute(database.url, `DROP OWNED BY ${limited}; DROP ROLE ${limited}; REASSIGN OWNED BY ${owner} TO CURRENT_USER`);
+  await execute(
+    database.url,
+    `DROP OWNED BY ${limited}; DROP ROLE ${limited}; REASSIGN OWNED BY ${owner} TO CURRENT_USER`,
+  );
   await database.drop();
   await execute(maintenance.href, `DROP ROLE ${owner}`);
 }
@@ -89,7 +95,10 @@ describe('under the role that docs/install.md makes', () => {
     ['ALTER TABLE audit_entry DISABLE TRIGGER ALL', /^must be owner of table audit_entry$/],
     ['DROP TRIGGER audit_entry_append_only ON audit_entry', /^must be owner of relation audit_entry$/],
     ['DROP TABLE audit_entry', /^must be owner of table audit_entry$/],
-    ['CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$', /denied|must be owner/],
+    [
+      'CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+      /denied|must be owner/,
+    ],
     ['SET session_replication_role = replica', /^permission denied to set parameter/],
     ['DELETE FROM _prisma_migrations', /^permission denied for table _prisma_migrations$/],
     ['CREATE TABLE of_its_own ()', /^permission denied for schema public$/],
@@ -129,10 +138,7 @@ async function keepsSecrets(client: HttpClient): Promise<void> {
   await client.expectStatus(201, 'POST', '/versions/acme/web/prod/A/rollback', { targetVersion: 1 });
   await client.expectStatus(200, 'POST', '/snapshots/acme/web/prod/restore', { snapshotId: id });
   expect(await client.expectStatus(200, 'GET', secrets)).toMatchObject({
-    secrets: [
-      { key: 'A', value: '1' },
-      { key: 'B', value: '2' },
-    ],
+    secrets: [{ key: 'A', value: '1', version: 4 }],
   });
 }
 

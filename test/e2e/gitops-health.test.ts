@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { ensureBinaries } from '../../scripts/cluster/build.ts';
+import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/conditions.ts';
+import { fencedBlocks, readPage } from '../support/documentation.ts';
+
+/** The health check of docs/gitops.md, run by the Lua that Argo CD has built in, on conditions as the controller makes them. */
+
+interface Health {
+  readonly status: string;
+  readonly message: string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'keyframe-lua-'));
+const settings = fencedBlocks(readPage('docs/gitops.md'), 'yaml')
+  .map(({ text }) => text)
+  .filter((text) => text.includes('name: argocd-cm'))
+  .map((text) => (parse(text) as { data: Record<string, string> }).data['resource.customizations'] ?? '');
+const checks = parse(settings[0] ?? '') as Record<string, Record<string, string>>;
+let glua: string;
+
+beforeAll(async () => {
+  ({ glua } = await ensureBinaries(['glua'], { env: process.env, output: process.stderr }));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A value of JSON as Lua writes it. */
+function luaLiteral(value: unknown): string {
+  if (Array.isArray(value)) return `{${value.map(luaLiteral).join(', ')}}`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'nil';
+  const fields = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return `{${fields.map(([name, inner]) => `[${JSON.stringify(name)}] = ${luaLiteral(inner)}`).join(', ')}}`;
+}
+
+/** What Argo CD would say of the object. */
+async function healthOf(object: object): Promise<Health> {
+  const check = checks['keyframe.dev/*']?.['health.lua'] ?? '';
+  const script = `obj = ${luaLiteral(object)}
+local function check()
+${check}
+end
+local hs = check()
+print(hs.status)
+print(hs.message)`;
+  const file = join(folder, 'check.lua');
+  writeFileSync(file, script);
+  const { stdout, stderr } = await promisify(execFile)(glua, [file]);
+  expect(stderr).toBe('');
+  const [status = '', ...message] = stdout.trimEnd().split('\n');
+  return { status, message: message.join('\n') };
+}
+
+interface State {
+  readonly claim?: ReadyClaim;
+  /** Of the spec; the status tells about the first one. */
+  readonly generation?: number;
+  readonly spec?: object;
+  readonly deletionTimestamp?: string;
+}
+
+/** A resource with the status that the controller gives it. */
+function resource({ claim, generation = 1, spec = {}, deletionTimestamp }: State): object {
+  const now = '2027-01-31T12:00:00Z';
+  const conditions = claim && mergeConditions(conditionClaims(claim), { present: [], known: [], generation: 1, now });
+  return {
+    apiVersion: 'keyframe.dev/v1alpha1',
+    kind: 'SecretSync',
+    metadata: { name: 'web', namespace: 'shop', generation, deletionTimestamp },
+    spec,
+    status: conditions && { observedGeneration: 1, conditions },
+  };
+}
+
+const done: ReadyClaim = { progress: 'done', reason: 'Synced', message: 'Secret web holds revision 7.' };
+const waiting: ReadyClaim = { progress: 'reconciling', reason: 'AccessDenied', message: 'No AccessGrant allows it.' };
+const stalled: ReadyClaim = { progress: 'stalled', reason: 'KeyConflict', message: 'Exclude one of the keys.' };
+const suspended: ReadyClaim = { progress: 'suspended', reason: 'Suspended', message: 'spec.suspend is true.' };
+const waits = { status: 'Progressing', message: 'Waiting for the controller' };
+
+describe('the health check of docs/gitops.md for Argo CD', () => {
+  const cases: readonly (readonly [name: string, state: State, health: Health])[] = [
+    ['one that the controller has not seen', {}, waits],
+    ['one that is ready', { claim: done }, { status: 'Healthy', message: done.message }],
+    ['one that waits for something', { claim: waiting }, { status: 'Progressing', message: waiting.message }],
+    ['one that is stalled', { claim: stalled }, { status: 'Degraded', message: stalled.message }],
+    ['a ready one whose spec has changed since', { claim: done, generation: 2 }, waits],
+    ['a stalled one whose spec has changed since', { claim: stalled, generation: 2 }, waits],
+    [
+      'a suspended one',
+      { claim: suspended, spec: { suspend: true } },
+      { status: 'Suspended', message: 'spec.suspend is true' },
+    ],
+    ['one that is no longer suspended', { claim: suspended, generation: 2, spec: { suspend: false } }, waits],
+    [
+      'one that is being deleted',
+      { claim: done, deletionTimestamp: '2027-01-31T12:00:00Z' },
+      { status: 'Progressing', message: 'Being deleted' },
+    ],
+  ];
+
+  test.each(cases)('%s', async (_, state, health) => {
+    expect(await healthOf(resource(state))).toEqual(health);
+  });
+
+  test('is one for all our kinds', () => {
+    expect(Object.keys(checks)).toEqual(['keyframe.dev/*']);
+  });
+});

@@ -1,0 +1,224 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Cluster } from '../../scripts/cluster/cluster.ts';
+import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
+import { CliRunner } from '../support/cli.ts';
+import { buildPatienceMs } from '../support/cluster-cache.ts';
+import { startOwnCluster } from '../support/own-cluster.ts';
+import { PageReader } from '../support/page-reader.ts';
+import { type SecretObject, secretValues } from '../support/secret-watch.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import { Stack } from '../support/stack.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+jest.setTimeout(90_000);
+
+const resources = new AsyncDisposableStack();
+const values = { API_KEY: 'of the operator', GREETING: 'grüß Gott\n' };
+let stack: Stack;
+let cluster: Cluster;
+let cli: CliRunner;
+let controller: ServerProcess;
+
+beforeAll(async () => {
+  cluster = await startOwnCluster(resources);
+  // First, because the garbage collector looks for new kinds every half minute.
+  await makeForeignSecret();
+  stack = await Stack.start(resources, { namespaces: 1, adminKubeconfig: cluster.kubeconfig });
+  // The pages name their namespaces, so the controller watches all of them.
+  controller = await ServerProcess.start(resources, {
+    role: 'controller',
+    env: {
+      DATABASE_URL: stack.databaseUrl,
+      ROOT_KEY: `test:${stack.rootKey}`,
+      KUBECONFIG_FILE: join(cluster.runFolder, 'controller.kubeconfig'),
+      NAMESPACE: 'keyframe-system',
+    },
+  });
+  cli = await CliRunner.create();
+  resources.defer(() => cli.remove());
+  await cli.output(['login', '--url', stack.api.url, '--token', '-'], { input: stack.adminToken });
+}, 60_000 + buildPatienceMs);
+
+afterAll(() => resources.disposeAsync());
+
+/** What another operator has left: a kind of its own, a resource of it, and the Secret that belongs to that. */
+async function makeForeignSecret(): Promise<void> {
+  const kube = new KubeHttp(cluster.kubeconfig);
+  resources.defer(() => kube.close());
+  const [group, version] = ['external-secrets.io', 'v1'];
+  const names = { kind: 'ExternalSecret', plural: 'externalsecrets', singular: 'externalsecret' };
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  await kube.json({
+    method: 'POST',
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    body: {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `externalsecrets.${group}` },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names,
+        versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }],
+      },
+    },
+  });
+  await kube.json({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: 'shop' } } });
+  const owner = { apiVersion: `${group}/${version}`, kind: 'ExternalSecret', name: 'web' };
+  const path = `/apis/${group}/${version}/namespaces/shop/externalsecrets`;
+  const uid = await waitFor('the kind to be served', async () => {
+    const body = { apiVersion: owner.apiVersion, kind: owner.kind, metadata: { name: 'web' } };
+    const made = await kube.send({ method: 'POST', path, body });
+    return made.status === 201 ? (made.body as SecretObject).metadata.uid : undefined;
+  });
+  await kube.json({
+    method: 'POST',
+    path: '/api/v1/namespaces/shop/secrets',
+    body: {
+      metadata: {
+        name: 'web-secrets',
+        labels: { 'reconcile.external-secrets.io/managed': 'true' },
+        annotations: { 'reconcile.external-secrets.io/data-hash': 'x', 'example.com/team': 'web' },
+        ownerReferences: [{ ...owner, uid, controller: true, blockOwnerDeletion: true }],
+      },
+      stringData: values,
+    },
+  });
+}
+
+async function find(name: string): Promise<SecretObject | undefined> {
+  return await stack.kube.find<SecretObject>({ path: `/api/v1/namespaces/shop/secrets/${name}` });
+}
+
+async function held(name: string): Promise<Record<string, string>> {
+  const secret = await find(name);
+  return secret === undefined ? {} : Object.fromEntries(secretValues(secret));
+}
+
+function exported(path: string): unknown {
+  return JSON.parse(readFileSync(join(cli.folder, 'export', path), 'utf8'));
+}
+
+describe('docs/coming-from.md', () => {
+  test('a Secret of another operator is taken over as the page says, and is the same Secret all the time', async () => {
+    const reader = await PageReader.open('docs/coming-from.md', { cli, cluster });
+    const before = await find('web-secrets');
+    writeFileSync(join(cli.folder, '.env'), 'API_KEY=old\n');
+    await reader.step('Coming from something else');
+    await reader.step('From a `.env` file');
+    await reader.step('From a native Secret');
+    expect(await reader.step('Compare')).toMatch(/^the same$/m);
+    await reader.step('1. Ask for it');
+    expect(await held('web-secrets')).toEqual(values);
+    expect(await reader.step('2. Stop what writes it now')).toMatch(/deleted from shop namespace\n$|" deleted\n$/);
+    await reader.step('3. Allow it', 1);
+    await reader.step('3. Allow it', 2);
+    expect(await held('web-secrets')).toEqual(values);
+    await reader.run('keyframe set -o acme -p web -e production GREETING=hello');
+    await waitFor('the Secret to follow', async () => (await held('web-secrets'))['GREETING'] === 'hello');
+    const { metadata } = (await find('web-secrets')) ?? {};
+    expect(metadata).toMatchObject({ uid: before?.metadata.uid, annotations: { 'example.com/team': 'web' } });
+    expect(JSON.stringify(metadata)).not.toMatch(/external-secrets\.io\/|allow-adoption|ownerReferences/);
+    expect(reader.untried).toEqual(['From Doppler, 1', 'From Vault, 1', 'From Vault, 2']);
+  });
+});
+
+const others = `apiVersion: keyframe.dev/v1alpha1
+kind: SecretEnvironment
+metadata: { name: staging }
+spec: { environmentRef: { organization: acme, project: web, name: staging }, deletionPolicy: Delete }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: AccessGrant
+metadata: { name: leaving }
+spec:
+  namespaces: [shop]
+  rules:
+    - { organization: acme, project: web, environments: [production] }
+    - { organization: acme, project: web, environments: [production], permission: ReadWrite, kinds: [SecretSnapshot] }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: ServiceToken
+metadata: { name: ci, namespace: shop }
+spec: { scope: Environment, organization: acme, project: web, environment: production }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: SecretSnapshot
+metadata: { name: kept, namespace: shop }
+spec: { source: { environmentRef: { organization: acme, project: web, name: production } }, deletionPolicy: Delete }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: SecretSync
+metadata: { name: owned, namespace: shop }
+spec:
+  environmentRef: { organization: acme, project: web, name: production }
+  target: { deletionPolicy: Delete }
+`;
+
+describe('docs/leaving.md', () => {
+  let reader: PageReader;
+  let token: string;
+  const now = { API_KEY: values.API_KEY, GREETING: 'hello' };
+
+  beforeAll(async () => {
+    reader = await PageReader.open('docs/leaving.md', { cli, cluster });
+    await reader.run(`kubectl apply -f - <<'YAML'\n${others}YAML`);
+    await reader.run('kubectl wait --for=condition=Ready -n shop servicetoken/ci secretsnapshot/kept secretsync/owned');
+    await reader.run('kubectl wait --for=condition=Ready secretenvironment/staging');
+    token = (await held('ci'))['token'] ?? '';
+  });
+
+  test('its first steps write every value, every revision and the whole audit into files', async () => {
+    await reader.step('1. Take the values out');
+    expect(exported('acme/web/production.json')).toEqual(now);
+    expect(exported('acme/web/staging.json')).toEqual({});
+    await reader.step('2. Take history and audit out', 1);
+    expect(['1', '2', '3'].map((revision) => exported(`history/${revision}.json`))).toEqual([
+      { API_KEY: 'old' },
+      values,
+      now,
+    ]);
+    await reader.step('2. Take history and audit out', 2);
+    const lines = readFileSync(join(cli.folder, 'export', 'audit.jsonl'), 'utf8')
+      .trim()
+      .split('\n');
+    const actions = lines.map((line) => (JSON.parse(line) as { action: string }).action);
+    expect(actions.at(-1)).toBe('organization.create');
+    expect(actions).toContain('secret.list');
+  });
+
+  test('without our resources the Secrets stay as they are, and the tokens are dead', async () => {
+    const before = await Promise.all(['web-secrets', 'owned'].map(find));
+    expect(await stack.admin.as(token).send('GET', '/secrets/acme/web/production')).toMatchObject({ status: 200 });
+    await reader.step('3. Remove our resources', 1);
+    await reader.step('3. Remove our resources', 2);
+    expect(await reader.run('kubectl get keyframe -A -o name')).toBe('');
+    await waitFor('the token Secrets to go', async () => (await find('ci')) === undefined);
+    expect(await stack.admin.as(token).send('GET', '/secrets/acme/web/production')).toMatchObject({ status: 401 });
+    for (const secret of before) {
+      const { metadata } = (await find(secret?.metadata.name ?? '')) ?? {};
+      expect(metadata?.uid).toBe(secret?.metadata.uid);
+      expect(metadata).not.toHaveProperty('ownerReferences');
+      expect(await held(secret?.metadata.name ?? '')).toEqual(now);
+    }
+  });
+
+  test('without the controller a resource that its finalizer holds is let go, and nothing of ours is left', async () => {
+    await controller.stop();
+    await reader.run('kubectl create namespace keyframe');
+    const metadata = '{ name: ci, namespace: shop, finalizers: [keyframe.dev/cleanup] }';
+    const stranded = others.split('---\n')[2]?.replace('{ name: ci, namespace: shop }', metadata) ?? '';
+    await reader.run(`kubectl apply -f - <<'YAML'\n${stranded}YAML`);
+    await reader.run('kubectl delete servicetoken ci -n shop --wait=false');
+    await reader.step('If Keyframe is gone already');
+    expect(await reader.run('kubectl get servicetoken -A -o name')).toBe('');
+    await reader.step('4. Remove Keyframe', 2);
+    await reader.step('5. Take off what is left on the Secrets');
+    expect(await reader.run('kubectl get secret -A -o yaml')).not.toContain('keyframe.dev/');
+    expect(await held('owned')).toEqual(now);
+    // Of helm's own work test/e2e/chart.test.ts tells.
+    expect(reader.untried).toEqual(['4. Remove Keyframe, 1']);
+  });
+});
