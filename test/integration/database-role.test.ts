@@ -122,6 +122,15 @@ describe('under the role that docs/install.md makes', () => {
     }
   });
 
+  test('a table that a later migration brings can be used at once', async () => {
+    await execute(urlOf(owner), 'CREATE TABLE brought_later (id bigserial, name text)');
+    await pool.query("INSERT INTO brought_later (name) VALUES ('x')");
+    await expect(pool.query("UPDATE brought_later SET name = 'y' RETURNING name")).resolves.toMatchObject({
+      rowCount: 1,
+    });
+    await expect(pool.query('DELETE FROM brought_later')).resolves.toMatchObject({ rowCount: 1 });
+  });
+
   test('a migration that has nothing to do is let through, and one that has something fails', async () => {
     expect(await migrate({ url: urlOf(limited), logger })).toEqual([]);
     await execute(database.url, `DELETE FROM _prisma_migrations WHERE migration_name LIKE '%_resources'`);
