@@ -7,7 +7,7 @@ import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
 import type { Resource } from '../../src/controller/resource.ts';
-import { CliRunner } from '../support/cli.ts';
+import type { CliRunner } from '../support/cli.ts';
 import { buildPatienceMs } from '../support/cluster-cache.ts';
 import { documentedCommands } from '../support/documented-commands.ts';
 import { exampleFiles, exampleSections } from '../support/example-page.ts';
@@ -16,9 +16,9 @@ import { startOwnCluster } from '../support/own-cluster.ts';
 import { ageToken } from '../support/resource-rows.ts';
 import { readyOf } from '../support/resource-site.ts';
 import { type SecretObject, secretValues } from '../support/secret-watch.ts';
-import { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { startWholeInstallation } from '../support/whole-installation.ts';
 import { Workloads } from '../support/workloads.ts';
 
 jest.setTimeout(90_000);
@@ -31,20 +31,7 @@ let reader: ExampleReader;
 
 beforeAll(async () => {
   cluster = await startOwnCluster(resources);
-  stack = await Stack.start(resources, { namespaces: 1, adminKubeconfig: cluster.kubeconfig });
-  // The examples name their namespaces, so this one watches all of them, as the account of a whole installation.
-  await ServerProcess.start(resources, {
-    role: 'controller',
-    env: {
-      DATABASE_URL: stack.databaseUrl,
-      ROOT_KEY: `test:${stack.rootKey}`,
-      KUBECONFIG_FILE: join(cluster.runFolder, 'controller.kubeconfig'),
-      NAMESPACE: 'keyframe-system',
-      ROLLOUTS: 'true',
-    },
-  });
-  cli = await CliRunner.create();
-  resources.defer(() => cli.remove());
+  ({ stack, cli } = await startWholeInstallation(resources, cluster, { ROLLOUTS: 'true' }));
   reader = await ExampleReader.create({ cli, cluster, stack });
 }, 60_000 + buildPatienceMs);
 

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import { CliRunner } from '../support/cli.ts';
+import type { CliRunner } from '../support/cli.ts';
 import { buildPatienceMs } from '../support/cluster-cache.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { PageReader } from '../support/page-reader.ts';
 import { type SecretObject, secretValues } from '../support/secret-watch.ts';
-import { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import type { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { startWholeInstallation } from '../support/whole-installation.ts';
 
 jest.setTimeout(90_000);
 
@@ -25,19 +26,7 @@ beforeAll(async () => {
   cluster = await startOwnCluster(resources);
   // First, because the garbage collector looks for new kinds every half minute.
   await makeForeignSecret();
-  stack = await Stack.start(resources, { namespaces: 1, adminKubeconfig: cluster.kubeconfig });
-  // The pages name their namespaces, so the controller watches all of them.
-  controller = await ServerProcess.start(resources, {
-    role: 'controller',
-    env: {
-      DATABASE_URL: stack.databaseUrl,
-      ROOT_KEY: `test:${stack.rootKey}`,
-      KUBECONFIG_FILE: join(cluster.runFolder, 'controller.kubeconfig'),
-      NAMESPACE: 'keyframe-system',
-    },
-  });
-  cli = await CliRunner.create();
-  resources.defer(() => cli.remove());
+  ({ stack, controller, cli } = await startWholeInstallation(resources, cluster));
   await cli.output(['login', '--url', stack.api.url, '--token', '-'], { input: stack.adminToken });
 }, 60_000 + buildPatienceMs);
 
