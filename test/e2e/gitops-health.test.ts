@@ -7,9 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/conditions.ts';
+import { adminClient, createNamespace, deleteNamespace } from '../support/cluster.ts';
 import { fencedBlocks, readPage } from '../support/documentation.ts';
+import { waitFor } from '../support/wait-for.ts';
 
-/** The health check of docs/gitops.md, run by the Lua that Argo CD has built in, on conditions as the controller makes them. */
+/**
+ * The health checks of docs/gitops.md on conditions as the controller makes them: that for Argo CD in the Lua that Argo CD has
+ * built in, those for Flux in the CEL of an API server.
+ */
 
 interface Health {
   readonly status: string;
@@ -110,5 +115,110 @@ describe('the health check of docs/gitops.md for Argo CD', () => {
 
   test('is one for all our kinds', () => {
     expect(Object.keys(checks)).toEqual(['keyframe.dev/*']);
+  });
+});
+
+interface HealthCheckExpression {
+  readonly kind: string;
+  readonly failed: string;
+  readonly current: string;
+}
+
+const expressions = fencedBlocks(readPage('docs/gitops.md'), 'yaml')
+  .filter(({ text }) => text.includes('healthCheckExprs:'))
+  .flatMap(
+    ({ text }) => (parse(text) as { spec: { healthCheckExprs: HealthCheckExpression[] } }).spec.healthCheckExprs,
+  );
+
+const collection = (namespace: string): string => `/apis/keyframe.dev/v1alpha1/namespaces/${namespace}/secretsyncs`;
+
+/** Has the API server refuse statuses of SecretSyncs in a namespace of their own for which an expression does not hold. */
+async function requireStatus(namespace: string, expression: string): Promise<void> {
+  const group = 'admissionregistration.k8s.io';
+  const path = `/apis/${group}/v1/validatingadmissionpolic`;
+  const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
+  const rule = {
+    apiGroups: ['keyframe.dev'],
+    apiVersions: ['*'],
+    operations: ['UPDATE'],
+    resources: ['secretsyncs/status'],
+  };
+  // Flux hands the object's fields over by their names, an admission policy the object.
+  const validations = [{ expression: expression.replaceAll(/(?<![\w.])(status|metadata)(?=\.)/g, 'object.$1') }];
+  const matchConstraints = { namespaceSelector, resourceRules: [rule] };
+  const specs = [
+    [`${path}ies`, { failurePolicy: 'Fail', matchConstraints, validations }],
+    [`${path}ybindings`, { policyName: namespace, validationActions: ['Deny'] }],
+  ] as const;
+  for (const [collectionPath, spec] of specs) {
+    await adminClient().json({ method: 'POST', path: collectionPath, body: { metadata: { name: namespace }, spec } });
+  }
+}
+
+async function removeRequirement(namespace: string): Promise<void> {
+  for (const kind of ['validatingadmissionpolicybindings', 'validatingadmissionpolicies']) {
+    await adminClient().json({ method: 'DELETE', path: `/apis/admissionregistration.k8s.io/v1/${kind}/${namespace}` });
+  }
+}
+
+/** Whether the status that the controller gives in this state is accepted; nothing is kept of it. */
+async function isAccepted(namespace: string, { claim, generation = 1 }: State): Promise<boolean> {
+  const { status } = resource(claim === undefined ? {} : { claim }) as { status?: object };
+  const answer = await adminClient().send({
+    method: 'PATCH',
+    path: `${collection(namespace)}/generation-${generation}/status?dryRun=All`,
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { annotations: { asked: 'x' } }, ...(status === undefined ? {} : { status }) },
+  });
+  expect([200, 422]).toContain(answer.status);
+  return answer.status === 200;
+}
+
+async function makeSyncs(namespace: string): Promise<void> {
+  const client = adminClient();
+  const spec = { environmentRef: { organization: 'acme', project: 'web', name: 'production' } };
+  for (const name of ['generation-1', 'generation-2']) {
+    const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', metadata: { name }, spec };
+    await client.json({ method: 'POST', path: collection(namespace), body });
+  }
+  const contentType = 'application/merge-patch+json';
+  const path = `${collection(namespace)}/generation-2`;
+  await client.json({ method: 'PATCH', path, contentType, body: { spec: { suspend: true } } });
+}
+
+describe('the health checks of docs/gitops.md for Flux', () => {
+  const [first] = expressions;
+  const states: Readonly<Record<string, State>> = {
+    unseen: {},
+    ready: { claim: done },
+    waiting: { claim: waiting },
+    stalled: { claim: stalled },
+    suspended: { claim: suspended },
+    'ready, with a newer spec': { claim: done, generation: 2 },
+    'stalled, with a newer spec': { claim: stalled, generation: 2 },
+  };
+
+  test.each([
+    ['current', ['ready'], waiting],
+    ['failed', ['stalled'], done],
+  ] as const)('«%s» holds of what is %j alone', async (name, held, refused) => {
+    const namespace = await createNamespace();
+    await makeSyncs(namespace);
+    await requireStatus(namespace, first?.[name] ?? '');
+    try {
+      await waitFor('the policy to hold', async () => !(await isAccepted(namespace, { claim: refused })));
+      const found: string[] = [];
+      for (const [state, given] of Object.entries(states)) if (await isAccepted(namespace, given)) found.push(state);
+      expect(found).toEqual(held);
+    } finally {
+      await removeRequirement(namespace);
+      await deleteNamespace(namespace);
+    }
+  });
+
+  test('are the same for every kind', () => {
+    expect(expressions.map(({ kind }) => kind)).toEqual(['SecretSync', 'ServiceToken']);
+    for (const { failed, current } of expressions)
+      expect({ failed, current }).toEqual({ failed: first?.failed, current: first?.current });
   });
 });
