@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { generateToken, parseToken } from '../crypto/token.ts';
+import { generateToken, type ParsedToken, parseToken } from '../crypto/token.ts';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
 import type { Actor } from '../domain/principal.ts';
@@ -18,7 +18,7 @@ export interface BootstrapAdminDeps {
 
 export interface BootstrapAdminOptions {
   readonly email: string;
-  /** Where the token goes: a path in a folder that exists, and where nothing is yet. */
+  /** Where the token is: a file that holds one already, or a path in a folder that exists, where one is to be written. */
   readonly tokenFile: string;
 }
 
@@ -26,13 +26,15 @@ const system: Actor = { type: 'system', id: '00000000-0000-0000-0000-00000000000
 const tokenName = 'bootstrap';
 
 /**
- * Gives an instance without users its first: an instance admin, whose personal token is written to `tokenFile` (mode
- * 0600) and nowhere else. An instance with users is left as it is; of replicas that start at once, one makes the
- * admin. Answers whether this call did.
+ * Gives an instance without users its first: an instance admin. The personal token is the one that `tokenFile` holds, as
+ * a mounted Secret does; where there is no such file, a new one is written to it (mode 0600) and nowhere else. An
+ * instance with users is left as it is, whatever the file holds; of replicas that start at once, one makes the admin.
+ * Answers whether this call did.
  *
- * The token is written and flushed to `<tokenFile>.pending` before the admin is committed, and gets its name after
- * that: a crash in between loses neither, the next start ends what was begun. Throws DomainError conflict when
- * something is in the file's place, invalid_input when the file cannot be written, store_unavailable.
+ * A new token is written and flushed to `<tokenFile>.pending` before the admin is committed, and gets its name after
+ * that: a crash in between loses neither, the next start ends what was begun. Throws DomainError invalid_input when the
+ * file holds no personal token or cannot be read or written, conflict when its place was taken meanwhile,
+ * store_unavailable.
  */
 export async function bootstrapAdmin(deps: BootstrapAdminDeps, options: BootstrapAdminOptions): Promise<boolean> {
   const { email, tokenFile } = options;
@@ -40,20 +42,44 @@ export async function bootstrapAdmin(deps: BootstrapAdminDeps, options: Bootstra
   const outcome = await inTransaction(deps.database, async (tx) => {
     await lockBootstrap(tx);
     if (await hasUsers(tx)) return (await isCommitted(tx, pendingFile)) ? 'begun' : 'none';
-    await refuseExisting(tokenFile);
-    await createAdmin(tx, email, pendingFile);
-    return 'created';
+    const given = await givenToken(tokenFile);
+    await createAdmin(tx, email, given ?? (await newToken(pendingFile)));
+    return given === undefined ? 'created' : 'adopted';
   });
+  // Where the token was given, the folder may be one that nobody can write to, and nothing was written there.
   if (outcome === 'none') await rm(pendingFile, { force: true });
-  else await publish(pendingFile, tokenFile);
-  if (outcome === 'created') deps.logger.info({ tokenFile }, 'the first user was made; its token is in the file');
-  return outcome === 'created';
+  else if (outcome !== 'adopted') await publish(pendingFile, tokenFile);
+  const isNew = outcome === 'created' || outcome === 'adopted';
+  if (isNew) deps.logger.info({ tokenFile }, 'the first user was made; its token is in the file');
+  return isNew;
 }
 
-async function createAdmin(tx: PrismaTransaction, email: string, pendingFile: string): Promise<void> {
-  const [userId, credentialId] = [randomUUID(), randomUUID()];
+type TokenRecord = Pick<ParsedToken, 'credentialId' | 'hash'>;
+
+/** What is stored of the token in a file; undefined where there is no such file. */
+async function givenToken(tokenFile: string): Promise<TokenRecord | undefined> {
+  const text = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new DomainError('invalid_input', `${tokenFile} cannot be read (${codeOf(error)})`, { cause: error });
+  });
+  if (text === undefined) return undefined;
+  const token = parseToken(text.trim());
+  if (token?.kind === 'personal_token') return token;
+  throw new DomainError(
+    'invalid_input',
+    `${tokenFile} holds no personal token (kf_pat_…) and is not overwritten: the database has no user yet, so put the token of its first one there whole, or move that file away and it will be made`,
+  );
+}
+
+async function newToken(pendingFile: string): Promise<TokenRecord> {
+  const credentialId = randomUUID();
   const { token, hash } = generateToken('personal_token', credentialId);
   await writeToken(pendingFile, token);
+  return { credentialId, hash };
+}
+
+async function createAdmin(tx: PrismaTransaction, email: string, { credentialId, hash }: TokenRecord): Promise<void> {
+  const userId = randomUUID();
   const address = email.trim().toLowerCase();
   await insertInstanceAdmin(tx, { userId, email: address, credentialId, tokenName, tokenHash: hash });
   await appendAudit(tx, {
@@ -73,11 +99,6 @@ async function isCommitted(tx: PrismaTransaction, pendingFile: string): Promise<
   const text = await readFile(pendingFile, 'utf8').catch(() => '');
   const token = parseToken(text.trim());
   return token?.kind === 'personal_token' && (await hasPersonalToken(tx, token.credentialId, token.hash));
-}
-
-async function refuseExisting(tokenFile: string): Promise<void> {
-  const found = await lstat(tokenFile).catch(() => undefined);
-  if (found !== undefined) throw occupied(tokenFile);
 }
 
 /** Writes the token where it outlives a crash of the machine, readable by its owner alone. */
@@ -134,13 +155,6 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-function occupied(tokenFile: string): DomainError {
-  return new DomainError(
-    'conflict',
-    `${tokenFile} exists already and is not overwritten: the database has no user yet, so move that file away or name another one`,
-  );
 }
 
 function codeOf(error: unknown): string {

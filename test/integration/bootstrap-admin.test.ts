@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { generateToken } from '../../src/crypto/token.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { Authentication } from '../../src/services/authentication.ts';
@@ -87,13 +89,6 @@ describe('the bootstrap of an instance without users', () => {
     await expectWorkingToken(join(folder, left[0] ?? ''));
   });
 
-  test('refuses a file that exists, says so, and makes nobody', async () => {
-    await writeFile(tokenFile, 'something dear');
-    await expect(bootstrap()).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining(tokenFile) });
-    expect(await readFile(tokenFile, 'utf8')).toBe('something dear');
-    expect(await users()).toEqual([]);
-  });
-
   test('makes nobody where the token cannot be written', async () => {
     const file = join(folder, 'missing', 'admin-token');
     await expect(bootstrap(file)).rejects.toMatchObject({
@@ -101,6 +96,73 @@ describe('the bootstrap of an instance without users', () => {
       detail: expect.stringContaining('ENOENT'),
     });
     expect(await users()).toEqual([]);
+  });
+});
+
+describe('with a token that is in the file already', () => {
+  let given: string;
+
+  /** As the kubelet mounts a Secret: the name leads over a folder that is exchanged whole. */
+  beforeEach(async () => {
+    given = generateToken('personal_token', randomUUID()).token.reveal();
+    await mkdir(join(folder, '..data'));
+    await writeFile(join(folder, '..data', 'admin-token'), given);
+    await symlink(join('..data', 'admin-token'), tokenFile);
+  });
+
+  test('the first admin has that one, and nothing is written beside it', async () => {
+    expect(await bootstrap()).toBe(true);
+    expect(await users()).toEqual([{ email, instance_admin: true, tokens: 1 }]);
+    expect(await readFile(tokenFile, 'utf8')).toBe(given);
+    expect((await readdir(folder)).sort()).toEqual(['..data', 'admin-token']);
+    await expectWorkingToken();
+  });
+
+  test('several replicas that start at once make one admin, and a later start none', async () => {
+    const made = await Promise.all(Array.from({ length: 5 }, () => bootstrap()));
+    expect(made.filter(Boolean)).toHaveLength(1);
+    expect(await bootstrap()).toBe(false);
+    expect(await users()).toEqual([{ email, instance_admin: true, tokens: 1 }]);
+    await expectWorkingToken();
+  });
+
+  test('an instance with users lets the file be: its token opens nothing', async () => {
+    expect(await bootstrap(join(folder, 'other'))).toBe(true);
+    expect(await bootstrap()).toBe(false);
+    expect(await users()).toEqual([{ email, instance_admin: true, tokens: 1 }]);
+    await expect(expectWorkingToken()).rejects.toMatchObject({ code: 'unauthenticated' });
+    await writeFile(join(folder, '..data', 'admin-token'), 'no token');
+    expect(await bootstrap()).toBe(false);
+  });
+
+  test('a commit whose answer was lost counts at the next start', async () => {
+    proxy.cut(runs(/^COMMIT/), 'after');
+    await expect(bootstrap()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await bootstrap()).toBe(false);
+    await expectWorkingToken();
+  });
+
+  test.each([
+    ['something dear', () => 'something dear'],
+    ['nothing', () => ''],
+    ['a service token', () => generateToken('service_token', randomUUID()).token.reveal()],
+    ['a token that was cut short', () => given.slice(0, -1)],
+    ['a token with a letter changed', () => given.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))],
+  ])('%s in its place is refused, kept as it is, and nobody is made', async (_what, content) => {
+    const text = content();
+    await writeFile(join(folder, '..data', 'admin-token'), text);
+    const error: unknown = await bootstrap().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'invalid_input', detail: expect.stringContaining(tokenFile) });
+    expect((error as { detail: string }).detail).not.toContain(text === '' ? given : text);
+    expect(await readFile(tokenFile, 'utf8')).toBe(text);
+    expect(await users()).toEqual([]);
+  });
+
+  test('a folder in its place is refused by what the system says of it', async () => {
+    await rm(tokenFile);
+    await mkdir(tokenFile);
+    const detail = expect.stringContaining('cannot be read (EISDIR)');
+    await expect(bootstrap()).rejects.toMatchObject({ code: 'invalid_input', detail });
   });
 });
 
