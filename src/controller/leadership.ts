@@ -11,7 +11,7 @@ import { type Logger, errorFields } from '../lib/logger.ts';
 const leaseName = 'keyframe-controller';
 // How long others wait for a leader that is silent. With the time until they look, the work of one that was killed is taken
 // over within 13 s.
-const leaseDurationSeconds = 10;
+export const leaseDurationSeconds = 10;
 // How long a leader works after the beginning of its last successful renewal. The rest of the duration is for what it sent
 // just before.
 const renewDeadlineMs = 7000;
@@ -21,13 +21,20 @@ const callTimeoutMs = 2500;
 // An API server that does not answer shall not keep a process that ends.
 const stopLimitMs = 3000;
 
-/** The Lease that the controllers of an installation try for, under a name that no other process has. */
-export function controllerLease(client: Pick<KubeClient, 'request'>, namespace: string): Lease {
+/**
+ * The Lease that the controllers of an installation try for, under a name that no other process has; held for so many
+ * seconds after each renewal.
+ */
+export function controllerLease(
+  client: Pick<KubeClient, 'request'>,
+  namespace: string,
+  durationSeconds = leaseDurationSeconds,
+): Lease {
   return new Lease({
     client,
     place: { namespace, name: leaseName },
     identity: `${hostname()}_${randomUUID()}`,
-    durationSeconds: leaseDurationSeconds,
+    durationSeconds,
     now: () => systemClock.now(),
     steadyNow,
   });

@@ -41,6 +41,33 @@ export async function findResource(
   return items?.[0];
 }
 
+// Of metadata alone, about half a megabyte.
+const pageSize = 500;
+
+/**
+ * The metadata of all resources of a kind, in a namespace or in all of them, a page at a time. Throws ApiError, also where a
+ * page was asked for so late (410) that the list has to begin again.
+ */
+export async function* listResources(
+  client: Pick<KubeClient, 'request'>,
+  kind: ResourceKind,
+  namespace?: string,
+): AsyncGenerator<ObjectMeta> {
+  const path = collectionPath(kind, namespace);
+  let next: string | undefined = '';
+  while (next !== undefined) {
+    const query = { limit: String(pageSize), ...(next === '' ? {} : { continue: next }) };
+    const page: ResourcePage = await client.request({ method: 'GET', path, query, accept: metadataOnlyList });
+    for (const { metadata } of page.items ?? []) yield metadata;
+    next = page.metadata?.continue || undefined;
+  }
+}
+
+interface ResourcePage {
+  readonly metadata?: { readonly continue?: string };
+  readonly items?: readonly KubeObject[] | null;
+}
+
 export interface StatusPatch {
   readonly resource: ResourceName;
   /**

@@ -52,8 +52,8 @@ export interface LeaseCall {
   readonly timeoutMs: number;
 }
 
-// A record that claims more, by a mistake of whoever edits it, shall not keep everyone out for hours.
-const longestDurationSeconds = 60;
+/** A record that claims more, by a mistake of whoever edits it, shall not keep everyone out for hours. */
+export const longestLeaseSeconds = 60;
 // Between a look and a write someone else can always come.
 const mostLooks = 3;
 
@@ -75,10 +75,27 @@ export class Lease {
 
   /** Takes the Lease where it is free or ours, and renews it. Call one at a time. Throws ApiError. */
   async attempt(call: LeaseCall): Promise<LeaseAttempt> {
+    return await this.#try(call, (seen) => this.#freeInMs(seen));
+  }
+
+  /**
+   * Takes the Lease from whoever holds it, and renews it where it is ours. Who held it finds out when they try to renew it,
+   * and may work on until they do. Answers their name: undefined where nobody else held it. Throws ApiError.
+   */
+  async seize(call: LeaseCall): Promise<string | undefined> {
+    let holder = '';
+    await this.#try(call, (seen) => {
+      holder = holderOf(seen);
+      return 0;
+    });
+    return holder === '' || holder === this.#deps.identity ? undefined : holder;
+  }
+
+  async #try(call: LeaseCall, freeInMsOf: (seen: LeaseObject) => number): Promise<LeaseAttempt> {
     for (let looks = 1; looks <= mostLooks; looks += 1) {
       const seen = this.#own ?? (await this.#find(call));
       this.#own = undefined;
-      const freeInMs = seen === undefined ? 0 : this.#freeInMs(seen);
+      const freeInMs = seen === undefined ? 0 : freeInMsOf(seen);
       if (freeInMs > 0) return { kind: 'taken', holder: holderOf(seen), freeInMs };
       const sinceMs = this.#deps.steadyNow();
       const written = await this.#write(seen, this.#specAfter(seen), call);
@@ -116,7 +133,7 @@ export class Lease {
     const holder = holderOf(seen);
     if (holder === '' || holder === this.#deps.identity) return 0;
     const claimedSeconds = seen.spec?.leaseDurationSeconds ?? this.#deps.durationSeconds;
-    const durationMs = Math.min(claimedSeconds, longestDurationSeconds) * 1000;
+    const durationMs = Math.min(claimedSeconds, longestLeaseSeconds) * 1000;
     return Math.max(0, this.#observed.sinceMs + durationMs - this.#deps.steadyNow());
   }
 

@@ -8,7 +8,7 @@ import type { ResourceKindDeps } from '../resource-services.ts';
 import { WakeThrottle } from '../wake-throttle.ts';
 import { EnvironmentReconciler } from './reconcile.ts';
 
-const secretEnvironmentKind = {
+export const secretEnvironmentKind = {
   group: 'keyframe.dev',
   version: 'v1alpha1',
   kind: 'SecretEnvironment',

@@ -203,7 +203,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const { uid, namespace, creationTimestamp } = before.metadata;
     const fixed = {
       uid,
-      namespace,
+      ...(namespace === undefined ? {} : { namespace }),
       ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     } as Partial<ObjectMeta>;
     return this.#store(call.path, { ...body, metadata: { ...body.metadata, ...fixed } }, before);
@@ -214,6 +214,9 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const before = this.#objects.get(path) ?? refuse(call, 404, 'NotFound');
     const { metadata, spec, status } = call.body as Readonly<{ metadata: ObjectMeta; spec?: object; status?: object }>;
     checkPrecondition(call, before, metadata);
+    const { finalizers } = metadata;
+    if (finalizers !== undefined)
+      return this.#store(path, { ...before, metadata: { ...before.metadata, finalizers } }, before);
     if (spec !== undefined) {
       const generation = (before.metadata.generation ?? 0) + 1;
       const after = { ...before, metadata: { ...before.metadata, generation }, spec: merged(before['spec'], spec) };
@@ -237,8 +240,10 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   }
 
   #blank(collection: string, name: string): AnyObject {
-    const namespace = /namespaces\/([^/]+)\//.exec(collection)?.[1] ?? '';
-    return { metadata: { name, namespace, uid: randomUUID(), resourceVersion: '' } };
+    const namespace = /namespaces\/([^/]+)\//.exec(collection)?.[1];
+    return {
+      metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid: randomUUID(), resourceVersion: '' },
+    };
   }
 
   #store(path: string, object: AnyObject, before: AnyObject | undefined): AnyObject {

@@ -200,3 +200,33 @@ describe('a release', () => {
     expect(record()).toMatchObject({ holderIdentity: '' });
   });
 });
+
+describe('a Lease that is seized', () => {
+  test('is taken from whoever holds it, who finds out at the next try', async () => {
+    const [leader, other] = [process('a'), process('b', { durationSeconds: 35 })];
+    await leader.attempt(call);
+    expect(await other.seize(call)).toBe('a');
+    expect(record()).toMatchObject({ holderIdentity: 'b', leaseDurationSeconds: 35, leaseTransitions: 1 });
+    expect(await leader.attempt(call)).toEqual(taken('b', 35_000));
+  });
+
+  test('is renewed, and nobody is said to have lost it', async () => {
+    const one = process('b');
+    expect(await one.seize(call)).toBeUndefined();
+    steadyMs += 5_000;
+    expect(await one.seize(call)).toBeUndefined();
+    expect(record()).toMatchObject({
+      holderIdentity: 'b',
+      renewTime: '2026-01-01T00:00:10.000000Z',
+      leaseTransitions: 0,
+    });
+  });
+
+  test('is taken again from one who took it in between', async () => {
+    const one = process('b');
+    await one.seize(call);
+    edit({ holderIdentity: 'c' });
+    expect(await one.seize(call)).toBe('c');
+    expect(record().holderIdentity).toBe('b');
+  });
+});
