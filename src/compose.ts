@@ -9,7 +9,7 @@ import type { HttpServices } from './http/http-services.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
 import { Readiness } from './http/readiness.ts';
 import { HttpServer } from './http/server.ts';
-import type { KubeClient } from './kube/client.ts';
+import { defaultNamespace, loadKubeClient } from './load-kube-client.ts';
 import { steadyNow, systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
@@ -119,8 +119,6 @@ export interface RunningServer {
 }
 
 const graceMs = 10_000;
-// Where neither the configuration nor the credentials name one: the namespace that the installation is documented with.
-const defaultNamespace = 'keyframe-system';
 
 /**
  * Starts everything that the role needs; what was begun is closed again if something fails. Throws StartError, ListenError
@@ -211,7 +209,7 @@ async function composeController(
   ]);
   const { resyncIntervalMs, watchNamespaces, clusterName, rollouts } = config.controller;
   const { keyring, authentication, access, secrets, resources, feed: changes } = core;
-  const kube = await loadKubeClient(config);
+  const kube = await loadKubeClient(config.controller.kubeconfigFile);
   const namespace = config.controller.namespace ?? kube.namespace ?? defaultNamespace;
   const controller = createController({
     kube,
@@ -239,17 +237,6 @@ async function composeController(
     },
     ready: () => controller.ready() ?? deafness(),
   };
-}
-
-async function loadKubeClient({ controller: { kubeconfigFile } }: ServerConfig): Promise<KubeClient> {
-  const [client, connection] = await Promise.all([import('./kube/client.ts'), import('./kube/connection.ts')]);
-  try {
-    return client.KubeClient.load({ kubeconfigFile, clock: systemClock });
-  } catch (error) {
-    if (error instanceof connection.KubeConfigError)
-      throw new StartError(exitCodes.configuration, error.message, error);
-    throw error;
-  }
 }
 
 async function listen(

@@ -13,6 +13,10 @@ import { type LogLevel, logLevels } from './lib/logger.ts';
 export const serverRoles = ['all', 'api', 'controller'] as const;
 export type ServerRole = (typeof serverRoles)[number];
 
+/** The roles that do one thing and end. */
+export const taskNames = ['migrate', 'init', 'pre-delete', 'smoke-test'] as const;
+export type TaskName = (typeof taskNames)[number];
+
 /** What `migrate` needs. */
 export interface MigrateConfig {
   readonly logLevel: LogLevel;
@@ -75,7 +79,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   const ports = readPorts(reader, role);
   const edge = readEdge(reader);
   const bootstrapAdmin = readBootstrapAdmin(reader);
-  const controller = readController(reader, role, source.env['KUBERNETES_SERVICE_HOST'] !== undefined);
+  const controller = readController(reader, role, source);
   if (databaseUrl === undefined || rootKeys === undefined || reader.faults.length > 0) {
     throw new ConfigError(reader.faults);
   }
@@ -137,21 +141,27 @@ function readBootstrapAdmin(reader: EnvironmentReader): BootstrapAdminConfig | u
   return email === undefined || tokenFile === undefined ? undefined : { email, tokenFile };
 }
 
-function readController(reader: EnvironmentReader, role: ServerRole, inCluster: boolean): ControllerConfig {
-  if (role !== 'api' && !inCluster && !reader.isSet('KUBECONFIG_FILE')) {
-    reader.fault(
-      'KUBECONFIG_FILE',
-      'is required outside a cluster: the path of a kubeconfig; or run the role api alone',
-    );
-  }
+function readController(reader: EnvironmentReader, role: ServerRole, source: ConfigSource): ControllerConfig {
+  const advice = 'is required outside a cluster: the path of a kubeconfig; or run the role api alone';
   return {
-    kubeconfigFile: role === 'api' ? undefined : reader.readableFile('KUBECONFIG_FILE'),
+    kubeconfigFile: role === 'api' ? undefined : kubeconfigFile(reader, source, advice),
     watchNamespaces: reader.optional('WATCH_NAMESPACES', namespaceNames) ?? [],
     namespace: reader.optional('NAMESPACE', namespaceName),
     clusterName: reader.optional('CLUSTER_NAME', clusterName),
     resyncIntervalMs: reader.optional('RESYNC_INTERVAL', resyncInterval) ?? 10 * 60_000,
     rollouts: reader.optional('ROLLOUTS', trueOrFalse) ?? false,
   };
+}
+
+/** The kubeconfig's path; undefined for the account of the pod. Faulty, with the advice, where there is neither. */
+export function kubeconfigFile(
+  reader: EnvironmentReader,
+  { env }: ConfigSource,
+  advice = 'is required outside a cluster: the path of a kubeconfig',
+): string | undefined {
+  const inCluster = env['KUBERNETES_SERVICE_HOST'] !== undefined;
+  if (!inCluster && !reader.isSet('KUBECONFIG_FILE')) reader.fault('KUBECONFIG_FILE', advice);
+  return reader.readableFile('KUBECONFIG_FILE');
 }
 
 // Each of these answers the value, or a Fault that says what is allowed and never what was given.
@@ -177,7 +187,7 @@ function trueOrFalse(text: string): boolean | Fault {
   return text === 'true' || text === 'false' ? text === 'true' : new Fault('must be true or false');
 }
 
-function logLevelNamed(text: string): LogLevel | Fault {
+export function logLevelNamed(text: string): LogLevel | Fault {
   return logLevels.find((level) => level === text) ?? new Fault(`must be one of ${logLevels.join(', ')}`);
 }
 
@@ -212,23 +222,23 @@ function countPerMinute(text: string): number | Fault {
   return count <= 1_000_000 ? count : new Fault('must be a whole number from 0 to 1000000, 0 for no limit');
 }
 
-function shutdownDelay(text: string): number | Fault {
+export function shutdownDelay(text: string): number | Fault {
   const delayMs = parseDurationMs(text);
   return delayMs !== undefined && delayMs <= 60_000 ? delayMs : new Fault('must be a duration from 0s to 60s');
 }
 
-function emailAddress(text: string): string | Fault {
+export function emailAddress(text: string): string | Fault {
   return /^[^\s@]{1,64}@[^\s@]{1,189}$/.test(text) ? text : new Fault('must be an e-mail address');
 }
 
-function namespaceNames(text: string): string[] | Fault {
+export function namespaceNames(text: string): string[] | Fault {
   const namespaces = text.split(',').map((namespace) => namespace.trim());
   return namespaces.every(isNamespaceName)
     ? [...new Set(namespaces)]
     : new Fault('must be names of namespaces with commas between');
 }
 
-function namespaceName(text: string): string | Fault {
+export function namespaceName(text: string): string | Fault {
   return isNamespaceName(text) ? text : new Fault('must be the name of a namespace');
 }
 

@@ -54,14 +54,27 @@ export const variables = {
   RESYNC_INTERVAL: 'How often the controller compares everything. Default: 10m.',
   ROLLOUTS: 'true: workloads may be restarted when their Secrets change (spec.rollout). Default: false.',
   BOOTSTRAP_ADMIN_EMAIL: 'In an empty database, the first administrator; needs KEYFRAME_BOOTSTRAP_TOKEN_FILE.',
-  BOOTSTRAP_TOKEN_FILE: "A file that will be made to hold that administrator's token.",
+  BOOTSTRAP_TOKEN_FILE: "The file of that administrator's token; made if it is not there.",
+  INIT_ROOT_KEY_SECRET: 'The Secret that init makes for the root key, as name/key.',
+  INIT_POSTGRES_SECRET:
+    'The Secret that init makes for the password of a new PostgreSQL; needs KEYFRAME_INIT_POSTGRES_HOST.',
+  INIT_POSTGRES_HOST: 'The host of that PostgreSQL, for the address in the Secret.',
+  INIT_ADMIN_SECRET:
+    "The Secret that init makes for the first administrator's token; needs KEYFRAME_BOOTSTRAP_ADMIN_EMAIL.",
+  SMOKE_TEST_URL: 'The address of the API that smoke-test speaks to.',
+  SMOKE_TEST_TOKEN: 'The token of an instance admin, for smoke-test.',
 } as const;
 
 export type VariableName = keyof typeof variables;
 
 export const prefix = 'KEYFRAME_';
 /** Variables that hold a secret: each may be given as a file instead, by NAME_FILE. */
-export const secretVariables: readonly VariableName[] = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'ROOT_KEY'];
+export const secretVariables: readonly VariableName[] = [
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'ROOT_KEY',
+  'SMOKE_TEST_TOKEN',
+];
 
 const knownNames: readonly string[] = [...Object.keys(variables), ...secretVariables.map((name) => `${name}_FILE`)];
 // Read by our other programs, which may share an environment with the server.

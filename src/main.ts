@@ -2,18 +2,22 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type RunningServer, startServer } from './compose.ts';
-import { type ServerRole, loadMigrateConfig, loadServerConfig, serverRoles } from './config.ts';
+import { type ServerRole, type TaskName, loadServerConfig, serverRoles, taskNames } from './config.ts';
 import { DomainError } from './domain/domain-error.ts';
 import { ConfigError } from './environment-reader.ts';
 import { ListenError } from './http/server.ts';
+import { TaskError } from './installation/task-error.ts';
+import { ApiError } from './kube/api-error.ts';
 import { type Logger, createLogger, errorFields } from './lib/logger.ts';
 import { StartError, exitCodes } from './start-error.ts';
-import { migrate } from './store/migrate.ts';
+import { tasks } from './tasks.ts';
 import { usage } from './usage.ts';
 
 /** The program `keyframe-server`: its roles, signals and exit codes. */
 
-type Command = ServerRole | 'migrate' | 'help' | 'version';
+type Command = ServerRole | TaskName | 'help' | 'version';
+
+const roles = [...serverRoles, ...taskNames] as const;
 
 // After the delay. Longer than requests under way are given; with a delay of 5 s, no longer than the 30 s after which
 // Kubernetes kills.
@@ -28,12 +32,13 @@ async function main(args: readonly string[]): Promise<void> {
     case 'version':
       process.stdout.write(`${version()}\n`);
       return;
-    case 'migrate':
-      await runMigrations();
-      return;
     default:
-      await serve(command);
+      await (isTask(command) ? runTask(command) : serve(command));
   }
+}
+
+function isTask(command: ServerRole | TaskName): command is TaskName {
+  return taskNames.some((name) => name === command);
 }
 
 /** @throws StartError for anything but one role or option. */
@@ -44,14 +49,14 @@ function readCommand(args: readonly string[]): Command {
     if (values.help === true) return 'help';
     if (values.version === true) return 'version';
     const [first, ...others] = positionals;
-    const command = [...serverRoles, 'migrate' as const].find((role) => role === first);
+    const command = roles.find((role) => role === first);
     if (command !== undefined && others.length === 0) return command;
   } catch {
     // An unknown option: the same advice.
   }
   throw new StartError(
     exitCodes.usage,
-    `give one of the roles ${serverRoles.join(', ')} or migrate; --help tells more`,
+    `give one of the roles ${roles.slice(0, -1).join(', ')} or ${roles.at(-1)}; --help tells more`,
   );
 }
 
@@ -62,12 +67,11 @@ function version(): string {
   return number;
 }
 
-async function runMigrations(): Promise<void> {
-  const config = loadMigrateConfig();
-  const logger = createLogger(config.logLevel);
+async function runTask(name: TaskName): Promise<void> {
+  const task = tasks[name]();
+  const logger = createLogger(task.logLevel);
   exitOnUncaught(logger);
-  const applied = await migrate({ url: config.databaseDirectUrl.reveal(), logger });
-  logger.info({ applied: applied.length }, 'the database has the schema of this release');
+  await task.run(logger);
 }
 
 async function serve(role: ServerRole): Promise<void> {
@@ -119,7 +123,22 @@ function startErrorOf(error: unknown): StartError | undefined {
   if (error instanceof StartError) return error;
   if (error instanceof ConfigError) return new StartError(exitCodes.configuration, configurationFaults(error), error);
   if (error instanceof ListenError) return new StartError(exitCodes.unavailable, error.message, error);
+  if (error instanceof TaskError) return new StartError(exitCodes.failure, error.message, error);
+  if (error instanceof ApiError) return clusterError(error);
   return error instanceof DomainError ? domainStartError(error) : undefined;
+}
+
+function clusterError(error: ApiError): StartError {
+  if (error.status === 0) {
+    return new StartError(
+      exitCodes.unavailable,
+      `the API server of the cluster does not answer (${error.message})`,
+      error,
+    );
+  }
+  const isRefused = error.status === 401 || error.status === 403;
+  const advice = isRefused ? ': give the account the rights that the chart gives it' : '';
+  return new StartError(exitCodes.failure, `the API server of the cluster refused ${error.message}${advice}`, error);
 }
 
 function domainStartError(error: DomainError): StartError {

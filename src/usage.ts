@@ -13,6 +13,9 @@ Roles
   api         the API: /api/v1, /healthz, /readyz
   controller  the controller: from environments to Kubernetes Secrets
   migrate     brings the database to the schema of this release, and ends
+  init        makes the Secrets of a new installation that are not there yet, and ends
+  pre-delete  takes Keyframe's finalizers off all resources, before the controller goes, and ends
+  smoke-test  writes a secret, sees it arrive in a Kubernetes Secret, removes both, and ends
 
 Options
   -h, --help     this text
@@ -24,7 +27,7 @@ ${descriptions.join('\n')}
   the variable with _FILE at its end names it.
 
 Exit codes
-  0 done, 1 failed, 64 wrong usage, 69 database or port not to be had, 78 wrong configuration
+  0 done, 1 failed, 64 wrong usage, 69 database, cluster or port not to be had, 78 wrong configuration
 `;
 
 function fileForms(names: readonly VariableName[]): string {

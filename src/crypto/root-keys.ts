@@ -1,5 +1,6 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
+import { Plaintext } from '../domain/plaintext.ts';
 import { DecryptionError, keyBytes, open, seal } from './aead.ts';
 
 /** A key encrypted under a root key, and which root key that is. */
@@ -97,6 +98,14 @@ export class RootKeys {
       `Root key "${id}" is missing: the stored key ${purpose} was wrapped under it. Add its line to ${setting}.`,
     );
   }
+}
+
+/**
+ * A new root key, as a line `id:base64`. The id is random too: a database that is encrypted under another key then says
+ * that it lacks that one, and opens when its line is added.
+ */
+export function generateRootKey(): Plaintext {
+  return new Plaintext(`root-${randomBytes(4).toString('hex')}:${randomBytes(keyBytes).toString('base64')}`);
 }
 
 /** Adds the key of one line, or answers what is wrong with the line. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { serverRoles } from '../../src/config.ts';
+import { serverRoles, taskNames } from '../../src/config.ts';
 import type { CapturedProcess, ProcessEnd } from '../support/captured-process.ts';
 import { type ContainerOptions, runImage } from '../support/image-site.ts';
 import { type TestDatabase, createEmptyDatabase } from '../support/postgres.ts';
@@ -70,14 +70,19 @@ describe('A container of the image, without a shell and with a root that can onl
   });
 
   test('has every role, which without a configuration says what it lacks', async () => {
+    const required: Readonly<Record<string, string>> = {
+      init: 'KEYFRAME_INIT_ROOT_KEY_SECRET',
+      'pre-delete': 'KEYFRAME_KUBECONFIG_FILE',
+      'smoke-test': 'KEYFRAME_SMOKE_TEST_URL',
+    };
     const help = await ended({ args: ['--help'] });
-    for (const role of [...serverRoles, 'migrate']) {
+    for (const role of [...serverRoles, ...taskNames]) {
       expect(help.output).toMatch(new RegExp(`^  ${role} `, 'm'));
       const { code, output } = await ended({ args: [role] });
       expect({ role, code, output }).toEqual({
         role,
         code: 78,
-        output: expect.stringContaining('KEYFRAME_DATABASE_URL'),
+        output: expect.stringContaining(required[role] ?? 'KEYFRAME_DATABASE_URL'),
       });
     }
   });

@@ -22,9 +22,12 @@ interface Room {
 const topFiles: Readonly<Record<string, string>> = {
   'main.ts': 'main',
   'compose.ts': 'main',
+  'load-kube-client.ts': 'main',
+  'tasks.ts': 'main',
   'start-error.ts': 'main',
   'usage.ts': 'config',
   'config.ts': 'config',
+  'task-config.ts': 'config',
   'environment-reader.ts': 'config',
 };
 
@@ -32,6 +35,8 @@ const rooms: Readonly<Record<string, Room>> = {
   config: { imports: ['crypto', 'domain', 'lib'] },
   http: { imports: ['services', 'wire', 'domain', 'lib'] },
   controller: { imports: ['services', 'kube', 'domain', 'lib'], types: ['crypto', '@kubernetes/client-node'] },
+  // The smoke test is a client of the API, as the command is.
+  installation: { imports: ['kube', 'crypto', 'cli', 'domain', 'lib'] },
   services: { imports: ['store', 'crypto', 'identity', 'domain', 'lib'] },
   // The port that the keyring declares is served here.
   store: { imports: ['domain', 'lib'], types: ['crypto'] },

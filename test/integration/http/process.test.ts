@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,8 @@ describe('the command line', () => {
   });
 
   test('is one role; anything else is refused with advice', async () => {
-    const advice = 'keyframe-server: give one of the roles all, api, controller or migrate; --help tells more\n';
+    const advice =
+      'keyframe-server: give one of the roles all, api, controller, migrate, init, pre-delete or smoke-test; --help tells more\n';
     const wrong = [[], ['canary'], ['api', 'all'], ['api', '--canary']];
     expect(await Promise.all(wrong.map((args) => refusal(args)))).toEqual(wrong.map(() => [64, advice]));
   });
@@ -169,6 +170,17 @@ describe('the first administrator', () => {
     const second = await startApi(env);
     expect(readFileSync(tokenFile, 'utf8').trim()).toBe(token);
     await second.server.end();
+    await own.drop();
+  });
+
+  test('is not made with a token that is none: the server says so and does not start', async () => {
+    const own = await createTestDatabase();
+    const tokenFile = join(folder, 'canary-token');
+    writeFileSync(tokenFile, 'canary');
+    const env = { DATABASE_URL: own.url, ROOT_KEY: rootKey, BOOTSTRAP_ADMIN_EMAIL: 'admin@example.test' };
+    const server = programs.spawn({ args: ['api'], env: { ...env, BOOTSTRAP_TOKEN_FILE: tokenFile } });
+    expect((await server.ended).code).toBe(78);
+    expect(server.output.toString()).toContain(`keyframe-server: ${tokenFile} holds no personal token`);
     await own.drop();
   });
 });

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { RootKeys } from '../../../src/crypto/root-keys.ts';
+import { parseToken } from '../../../src/crypto/token.ts';
+import { adminSecret, postgresSecret, rootKeySecret } from '../../../src/installation/initial-secrets.ts';
+
+test('a root key is one that the server reads, under an id that no other one has', () => {
+  const secret = rootKeySecret({ secret: 'keys', key: 'root.key' });
+  const made = [1, 2].map(() => secret.make()['root.key']?.reveal() ?? '');
+  const ids = made.map((line) => RootKeys.parse(line).currentId);
+  expect(new Set(ids).size).toBe(2);
+  // Both in one Secret is what a recovered database asks for.
+  expect(RootKeys.parse(made.join('\n')).ids).toEqual(ids);
+});
+
+test('the address of PostgreSQL holds its password, and is one that needs no escaping', () => {
+  const { password, url } = postgresSecret({ secret: 'db', host: 'keyframe-postgres' }).make();
+  const address = new URL(url?.reveal() ?? '');
+  expect(address.password).toBe(password?.reveal());
+  expect(address.password).toMatch(/^[0-9a-f]{48}$/);
+  expect(address.href).toBe(`postgresql://keyframe:${address.password}@keyframe-postgres:5432/keyframe`);
+});
+
+test('the administrator’s token is a personal one', () => {
+  const { token, email } = adminSecret({ secret: 'admin', email: 'a@example.com' }).make();
+  expect(parseToken(token?.reveal() ?? '')?.kind).toBe('personal_token');
+  expect(email?.reveal()).toBe('a@example.com');
+});
+
+test('what is made prints as nothing', () => {
+  const all = [
+    rootKeySecret({ secret: 'a', key: 'b' }),
+    postgresSecret({ secret: 'a', host: 'b' }),
+    adminSecret({ secret: 'a', email: 'b@c' }),
+  ];
+  for (const secret of all) {
+    for (const value of Object.values(JSON.parse(JSON.stringify(secret.make())) as object))
+      expect(value).toBe('[redacted]');
+  }
+});
