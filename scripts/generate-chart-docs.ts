@@ -23,8 +23,38 @@ Made from values.yaml and values.schema.json by \`npm run generate\`: never edit
 
 ## Install
 
-The pods wait for two Secrets, which the chart does not make: the root key, under which everything in the database is
-encrypted, and the password of PostgreSQL. Keep a copy of the root key elsewhere: without it no backup can be read.
+\`\`\`sh
+helm install keyframe charts/keyframe --namespace keyframe-system --create-namespace \\
+  --set bootstrap.adminEmail=you@example.com
+helm test keyframe --namespace keyframe-system
+kubectl -n keyframe-system get secret keyframe-admin -o 'go-template={{.data.token | base64decode}}'
+\`\`\`
+
+That is all for trying it out: a PostgreSQL with one pod and no backup runs beside the server. \`helm test\` writes a secret,
+sees it arrive in a Kubernetes Secret, and removes both. The last command tells the token of the first administrator.
+
+Before the installation and each upgrade, a Job (\`init\`) makes three Secrets if they are absent, and never touches one that
+is there:
+
+| Secret | keys | holds |
+| --- | --- | --- |
+| \`keyframe-root-key\` | \`root-key\` | the root key, under which everything in the database is encrypted. **Keep a copy elsewhere**: without it no backup can be read |
+| \`keyframe-postgres\` | \`password\`, \`url\` | the password of the PostgreSQL beside the server, and its address |
+| \`keyframe-admin\` | \`token\`, \`email\` | the token of the first administrator, whom the server makes in an empty database |
+
+They belong to no release: \`helm uninstall\` leaves them, and GitOps neither compares nor prunes them. The Job cannot see the
+database. Where the Secret of the root key was lost and the database was not, it makes a new key; the server then refuses to
+start and names the key that is missing, until it stands in the Secret again. Likewise a new password does not open the volume
+of a PostgreSQL that has another one, and a new token is not accepted by a database that has users already. When you have a
+user of your own, revoke the administrator's token, set \`bootstrap.adminEmail\` to empty and delete the Secret; with the
+address still set, the next upgrade would make a Secret whose token opens nothing.
+
+With a database of your own, set \`postgres.enabled: false\` and name a Secret with its address in \`database.existingSecret\`.
+
+### With Secrets of your own
+
+What an \`existingSecret\` names is never made. With \`init.enabled: false\` nothing is: the pods wait until you make what they
+need, such as
 
 \`\`\`sh
 kubectl create namespace keyframe-system
@@ -32,25 +62,41 @@ kubectl -n keyframe-system create secret generic keyframe-root-key --from-litera
 password=$(openssl rand -hex 24)
 kubectl -n keyframe-system create secret generic keyframe-postgres --from-literal=password="$password" \\
   --from-literal=url="postgresql://keyframe:$password@keyframe-postgres:5432/keyframe"
-helm install keyframe charts/keyframe --namespace keyframe-system --set bootstrap.adminEmail=admin@example.com
+helm install keyframe charts/keyframe --namespace keyframe-system --set init.enabled=false
 \`\`\`
 
-The PostgreSQL that comes with the chart is for trying out: one pod, without backup. With a database of your own, set
-\`postgres.enabled: false\` and name a Secret with its address in \`database.existingSecret\`.
-
-With \`bootstrap.adminEmail\`, the pod that finds the database empty makes the first administrator and writes the
-token to \`/var/run/keyframe/admin-token\`, in memory: take it from there before that pod ends. The log of the pod that
-made it says so.
+Without a Secret for the administrator, the pod that finds the database empty writes the token to \`/var/run/keyframe/token\`, in
+memory: take it from there before that pod ends. The log of the pod that made it says so.
 
 \`\`\`sh
-kubectl -n keyframe-system exec deployment/keyframe -- node -p "fs.readFileSync('/var/run/keyframe/admin-token', 'utf8')"
+kubectl -n keyframe-system exec deployment/keyframe -- node -p "fs.readFileSync('/var/run/keyframe/token', 'utf8')"
 \`\`\`
 
-The custom resource definitions are templates of the chart, so \`helm upgrade\` upgrades them; \`helm uninstall\` leaves
-them, the volume of PostgreSQL and all synced Secrets in place. An unknown value is refused.
+## Upgrade and removal
+
+The custom resource definitions are templates of the chart, so \`helm upgrade\` upgrades them.
+
+\`helm uninstall\` leaves the definitions with all resources, the synced Secrets, the volume of PostgreSQL and the Secrets that
+\`init\` made. Before it, a Job (\`pre-delete\`) takes the controllers' Lease, so that they stand by, and takes Keyframe's
+finalizers off all resources, so that their namespaces can be deleted afterwards. It revokes and deletes nothing: tokens stay
+good until they expire or you revoke them. A controller that is installed again works after half a minute, when that Lease has
+run out, and puts the finalizers back.
+
+With \`crds.keep: false\` the definitions go with the release, and all resources with them: Kubernetes then deletes what belongs
+to a resource, which are the Secrets of SecretSyncs with \`deletionPolicy: Delete\` and of ServiceTokens. Nothing in the database
+is deleted or revoked by that either.
+
+If the Job cannot run, because the image cannot be pulled any more or a watched namespace is gone, \`helm uninstall --no-hooks\`
+leaves it out; resources that hang then are let go by \`kubectl patch … --type merge --patch '{"metadata":{"finalizers":null}}'\`.
+
+## Rights
 
 What the controller may do stands in [files/](files). With \`watchNamespaces\` its rights on Secrets are a Role in each of
 these namespaces, and nothing is granted cluster-wide but AccessGrants, SecretEnvironments and the list of namespaces.
+
+The Jobs and the pod of \`helm test\` have accounts and rights of their own, which are there only while they run: \`init\` may
+create Secrets in the release's namespace and read those that it makes; \`pre-delete\` may list and patch the kinds with
+finalizers, and hold the Lease; the test may make one SecretSync and two Secrets of fixed names. An unknown value is refused.
 
 ## Values
 `;

@@ -5,9 +5,18 @@ import { checkoutDirectory } from '../../scripts/checkout.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import { installCustomResources } from '../../scripts/cluster/custom-resources.ts';
 import { KubeHttp, type KubeObject } from '../../scripts/cluster/kube-http.ts';
-import { type ServerRole, loadMigrateConfig, loadServerConfig, serverRoles } from '../../src/config.ts';
-import { ConfigError } from '../../src/environment-reader.ts';
+import {
+  type ServerRole,
+  type TaskName,
+  loadMigrateConfig,
+  loadServerConfig,
+  serverRoles,
+  taskNames,
+} from '../../src/config.ts';
+import { ConfigError, type ConfigSource } from '../../src/environment-reader.ts';
+import { loadInitConfig, loadPreDeleteConfig, loadSmokeTestConfig } from '../../src/task-config.ts';
 import { chartFolder, objectsOf, renderChart, runHelm, valuesFiles, valuesPath } from '../support/helm.ts';
+import { JobRunner } from '../support/job-runner.ts';
 import { runKubectl } from '../support/kubectl.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -39,6 +48,10 @@ interface ServerPodSpec {
   readonly containers: readonly ServerContainer[];
 }
 
+interface Pod extends KubeObject {
+  readonly spec: PodTemplate['spec'] & { readonly serviceAccountName: string };
+}
+
 interface PodTemplate {
   readonly metadata: object;
   readonly spec: { readonly volumes?: readonly object[] };
@@ -50,7 +63,7 @@ beforeAll(async () => {
   admin = new KubeHttp(cluster.kubeconfig);
   resources.defer(() => admin.close());
   await installCustomResources(admin, join(here, 'chart-definitions'));
-  for (const name of ['team-a', 'team-b', 'team-c', 'watching', 'watching-rollouts']) await makeNamespace(name);
+  for (const name of ['team-a', 'team-b']) await makeNamespace(name);
   await waitFor('the account of the pods', async () => {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;
     return (await admin.send({ path })).status === 200;
@@ -71,6 +84,12 @@ async function makeNamespace(name: string): Promise<void> {
   await admin.json({ method: 'POST', path: '/api/v1/namespaces', body });
 }
 
+/** What admits a pod asks for its account; an account that is to be made in the same breath is not there in a dry run. */
+async function makeAccount(name: string): Promise<void> {
+  const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } };
+  await admin.send({ method: 'POST', path: `/api/v1/namespaces/${namespace}/serviceaccounts`, body });
+}
+
 /** Applies manifests as the cluster's administrator; unknown and doubled fields are refused. */
 async function apply(manifests: string, ...flags: string[]): Promise<string> {
   const file = join(cluster.runFolder, 'manifests.yaml');
@@ -84,40 +103,67 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
     await runHelm(['lint', '--strict', chartFolder, '--values', valuesPath(values)]);
     const manifests = await renderChart({ namespace, values });
     expect(await renderChart({ namespace, values })).toBe(manifests);
-    const accepted = await apply(manifests, '--dry-run=server');
     const objects = objectsOf(manifests);
+    for (const pod of objects.filter(({ kind }) => kind === 'Pod') as Pod[])
+      await makeAccount(pod.spec.serviceAccountName);
+    const accepted = await apply(manifests, '--dry-run=server');
     expect(accepted.trim().split('\n')).toHaveLength(objects.length);
     expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
   });
 
-  test('the server takes the roles and variables that its containers are given', async () => {
-    const objects = objectsOf(await renderChart({ namespace, values })) as Workload[];
-    const deployments = objects.filter(({ kind }) => kind === 'Deployment');
-    expect(deployments.length).toBeGreaterThan(0);
-    for (const { spec } of deployments) {
-      expect(configurationFaults(spec.template.spec as ServerPodSpec)).toEqual([]);
-    }
+  test('the program takes the roles and variables that its containers are given', async () => {
+    const pods = await podsOf(values, ['Deployment', 'Job', 'Pod']);
+    expect(pods.length).toBeGreaterThan(1);
+    for (const { spec } of pods) expect(configurationFaults(spec as ServerPodSpec)).toEqual([]);
   });
 
   test('its pods are admitted where Pod Security enforces «restricted»', async () => {
-    const objects = objectsOf(await renderChart({ namespace, values })) as Workload[];
-    const workloads = objects.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet');
-    expect(workloads.length).toBeGreaterThan(0);
-    for (const { spec } of workloads) expect(await podAnswer(withClaims(spec))).toBe('201');
+    const pods = await podsOf(values, ['Deployment', 'StatefulSet', 'Job', 'Pod']);
+    expect(pods.length).toBeGreaterThan(1);
+    for (const pod of pods) expect(await podAnswer(pod)).toBe('201');
+  });
+
+  test('what runs beside the release is a hook with all that belongs to it, and goes when it has succeeded', async () => {
+    const objects = objectsOf(await renderChart({ namespace, values }));
+    const hooks = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
+    const policies = hooks.map(({ metadata }) => metadata.annotations?.['helm.sh/hook-delete-policy']);
+    expect(new Set(policies)).toEqual(new Set(['before-hook-creation,hook-succeeded']));
+    const weights = hooks.map(({ kind, metadata }) => [kind, metadata.annotations?.['helm.sh/hook-weight']].join(' '));
+    const isRunning = (kind: string): boolean => kind === 'Job' || kind === 'Pod';
+    expect(
+      weights.filter(
+        (weight) => !/^(?:(?:Job|Pod) 0|(?:ServiceAccount|(?:Cluster)?Role(?:Binding)?) -10)$/.test(weight),
+      ),
+    ).toEqual([]);
+    // Of the release itself nothing runs once and ends.
+    expect(objects.filter((object) => isRunning(object.kind ?? '') && !hooks.includes(object))).toEqual([]);
   });
 });
 
-/** What the server's configuration finds wrong with the containers of a Deployment. */
+/** The pods that the objects of these kinds make. */
+async function podsOf(values: string, kinds: readonly string[]): Promise<PodTemplate[]> {
+  const objects = objectsOf(await renderChart({ namespace, values })).filter(({ kind = '' }) => kinds.includes(kind));
+  return objects.map((object) => (object.kind === 'Pod' ? (object as Pod) : withClaims((object as Workload).spec)));
+}
+
+const taskConfigs: Readonly<Record<TaskName, (source: ConfigSource) => unknown>> = {
+  migrate: loadMigrateConfig,
+  init: loadInitConfig,
+  'pre-delete': loadPreDeleteConfig,
+  'smoke-test': loadSmokeTestConfig,
+};
+
+/** What the program's configuration finds wrong with the containers of a pod. */
 function configurationFaults({ initContainers = [], containers }: ServerPodSpec): string[] {
   return [...initContainers, ...containers].flatMap(({ args: [role = ''], env }) => {
-    expect([...serverRoles, 'migrate']).toContain(role);
+    expect([...serverRoles, ...taskNames]).toContain(role);
     const given = env.map(({ name, value }) => [name, value ?? 'from elsewhere']);
     const source = {
       env: { ...(Object.fromEntries(given) as Record<string, string>), KUBERNETES_SERVICE_HOST: '10.0.0.1' },
       readTextFile: (path: string) => (path.startsWith('/etc/keyframe/root-key/') ? rootKey : databaseUrl),
     };
     try {
-      if (role === 'migrate') loadMigrateConfig(source);
+      if (role in taskConfigs) taskConfigs[role as TaskName](source);
       else loadServerConfig(role as ServerRole, source);
       return [];
     } catch (error) {
@@ -159,78 +205,6 @@ test('a pod that is not «restricted» is refused there, so the admission above 
   expect(await podAnswer({ metadata: {}, spec: refused })).toMatch(/^403 .*violates PodSecurity "restricted/);
 });
 
-test('a release’s notes tell the next three commands', async () => {
-  const install = ['install', 'mine', chartFolder, '--dry-run=client', '--namespace', namespace];
-  const [, notes = ''] = (await runHelm(install)).split('\nNOTES:\n');
-  const commands = notes.split('\n').filter((line) => line.startsWith('  '));
-  expect(commands.map((line) => line.trim())).toEqual([
-    `kubectl -n ${namespace} rollout status deployment/mine-keyframe`,
-    `kubectl -n ${namespace} port-forward service/mine-keyframe 8700:80`,
-    'export KEYFRAME_URL=http://127.0.0.1:8700',
-  ]);
-  expect(notes).toContain('mine-keyframe-root-key');
-  expect(notes).toContain('mine-keyframe-postgres');
-});
-
-describe('the rights of the controller', () => {
-  const account = 'keyframe-controller';
-  const rbacAlone = ['--show-only', 'templates/rbac.yaml', '--show-only', 'templates/service-accounts.yaml'];
-
-  /** What `kubectl auth can-i --list` tells of the account, in an order of its own. */
-  async function rights(accountNamespace: string, place: string): Promise<string> {
-    const as = `--as=system:serviceaccount:${accountNamespace}:${account}`;
-    const table = await runKubectl(cluster, ['auth', 'can-i', '--list', as, '--namespace', place]);
-    const lines = table.trimEnd().split('\n').slice(1);
-    return `${lines
-      .map((line) => line.replace(/\s{2,}/g, ' | ').trim())
-      .sort()
-      .join('\n')}\n`;
-  }
-
-  function committed(name: string): string {
-    return readFileSync(join(here, 'chart-rights', `${name}.txt`), 'utf8');
-  }
-
-  test('in a list of namespaces, are the committed ones there, and nothing more anywhere else', async () => {
-    await apply(await renderChart({ namespace: 'watching', values: 'watch-namespaces.yaml', more: rbacAlone }));
-    expect(await rights('watching', 'team-a')).toBe(committed('watched-namespace'));
-    expect(await rights('watching', 'team-b')).toBe(committed('watched-namespace'));
-    expect(await rights('watching', 'team-c')).toBe(committed('unwatched-namespace'));
-    expect(await rights('watching', 'watching')).toBe(committed('own-namespace-unwatched'));
-  });
-
-  test('with restarts, include patching workloads, in the watched namespaces alone', async () => {
-    const values = 'watch-namespaces-rollouts.yaml';
-    await apply(await renderChart({ namespace: 'watching-rollouts', values, more: rbacAlone }));
-    expect(await rights('watching-rollouts', 'team-a')).toBe(committed('watched-namespace-rollouts'));
-    expect(await rights('watching-rollouts', 'team-b')).toBe(committed('unwatched-namespace'));
-  });
-
-  test('cluster-wide, are the committed ones everywhere, and the Lease in its own namespace', async () => {
-    const more = [...rbacAlone, '--set', 'serviceAccount.name=keyframe-controller'];
-    await apply(await renderChart({ namespace: 'team-c', values: 'defaults.yaml', more }));
-    expect(await rights('team-c', 'team-a')).toBe(committed('cluster-wide'));
-    expect(await rights('team-c', 'team-c')).toBe(committed('cluster-wide-own-namespace'));
-  });
-});
-
-test('the built-in roles view and edit come to Keyframe’s resources, edit without values of others', async () => {
-  await apply(await renderChart({ namespace, more: ['--show-only', 'templates/aggregated-roles.yaml'] }));
-  const verbs = async (role: string): Promise<string[]> => {
-    const { rules } = await admin.json<{ rules: { apiGroups?: string[]; resources?: string[]; verbs: string[] }[] }>({
-      path: `/apis/rbac.authorization.k8s.io/v1/clusterroles/${role}`,
-    });
-    const ours = rules.filter(({ apiGroups }) => apiGroups?.includes('keyframe.dev'));
-    for (const { resources: kinds } of ours) expect(kinds).toEqual(['secretsyncs', 'secretsnapshots', 'servicetokens']);
-    return ours.flatMap((rule) => rule.verbs).sort();
-  };
-  const reading = ['get', 'list', 'watch'];
-  const writing = ['create', 'delete', 'deletecollection', 'patch', 'update'];
-  await waitFor('the roles to be put together', async () => (await verbs('edit')).length === 8);
-  expect(await verbs('view')).toEqual(reading);
-  expect(await verbs('edit')).toEqual([...writing, ...reading].sort());
-});
-
 describe('a release', () => {
   const release = ['keyframe', '--namespace', 'installed'];
   const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/secretsyncs.keyframe.dev';
@@ -247,6 +221,12 @@ describe('a release', () => {
     return spec.names.shortNames;
   }
 
+  async function accounts(): Promise<string[]> {
+    const path = '/api/v1/namespaces/installed/serviceaccounts';
+    const { items } = await admin.json<{ items: KubeObject[] }>({ path });
+    return items.map(({ metadata }) => metadata.name);
+  }
+
   /** The chart as an earlier release had it: SecretSyncs without their short name. */
   function earlierChart(): string {
     const folder = join(cluster.runFolder, 'earlier-chart');
@@ -256,41 +236,20 @@ describe('a release', () => {
     return folder;
   }
 
-  test('is installed, upgraded with its definitions, and removed without them', async () => {
+  test('is installed, upgraded with its definitions, and removed without them; its hooks run and go', async () => {
+    const jobs = new JobRunner(admin, 'installed');
+    resources.defer(() => jobs.stop());
     await runHelm(['install', ...release, earlierChart(), '--create-namespace'], cluster);
+    expect(jobs.ran).toEqual(['keyframe-init']);
     expect(await shortNames()).toBeUndefined();
     await runHelm(['upgrade', ...release, chartFolder, '--set', 'replicas=2,rollouts=true'], cluster);
     expect(await shortNames()).toEqual(['ksync']);
     expect(await admin.json({ path: server })).toMatchObject({ spec: { replicas: 2 } });
+    expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init']);
     await runHelm(['uninstall', ...release], cluster);
+    expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init', 'keyframe-pre-delete']);
+    expect(await accounts()).toEqual(['default']);
     expect((await admin.send({ path: server })).status).toBe(404);
     expect(await shortNames()).toEqual(['ksync']);
   });
-});
-
-test.each([
-  [['replicas=0'], '/replicas'],
-  [['replica=2'], 'replica'],
-  [['image.tags=1'], 'tags'],
-  [['logLevel=verbose'], '/logLevel'],
-  [['shutdownDelay=5'], '/shutdownDelay'],
-  [['watchNamespaces={Team_A}'], '/watchNamespaces'],
-  [['service.type=ExternalName'], '/service/type'],
-  [['rateLimits.requests=many'], '/rateLimits/requests'],
-  [['resources.limit.cpu=1'], 'limit'],
-  [['postgres.enabled=false'], 'database.existingSecret'],
-  [['database.existingSecret=mine'], 'postgres.enabled'],
-  [['postgres.enabled=false', 'database.url=mysql://host/db'], '/database/url'],
-  [['postgres.enabled=false', 'database.url=postgresql://host/db', 'database.existingSecret=mine'], 'database.url'],
-  [['database.directKey=direct'], 'database.directKey'],
-  [['ingress.enabled=true'], 'ingress.host'],
-  [['shutdownDelay=30s'], 'terminationGracePeriodSeconds'],
-])('the values %j are refused by a message that names %s', async (settings, field) => {
-  const more = settings.flatMap((setting) => ['--set', setting]);
-  // Not the error's message: that repeats the settings.
-  const said = renderChart({ namespace, more }).then(
-    () => 'accepted',
-    (error: unknown) => (error as { stderr?: string }).stderr,
-  );
-  expect(await said).toContain(field);
 });

@@ -31,7 +31,7 @@
 {{- end }}
 {{- with $values.bootstrap.adminEmail }}
 - { name: KEYFRAME_BOOTSTRAP_ADMIN_EMAIL, value: {{ . | quote }} }
-- { name: KEYFRAME_BOOTSTRAP_TOKEN_FILE, value: /var/run/keyframe/admin-token }
+- { name: KEYFRAME_BOOTSTRAP_TOKEN_FILE, value: {{ include "keyframe.bootstrapFolder" $.root }}/token }
 {{- end }}
 {{- end }}
 

@@ -55,6 +55,20 @@ app.kubernetes.io/part-of: keyframe
 {{- end }}
 {{- end }}
 
+{{/* The Secret with the first administrator's token; empty where there is none. */}}
+{{- define "keyframe.adminSecret" -}}
+{{- if .Values.bootstrap.adminEmail }}
+{{- if or .Values.bootstrap.existingSecret .Values.init.enabled }}
+{{- default (printf "%s-admin" (include "keyframe.fullname" .)) .Values.bootstrap.existingSecret }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Where that token is; without a Secret, where the server writes it. */}}
+{{- define "keyframe.bootstrapFolder" -}}
+{{- if include "keyframe.adminSecret" . }}/etc/keyframe/admin{{ else }}/var/run/keyframe{{ end }}
+{{- end }}
+
 {{/* Of every container, as Pod Security «restricted» asks. */}}
 {{- define "keyframe.containerSecurity" -}}
 allowPrivilegeEscalation: false
@@ -77,6 +91,12 @@ capabilities:
 {{- end }}
 {{- if and .Values.database.directKey (not .Values.database.existingSecret) }}
 {{- fail "database.directKey is a key of database.existingSecret, which is not set" }}
+{{- end }}
+{{- if and .Values.bootstrap.existingSecret (not .Values.bootstrap.adminEmail) }}
+{{- fail "bootstrap.existingSecret holds the token of the administrator that bootstrap.adminEmail names, which is not set" }}
+{{- end }}
+{{- if and (include "keyframe.initNames" .) (not (include "keyframe.hookAccounts" .)) }}
+{{- fail "init.enabled needs rbac.create and serviceAccount.create, for an account of its own: make the Secrets by hand, as the chart's README tells, and set init.enabled to false" }}
 {{- end }}
 {{- if lt (int .Values.terminationGracePeriodSeconds) (add 25 (.Values.shutdownDelay | trimSuffix "s" | int)) }}
 {{- fail "terminationGracePeriodSeconds has to be 25 more than shutdownDelay at least, or requests under way are cut off" }}

@@ -73,7 +73,7 @@ volumeMounts:
   {{- if ne .role "migrate" }}
   - { name: root-key, mountPath: /etc/keyframe/root-key, readOnly: true }
   {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
-  - { name: bootstrap, mountPath: /var/run/keyframe }
+  - { name: bootstrap, mountPath: {{ include "keyframe.bootstrapFolder" .root }}{{ if include "keyframe.adminSecret" .root }}, readOnly: true{{ end }} }
   {{- end }}
   {{- end }}
 {{- end }}
@@ -107,7 +107,12 @@ readinessProbe:
   secret: { secretName: {{ include "keyframe.rootKeySecret" .root }} }
 {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
 - name: bootstrap
+  {{- with include "keyframe.adminSecret" .root }}
+  # Not needed any more once there are users: whoever has their own may delete the Secret that init made.
+  secret: { secretName: {{ . }}, items: [{ key: token, path: token }], optional: {{ not $values.bootstrap.existingSecret }} }
+  {{- else }}
   emptyDir: { medium: Memory, sizeLimit: 1Mi }
+  {{- end }}
 {{- end }}
 {{- end }}
 

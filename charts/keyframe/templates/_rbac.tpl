@@ -1,16 +1,17 @@
-{{/* A role with rules out of files/, and its binding to the controller. Takes a dict: root, kind, name, namespace, files. */}}
+{{/*
+A role and its binding. Takes a dict: root, kind, name, namespace, and its rules as the names of files/ or as a text; for a hook
+also hook, component and account, which is the controller's without it.
+*/}}
 {{- define "keyframe.role" -}}
-{{- $root := .root }}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ .kind }}
 metadata:
-  name: {{ .name }}
-  {{- with .namespace }}
-  namespace: {{ . }}
-  {{- end }}
-  labels:
-    {{- include "keyframe.labels" .root | nindent 4 }}
+  {{- include "keyframe.roleMetadata" . | nindent 2 }}
 rules:
+  {{- with .rules }}
+  {{- . | nindent 2 }}
+  {{- end }}
+  {{- $root := .root }}
   {{- range .files }}
   {{- $root.Files.Get (printf "files/%s-rules.yaml" .) | trim | nindent 2 }}
   {{- end }}
@@ -18,18 +19,29 @@ rules:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ .kind }}Binding
 metadata:
-  name: {{ .name }}
-  {{- with .namespace }}
-  namespace: {{ . }}
-  {{- end }}
-  labels:
-    {{- include "keyframe.labels" .root | nindent 4 }}
+  {{- include "keyframe.roleMetadata" . | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ .kind }}
   name: {{ .name }}
 subjects:
   - kind: ServiceAccount
-    name: {{ include "keyframe.controllerAccount" .root }}
+    name: {{ default (include "keyframe.controllerAccount" .root) .account }}
     namespace: {{ .root.Release.Namespace }}
+{{- end }}
+
+{{- define "keyframe.roleMetadata" -}}
+name: {{ .name }}
+{{- with .namespace }}
+namespace: {{ . }}
+{{- end }}
+labels:
+  {{- include "keyframe.labels" .root | nindent 2 }}
+  {{- with .component }}
+  app.kubernetes.io/component: {{ . }}
+  {{- end }}
+{{- with .hook }}
+annotations:
+  {{- include "keyframe.hookAnnotations" (dict "hook" . "weight" -10) | nindent 2 }}
+{{- end }}
 {{- end }}

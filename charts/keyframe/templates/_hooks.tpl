@@ -1,0 +1,157 @@
+{{/*
+What runs for a while beside the release: init before it, pre-delete after it, the smoke test when it is asked for. All of a
+hook, its account and its rights too, are there only while it runs.
+*/}}
+
+{{/* Annotations that make a hook. Takes a dict: hook, weight. */}}
+{{- define "keyframe.hookAnnotations" -}}
+helm.sh/hook: {{ .hook }}
+helm.sh/hook-weight: {{ .weight | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
+{{/* Whether hooks bring accounts and rights of their own. */}}
+{{- define "keyframe.hookAccounts" -}}
+{{- if and .Values.rbac.create .Values.serviceAccount.create }}true{{ end }}
+{{- end }}
+
+{{/* Takes a dict: root, component, hook. */}}
+{{- define "keyframe.hookAccount" -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ include "keyframe.fullname" .root }}-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "keyframe.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .component }}
+  annotations:
+    {{- with .root.Values.serviceAccount.annotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- include "keyframe.hookAnnotations" (dict "hook" .hook "weight" -10) | nindent 4 }}
+{{- end }}
+
+{{/* Takes a dict: root, component, hook, account. */}}
+{{- define "keyframe.hookJob" -}}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{ include "keyframe.fullname" .root }}-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "keyframe.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .component }}
+  annotations:
+    {{- include "keyframe.hookAnnotations" (dict "hook" .hook "weight" 0) | nindent 4 }}
+spec:
+  backoffLimit: 4
+  # Less than helm waits for it, so that its end is seen.
+  activeDeadlineSeconds: 240
+  template:
+    metadata:
+      labels:
+        {{- include "keyframe.hookPodLabels" . | nindent 8 }}
+    spec:
+      {{- include "keyframe.hookPodSpec" . | nindent 6 }}
+{{- end }}
+
+{{/* Not all labels of the server's pods: Services and NetworkPolicies must not take the pod for one of them. */}}
+{{- define "keyframe.hookPodLabels" -}}
+{{- with .root.Values.podLabels }}
+{{- toYaml . }}
+{{ end }}
+{{- include "keyframe.selectorLabels" .root }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{/* Takes a dict: root, component, which is the role too, account. */}}
+{{- define "keyframe.hookPodSpec" -}}
+{{- $values := .root.Values -}}
+restartPolicy: Never
+serviceAccountName: {{ .account }}
+automountServiceAccountToken: true
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  seccompProfile: { type: RuntimeDefault }
+containers:
+  - name: {{ .component }}
+    image: {{ include "keyframe.image" .root | quote }}
+    imagePullPolicy: {{ $values.image.pullPolicy }}
+    args: [{{ .component }}]
+    env:
+      {{- include "keyframe.hookEnv" . | nindent 6 }}
+    resources:
+      {{- toYaml $values.resources | nindent 6 }}
+    securityContext:
+      {{- include "keyframe.containerSecurity" .root | nindent 6 }}
+    {{- if eq .component "smoke-test" }}
+    volumeMounts:
+      - { name: admin, mountPath: /etc/keyframe/admin, readOnly: true }
+    {{- end }}
+{{- if eq .component "smoke-test" }}
+volumes:
+  - name: admin
+    secret:
+      secretName: {{ include "keyframe.adminSecret" .root }}
+      items: [{ key: token, path: token }]
+{{- end }}
+{{- include "keyframe.nodes" .root }}
+{{- end }}
+
+{{- define "keyframe.hookEnv" -}}
+{{- $values := .root.Values -}}
+- { name: KEYFRAME_LOG_LEVEL, value: {{ $values.logLevel }} }
+{{- if eq .component "init" }}
+{{- include "keyframe.initEnv" .root }}
+{{- else if eq .component "pre-delete" }}
+- { name: KEYFRAME_SHUTDOWN_DELAY, value: {{ $values.shutdownDelay }} }
+{{- with $values.watchNamespaces }}
+- { name: KEYFRAME_WATCH_NAMESPACES, value: {{ join "," . | quote }} }
+{{- end }}
+{{- else }}
+- { name: KEYFRAME_NAMESPACE, value: {{ include "keyframe.testNamespace" .root | quote }} }
+- { name: KEYFRAME_SMOKE_TEST_URL, value: 'http://{{ include "keyframe.fullname" .root }}.{{ .root.Release.Namespace }}:{{ $values.service.port }}' }
+- { name: KEYFRAME_SMOKE_TEST_TOKEN_FILE, value: /etc/keyframe/admin/token }
+{{- end }}
+{{- with $values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The Secrets that init makes: all that no existingSecret names. */}}
+{{- define "keyframe.initEnv" }}
+{{- if not .Values.rootKey.existingSecret }}
+- { name: KEYFRAME_INIT_ROOT_KEY_SECRET, value: {{ include "keyframe.rootKeySecret" . }}/{{ .Values.rootKey.key }} }
+{{- end }}
+{{- if and .Values.postgres.enabled (not .Values.postgres.existingSecret) }}
+- { name: KEYFRAME_INIT_POSTGRES_SECRET, value: {{ include "keyframe.postgresSecret" . }} }
+- { name: KEYFRAME_INIT_POSTGRES_HOST, value: {{ include "keyframe.fullname" . }}-postgres }
+{{- end }}
+{{- if and .Values.bootstrap.adminEmail (not .Values.bootstrap.existingSecret) }}
+- { name: KEYFRAME_INIT_ADMIN_SECRET, value: {{ include "keyframe.adminSecret" . }} }
+- { name: KEYFRAME_BOOTSTRAP_ADMIN_EMAIL, value: {{ .Values.bootstrap.adminEmail | quote }} }
+{{- end }}
+{{- end }}
+
+{{/* Empty where every Secret is said to exist. */}}
+{{- define "keyframe.initNames" -}}
+{{- $names := list }}
+{{- if not .Values.rootKey.existingSecret }}{{ $names = append $names (include "keyframe.rootKeySecret" .) }}{{ end }}
+{{- if and .Values.postgres.enabled (not .Values.postgres.existingSecret) }}{{ $names = append $names (include "keyframe.postgresSecret" .) }}{{ end }}
+{{- if and .Values.bootstrap.adminEmail (not .Values.bootstrap.existingSecret) }}{{ $names = append $names (include "keyframe.adminSecret" .) }}{{ end }}
+{{- if .Values.init.enabled }}{{ join " " $names }}{{ end }}
+{{- end }}
+
+{{/* A namespace that the controller serves: the release's if it is among them. */}}
+{{- define "keyframe.testNamespace" -}}
+{{- if or (not .Values.watchNamespaces) (has .Release.Namespace .Values.watchNamespaces) }}{{ .Release.Namespace }}
+{{- else }}{{ first .Values.watchNamespaces }}
+{{- end }}
+{{- end }}
+
+{{/* Empty where the chart cannot try the release: without an administrator's token, or without rights to give. */}}
+{{- define "keyframe.hasTest" -}}
+{{- if and .Values.tests.enabled (include "keyframe.adminSecret" .) (include "keyframe.hookAccounts" .) }}true{{ end }}
+{{- end }}

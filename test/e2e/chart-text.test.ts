@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { chartFolder, renderChart, runHelm } from '../support/helm.ts';
+
+/** What helm says of the chart: its notes, and the values that it refuses. */
+
+const namespace = 'keyframe-system';
+
+test('a release’s notes tell the next three commands, and which Secrets it makes and waits for', async () => {
+  const token =
+    "$(kubectl -n keyframe-system get secret mine-keyframe-admin -o 'go-template={{.data.token | base64decode}}')";
+  const url = 'KEYFRAME_URL=http://127.0.0.1:8700';
+  const byDefault = await notes();
+  expect(commandsOf(byDefault)).toEqual([
+    `kubectl -n ${namespace} rollout status deployment/mine-keyframe`,
+    `kubectl -n ${namespace} port-forward service/mine-keyframe 8700:80 &`,
+    `${url} KEYFRAME_TOKEN=${token} keyframe whoami`,
+  ]);
+  expect(byDefault).toContain('the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-admin.');
+  expect(byDefault).toContain('helm test mine');
+  expect(byDefault).not.toContain('wait for');
+  const bare = await notes('init.enabled=false', 'bootstrap.adminEmail=');
+  expect(commandsOf(bare)[2]).toBe(`export ${url}`);
+  expect(bare).toContain('does not make: mine-keyframe-root-key, mine-keyframe-postgres.');
+  expect(bare).not.toMatch(/has made|helm test/);
+});
+
+/** What helm prints after an installation as `mine`, with these settings. */
+async function notes(...settings: readonly string[]): Promise<string> {
+  const more = settings.flatMap((setting) => ['--set', setting]);
+  const install = ['install', 'mine', chartFolder, '--dry-run=client', '--namespace', namespace, ...more];
+  return (await runHelm(install)).split('\nNOTES:\n')[1] ?? '';
+}
+
+function commandsOf(text: string): string[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('  '));
+  return lines.map((line) => line.trim());
+}
+
+test.each([
+  [['replicas=0'], '/replicas'],
+  [['replica=2'], 'replica'],
+  [['image.tags=1'], 'tags'],
+  [['logLevel=verbose'], '/logLevel'],
+  [['shutdownDelay=5'], '/shutdownDelay'],
+  [['watchNamespaces={Team_A}'], '/watchNamespaces'],
+  [['service.type=ExternalName'], '/service/type'],
+  [['rateLimits.requests=many'], '/rateLimits/requests'],
+  [['resources.limit.cpu=1'], 'limit'],
+  [['postgres.enabled=false'], 'database.existingSecret'],
+  [['database.existingSecret=mine'], 'postgres.enabled'],
+  [['postgres.enabled=false', 'database.url=mysql://host/db'], '/database/url'],
+  [['postgres.enabled=false', 'database.url=postgresql://host/db', 'database.existingSecret=mine'], 'database.url'],
+  [['database.directKey=direct'], 'database.directKey'],
+  [['ingress.enabled=true'], 'ingress.host'],
+  [['shutdownDelay=30s'], 'terminationGracePeriodSeconds'],
+  [['bootstrap.adminEmail=', 'bootstrap.existingSecret=mine'], 'bootstrap.existingSecret'],
+  [['rbac.create=false'], 'init.enabled'],
+  [['serviceAccount.create=false'], 'init.enabled'],
+])('the values %j are refused by a message that names %s', async (settings, field) => {
+  const more = settings.flatMap((setting) => ['--set', setting]);
+  // Not the error's message: that repeats the settings.
+  const said = renderChart({ namespace, more }).then(
+    () => 'accepted',
+    (error: unknown) => (error as { stderr?: string }).stderr,
+  );
+  expect(await said).toContain(field);
+});
