@@ -1,15 +1,28 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClusterError } from './cluster-error.ts';
 
-export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'helm' | 'glua';
+/** What a node runs besides the control plane. `pause` becomes the image of that name. */
+export const nodeBinaries = [
+  'kube-scheduler',
+  'kubelet',
+  'kube-proxy',
+  'containerd',
+  'containerd-shim-runc-v2',
+  'ctr',
+  'coredns',
+  'pause',
+] as const;
+
+export type BinaryName =
+  (typeof controlPlaneBinaries)[number] | (typeof nodeBinaries)[number] | 'kubectl' | 'helm' | 'glua';
 
 /** How one binary is compiled from its published Go module. */
 export interface BinaryRecipe {
   readonly name: BinaryName;
-  /** The folder with the go.mod and go.sum that pin it. */
+  /** The folder with the go.mod and go.sum that pin it, and its source where that is not a published package. */
   readonly moduleFolder: string;
   readonly goPackage: string;
   readonly ldflags: string;
@@ -23,6 +36,7 @@ export const controlPlaneBinaries = ['etcd', 'kube-apiserver', 'kube-controller-
 const here = fileURLToPath(new URL('.', import.meta.url));
 const kubernetesFolder = join(here, 'kubernetes');
 const helmFolder = join(here, 'helm');
+const containerdFolder = join(here, 'containerd');
 const luaFolder = join(here, 'lua');
 
 /** The version that kubernetes/go.mod pins, such as v1.36.3. Throws ClusterError if it names none. */
@@ -57,25 +71,66 @@ export function minorVersion(text: string): number | undefined {
   return minor === undefined ? undefined : Number(minor);
 }
 
+// What a cold build took on two cores, in minutes, with the download.
+const typicalMinutes: Readonly<Record<BinaryName, number>> = {
+  etcd: 1,
+  'kube-apiserver': 6,
+  'kube-controller-manager': 2,
+  kubectl: 1,
+  helm: 5,
+  glua: 0.1,
+  'kube-scheduler': 1,
+  kubelet: 1,
+  'kube-proxy': 0.5,
+  containerd: 2,
+  'containerd-shim-runc-v2': 0.5,
+  ctr: 0.5,
+  coredns: 1,
+  pause: 0.1,
+};
+
 /** How to build a binary. */
 export function recipeOf(name: BinaryName): BinaryRecipe {
-  if (name === 'etcd') {
-    const goPackage = 'go.etcd.io/etcd/server/v3';
-    return { name, moduleFolder: join(here, 'etcd'), goPackage, ldflags: '-s -w', typicalMinutes: 1 };
+  return { name, ...sourceOf(name), typicalMinutes: typicalMinutes[name] };
+}
+
+function sourceOf(name: BinaryName): Pick<BinaryRecipe, 'moduleFolder' | 'goPackage' | 'ldflags'> {
+  switch (name) {
+    case 'etcd':
+      return { moduleFolder: join(here, 'etcd'), goPackage: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' };
+    case 'helm':
+      // Without it helm calls itself by the version of its branch.
+      return {
+        moduleFolder: helmFolder,
+        goPackage: 'helm.sh/helm/v4/cmd/helm',
+        ldflags: `-s -w -X helm.sh/helm/v4/internal/version.version=${helmVersion()}`,
+      };
+    case 'glua':
+      return { moduleFolder: luaFolder, goPackage: 'github.com/yuin/gopher-lua/cmd/glua', ldflags: '-s -w' };
+    case 'containerd':
+    case 'containerd-shim-runc-v2':
+    case 'ctr':
+      return containerdSource(name);
+    case 'coredns':
+    case 'pause':
+      return { moduleFolder: join(here, name), goPackage: '.', ldflags: '-s -w' };
+    default:
+      return {
+        moduleFolder: kubernetesFolder,
+        goPackage: `k8s.io/kubernetes/cmd/${name}`,
+        ldflags: versionedLdflags(),
+      };
   }
-  if (name === 'helm') {
-    const goPackage = 'helm.sh/helm/v4/cmd/helm';
-    // Without it helm calls itself by the version of its branch.
-    const ldflags = `-s -w -X helm.sh/helm/v4/internal/version.version=${helmVersion()}`;
-    return { name, moduleFolder: helmFolder, goPackage, ldflags, typicalMinutes: 5 };
-  }
-  if (name === 'glua') {
-    const goPackage = 'github.com/yuin/gopher-lua/cmd/glua';
-    return { name, moduleFolder: luaFolder, goPackage, ldflags: '-s -w', typicalMinutes: 1 };
-  }
-  const goPackage = `k8s.io/kubernetes/cmd/${name}`;
-  const typicalMinutes = { 'kube-apiserver': 6, 'kube-controller-manager': 2, kubectl: 1 }[name];
-  return { name, moduleFolder: kubernetesFolder, goPackage, ldflags: versionedLdflags(), typicalMinutes };
+}
+
+function containerdSource(name: string): ReturnType<typeof sourceOf> {
+  const module = 'github.com/containerd/containerd/v2';
+  const version = pinnedVersion(containerdFolder, module);
+  return {
+    moduleFolder: containerdFolder,
+    goPackage: `${module}/cmd/${name}`,
+    ldflags: `-s -w -X ${module}/version.Version=${version}`,
+  };
 }
 
 // Without them the server calls itself v0.0.0-master, which clients misread.
@@ -91,7 +146,7 @@ function versionedLdflags(): string {
 /** Where the cache holds a binary: named by all that decides its content, so that another pin is another file. */
 export function cachedPath(cache: string, { name, moduleFolder, goPackage, ldflags }: BinaryRecipe): string {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(moduleFolder, file)));
+  for (const file of readdirSync(moduleFolder).toSorted()) hash.update(readFileSync(join(moduleFolder, file)));
   hash.update(JSON.stringify([goPackage, ldflags, process.platform, process.arch]));
   return join(cache, 'bin', `${name}-${hash.digest('hex').slice(0, 16)}`);
 }
