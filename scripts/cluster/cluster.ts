@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { controlPlaneBinaries, kubernetesVersion } from './binaries.ts';
+import { controlPlaneBinaries, kubernetesVersion, nodeBinaries } from './binaries.ts';
 import { type BuildOptions, ensureBinaries } from './build.ts';
 import { cacheFolder } from './cache-folder.ts';
 import { ClusterError } from './cluster-error.ts';
@@ -11,6 +11,7 @@ import { type ClusterCandidate, type ClusterSource, findCandidates, type PassedO
 import { startKind } from './kind.ts';
 import { KubeHttp } from './kube-http.ts';
 import { authorityIn } from './kubeconfig.ts';
+import { ClusterNode } from './node/node.ts';
 import { endOnSignals, onProcessEnd } from './process-end.ts';
 import { publishCluster } from './published-cluster.ts';
 import { endAbandonedRuns, RunRecord } from './run-record.ts';
@@ -26,6 +27,8 @@ export interface ClusterOptions {
   readonly customResources?: string;
   /** A folder in which the cluster is made known while it runs; nowhere if absent. */
   readonly publishTo?: string;
+  /** Whether it has a node that runs pods, which only a cluster of our own build can have (false if absent); see `nodeFault`. */
+  readonly withNode?: boolean;
   /** Whether the data must survive a crash of the machine; false if absent. */
   readonly durable?: boolean;
   /**
@@ -53,6 +56,8 @@ export interface Cluster {
   readonly passedOver: readonly PassedOver[];
   /** Only of a control plane of ours: ends its API server as a crash would, and starts it again. */
   readonly apiServer: { kill(): Promise<void>; start(): Promise<void> } | undefined;
+  /** Only where one was asked for. */
+  readonly node: ClusterNode | undefined;
   /** Ends all that was started, and removes it; an explicit cluster is left as it is. */
   stop(): Promise<void>;
 }
@@ -62,6 +67,7 @@ interface Started {
   readonly kubeconfig: string;
   readonly auditLog: string | undefined;
   readonly apiServer?: Cluster['apiServer'];
+  readonly node?: ClusterNode;
   /** Ends its processes; the rest goes with the record. */
   readonly end?: () => Promise<void>;
 }
@@ -82,7 +88,8 @@ const explicitPatienceMs = 15_000;
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { env = process.env } = options;
   endAbandonedRuns(cacheFolder(env), env);
-  const { candidates, passedOver } = findCandidates(thisMachine(env), kubernetesVersion(), options.sources);
+  const sources = options.withNode === true ? (['built'] as const) : options.sources;
+  const { candidates, passedOver } = findCandidates(thisMachine(env), kubernetesVersion(), sources);
   for (const [index, candidate] of candidates.entries()) {
     try {
       return await startCandidate(candidate, env, passedOver, options);
@@ -135,8 +142,10 @@ async function startCandidate(
 async function programsFor(
   candidate: ClusterCandidate,
   env: NodeJS.ProcessEnv,
-  { output = process.stdout }: ClusterOptions,
+  { output = process.stdout, withNode = false }: ClusterOptions,
 ): Promise<ControlPlanePrograms | undefined> {
+  // All at once, so that what is told of the time is about all.
+  if (withNode) return ensureBinaries([...controlPlaneBinaries, ...nodeBinaries], { env, output });
   if (candidate.source === 'built') return ensureBinaries(controlPlaneBinaries, { env, output });
   if (candidate.source !== 'assets') return undefined;
   const { folder, hasControllerManager } = candidate;
@@ -159,21 +168,36 @@ async function start(
   return started;
 }
 
-async function startControlPlane(programs: ControlPlanePrograms, { record, options }: Start): Promise<Started> {
+async function startControlPlane(programs: ControlPlanePrograms, way: Start): Promise<Started> {
+  const { record, options } = way;
+  const onUnexpectedEnd = (message: string): void => options.onUnexpectedEnd?.(message);
+  const node = options.withNode === true ? await prepareNode(way) : undefined;
   const plane = await ControlPlane.start({
     programs,
     record,
     durable: options.durable ?? false,
+    ...(node === undefined ? {} : { forNode: node.plane }),
     // Before the controllers start, or the garbage collector would learn of the new kinds only half a minute later.
     prepare: (kubeconfig) => prepare(kubeconfig, options),
-    onUnexpectedEnd: (message) => options.onUnexpectedEnd?.(message),
+    onUnexpectedEnd,
   });
+  await node?.start(plane.files.adminKubeconfig);
   return {
     kubeconfig: plane.files.adminKubeconfig,
     auditLog: plane.files.auditLog,
     apiServer: { kill: () => plane.killApiServer(), start: () => plane.startApiServer() },
-    end: () => plane.end(),
+    ...(node === undefined ? {} : { node }),
+    end: async () => {
+      await node?.end();
+      await plane.end();
+    },
   };
+}
+
+async function prepareNode({ record, env, options }: Start): Promise<ClusterNode> {
+  const { output = process.stdout, onUnexpectedEnd } = options;
+  const programs = await ensureBinaries(nodeBinaries, { env, output });
+  return await ClusterNode.prepare({ programs, record, onUnexpectedEnd: (message) => onUnexpectedEnd?.(message) });
 }
 
 async function createKind({ record, id, env, options }: Start): Promise<Started> {
@@ -208,7 +232,7 @@ async function prepare(kubeconfig: string, { customResources }: ClusterOptions):
 
 function describe(
   how: ClusterSource,
-  { kubeconfig, auditLog, apiServer, end }: Started,
+  { kubeconfig, auditLog, apiServer, node, end }: Started,
   record: RunRecord,
   way: { passedOver: readonly PassedOver[]; publishTo: string | undefined; release: () => void },
 ): Cluster {
@@ -225,6 +249,7 @@ function describe(
     published: way.publishTo === undefined ? undefined : publishCluster(way.publishTo, { kubeconfig, runFolder }),
     passedOver: way.passedOver,
     apiServer,
+    node,
     stop: async () => {
       if (stopped) return;
       stopped = true;

@@ -33,6 +33,11 @@ export class Component {
     this.logFile = join(options.record.folder, `${options.name}.log`);
   }
 
+  /** Its number while it runs; undefined if it could not be started. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   /** Starts the process, or starts it again. */
   start(): void {
     const { program, args, env, record, outputFile } = this.#options;

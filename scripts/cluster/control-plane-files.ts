@@ -20,12 +20,33 @@ export interface ControlPlaneFiles {
   readonly accountPublicKey: string;
   readonly adminKubeconfig: string;
   readonly controllerManagerKubeconfig: string;
-  readonly adminToken: string;
-  readonly controllerManagerToken: string;
+  readonly accounts: readonly ClusterAccount[];
 }
 
-/** Writes what the control plane needs before it starts: keys, tokens, policies. All for the owner alone. */
-export function writeControlPlaneFiles(folder: string): ControlPlaneFiles {
+/** A user whom the API server knows by a token. */
+export interface ClusterUser {
+  readonly user: string;
+  readonly groups: readonly string[];
+  /** The name of the file, in the run's folder, by which the user connects. */
+  readonly kubeconfig: string;
+}
+
+interface ClusterAccount extends ClusterUser {
+  readonly token: string;
+}
+
+const admin: ClusterUser = { user: 'admin', groups: ['system:masters'], kubeconfig: 'kubeconfig' };
+const controllerManager: ClusterUser = {
+  user: 'system:kube-controller-manager',
+  groups: [],
+  kubeconfig: 'kube-controller-manager.kubeconfig',
+};
+
+/**
+ * Writes what the control plane needs before it starts: keys, tokens of its own users and of those given, policies. All for
+ * the owner alone.
+ */
+export function writeControlPlaneFiles(folder: string, users: readonly ClusterUser[] = []): ControlPlaneFiles {
   const files: ControlPlaneFiles = {
     etcdData: join(folder, 'etcd'),
     etcdSocket: 'etcd.sock',
@@ -37,13 +58,16 @@ export function writeControlPlaneFiles(folder: string): ControlPlaneFiles {
     auditLog: join(folder, 'audit.log'),
     accountKey: join(folder, 'service-account.key'),
     accountPublicKey: join(folder, 'service-account.pub'),
-    adminKubeconfig: join(folder, 'kubeconfig'),
-    controllerManagerKubeconfig: join(folder, 'kube-controller-manager.kubeconfig'),
-    adminToken: randomBytes(32).toString('hex'),
-    controllerManagerToken: randomBytes(32).toString('hex'),
+    adminKubeconfig: join(folder, admin.kubeconfig),
+    controllerManagerKubeconfig: join(folder, controllerManager.kubeconfig),
+    accounts: [admin, controllerManager, ...users].map((user) => ({
+      ...user,
+      kubeconfig: join(folder, user.kubeconfig),
+      token: randomBytes(32).toString('hex'),
+    })),
   };
   mkdirSync(files.certificates, { mode: 0o700 });
-  writePrivately(files.tokens, tokenTable(files));
+  writePrivately(files.tokens, tokenTable(files.accounts));
   writePrivately(files.authentication, authenticationConfiguration());
   writePrivately(files.auditPolicy, auditPolicy());
   writePrivately(files.auditLog, '');
@@ -56,9 +80,7 @@ export function writeKubeconfigs(files: ControlPlaneFiles, server: string): void
   const ca = authorityOf(files);
   if (ca === undefined) throw new ClusterError('The API server made no certificate authority.');
   writePrivately(files.caFile, ca);
-  writeKubeconfig(files.adminKubeconfig, { server, ca, user: 'admin', token: files.adminToken });
-  const user = 'system:kube-controller-manager';
-  writeKubeconfig(files.controllerManagerKubeconfig, { server, ca, user, token: files.controllerManagerToken });
+  for (const { user, token, kubeconfig } of files.accounts) writeKubeconfig(kubeconfig, { server, ca, user, token });
 }
 
 /** The authority that signed the API server's certificate: it writes both into one file. Undefined before it has. */
@@ -70,12 +92,8 @@ export function authorityOf({ certificates }: ControlPlaneFiles): string | undef
 }
 
 // Columns: token, user, uid, groups. See https://kubernetes.io/docs/reference/access-authn-authz/authentication/#static-token-file
-function tokenTable({ adminToken, controllerManagerToken }: ControlPlaneFiles): string {
-  const rows = [
-    [adminToken, 'admin', 'admin', '"system:masters"'],
-    [controllerManagerToken, 'system:kube-controller-manager', 'kube-controller-manager', ''],
-  ];
-  return rows.map((row) => `${row.join(',')}\n`).join('');
+function tokenTable(accounts: readonly ClusterAccount[]): string {
+  return accounts.map(({ token, user, groups }) => `${token},${user},${user},"${groups.join(',')}"\n`).join('');
 }
 
 function authenticationConfiguration(): string {

@@ -3,6 +3,7 @@ import type { controlPlaneBinaries } from './binaries.ts';
 import { Component } from './component.ts';
 import {
   authorityOf,
+  type ClusterUser,
   type ControlPlaneFiles,
   writeControlPlaneFiles,
   writeKubeconfigs,
@@ -18,18 +19,32 @@ export interface ControlPlaneOptions {
   readonly record: RunRecord;
   /** Whether etcd waits until its writes are on the disk, as it should where data must outlive a crash of the machine. */
   readonly durable: boolean;
+  /** What the cluster is to be for a node that runs pods; without it there is none. */
+  readonly forNode?: PlaneForNode;
   /** Called before the controllers start, when the API server answers. */
   readonly prepare: (kubeconfig: string) => Promise<void>;
   /** Called when a component ends though nobody asked it to. */
   readonly onUnexpectedEnd: (message: string) => void;
 }
 
+/** What a control plane has to know of its node. */
+export interface PlaneForNode {
+  /** The address of this machine that the node and its pods reach, instead of 127.0.0.1. */
+  readonly address: string;
+  readonly serviceRange: string;
+  /** By which the API server shows the kubelet who it is. */
+  readonly kubeletClient: { readonly certificateFile: string; readonly keyFile: string };
+  /** Who else connects. */
+  readonly users: readonly ClusterUser[];
+}
+
 const startPatienceMs = 120_000;
 const pollMs = 50;
 const portTries = 3;
+const loopback = '127.0.0.1';
 
-// What this project's tests and `npm start` rely on. There are no nodes: pods are made and never run, unless a test plays
-// the kubelet.
+// What this project's tests and `npm start` rely on where there is no node: pods are made and never run, unless a test plays
+// the kubelet. A node wants them all.
 const controllers = [
   'clusterrole-aggregation-controller',
   'daemonset-controller',
@@ -43,7 +58,7 @@ const controllers = [
   'statefulset-controller',
 ];
 
-/** etcd, kube-apiserver and kube-controller-manager on this machine, reachable on 127.0.0.1 alone. */
+/** etcd, kube-apiserver and kube-controller-manager on this machine, reachable on 127.0.0.1 alone, or on the address for its node. */
 export class ControlPlane {
   readonly files: ControlPlaneFiles;
   readonly #options: ControlPlaneOptions;
@@ -54,7 +69,7 @@ export class ControlPlane {
 
   private constructor(options: ControlPlaneOptions) {
     this.#options = options;
-    this.files = writeControlPlaneFiles(options.record.folder);
+    this.files = writeControlPlaneFiles(options.record.folder, options.forNode?.users);
   }
 
   /** Starts all and waits until it serves. Throws ClusterError with the end of the guilty component's log. */
@@ -93,7 +108,7 @@ export class ControlPlane {
     this.#startComponent('etcd', etcdArgs(this.files, this.#options.durable));
     await this.#startApiServerOnFreePort();
     await this.#options.prepare(this.files.adminKubeconfig);
-    this.#startComponent('kube-controller-manager', controllerManagerArgs(this.files));
+    this.#startComponent('kube-controller-manager', controllerManagerArgs(this.files, this.#options.forNode));
     await this.#waitFor(() => this.#hasAccounts(), 'started no controllers');
     this.#serves = true;
   }
@@ -114,8 +129,8 @@ export class ControlPlane {
   async #startApiServerOnFreePort(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const port = await freePort();
-      this.#url = `https://127.0.0.1:${port}`;
-      const apiServer = this.#startComponent('kube-apiserver', apiServerArgs(this.files, port));
+      this.#url = `https://${this.#options.forNode?.address ?? loopback}:${port}`;
+      const apiServer = this.#startComponent('kube-apiserver', apiServerArgs(this.files, port, this.#options.forNode));
       this.#apiServer = apiServer;
       try {
         await this.#waitFor(() => authorityOf(this.files) !== undefined, 'made no certificate');
@@ -175,20 +190,19 @@ function etcdArgs({ etcdData, etcdSocket }: ControlPlaneFiles, durable: boolean)
   ];
 }
 
-function apiServerArgs(files: ControlPlaneFiles, port: number): string[] {
+function apiServerArgs(files: ControlPlaneFiles, port: number, forNode: PlaneForNode | undefined): string[] {
+  const address = forNode?.address ?? loopback;
   return [
     `--cert-dir=${files.certificates}`,
     `--etcd-servers=unix://${files.etcdSocket}`,
-    '--bind-address=127.0.0.1',
+    `--bind-address=${address}`,
     // Found out by the default route otherwise, without which the server would not start.
-    '--advertise-address=127.0.0.1',
-    '--endpoint-reconciler-type=none',
+    `--advertise-address=${address}`,
     `--secure-port=${port}`,
-    '--service-cluster-ip-range=10.0.0.0/24',
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${files.accountPublicKey}`,
     `--service-account-signing-key-file=${files.accountKey}`,
-    '--authorization-mode=RBAC',
+    ...(forNode === undefined ? withoutNodeArgs : withNodeArgs(forNode)),
     `--token-auth-file=${files.tokens}`,
     `--authentication-config=${files.authentication}`,
     `--audit-policy-file=${files.auditPolicy}`,
@@ -200,10 +214,27 @@ function apiServerArgs(files: ControlPlaneFiles, port: number): string[] {
   ];
 }
 
-function controllerManagerArgs(files: ControlPlaneFiles): string[] {
+const withoutNodeArgs = [
+  '--service-cluster-ip-range=10.0.0.0/24',
+  '--authorization-mode=RBAC',
+  '--endpoint-reconciler-type=none',
+];
+
+function withNodeArgs({ serviceRange, kubeletClient }: PlaneForNode): string[] {
+  return [
+    `--service-cluster-ip-range=${serviceRange}`,
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    '--kubelet-preferred-address-types=InternalIP',
+    `--kubelet-client-certificate=${kubeletClient.certificateFile}`,
+    `--kubelet-client-key=${kubeletClient.keyFile}`,
+  ];
+}
+
+function controllerManagerArgs(files: ControlPlaneFiles, forNode: PlaneForNode | undefined): string[] {
   return [
     `--kubeconfig=${files.controllerManagerKubeconfig}`,
-    `--controllers=${controllers.join(',')}`,
+    `--controllers=${forNode === undefined ? controllers.join(',') : '*'}`,
     '--use-service-account-credentials',
     `--service-account-private-key-file=${files.accountKey}`,
     `--root-ca-file=${files.caFile}`,

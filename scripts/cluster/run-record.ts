@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../process-identity.ts';
 import { bootName, machineName } from './machine.ts';
 import { withoutUsersKubeconfig } from './kubeconfig.ts';
+import { removeControlGroup } from './control-group.ts';
 import { removePublished } from './published-cluster.ts';
 
 /** What a run would leave behind if its launcher were killed. */
@@ -14,6 +15,8 @@ interface Leavings {
   readonly processes: readonly ProcessIdentity[];
   /** The name of a kind cluster. */
   readonly kindCluster?: string;
+  /** The name, in every hierarchy, of the control group of a node's pods. */
+  readonly controlGroup?: string;
   /** The folder in a checkout that points to this run. */
   readonly published?: string;
 }
@@ -51,6 +54,11 @@ export class RunRecord {
 
   addKindCluster(name: string): void {
     this.#leavings = { ...this.#leavings, kindCluster: name };
+    this.#write();
+  }
+
+  addControlGroup(name: string): void {
+    this.#leavings = { ...this.#leavings, controlGroup: name };
     this.#write();
   }
 
@@ -96,11 +104,13 @@ function removeUnlessYoung(folder: string): boolean {
   return true;
 }
 
-function endLeavings(folder: string, { processes, kindCluster, published }: Leavings, env: NodeJS.ProcessEnv): void {
+function endLeavings(folder: string, leavings: Leavings, env: NodeJS.ProcessEnv): void {
+  const { processes, kindCluster, controlGroup, published } = leavings;
   if (published !== undefined) removePublished(published, folder);
   for (const identity of processes) kill(identity);
   waitUntilGone(processes);
   if (kindCluster !== undefined) deleteKindCluster(kindCluster, folder, env);
+  if (controlGroup !== undefined) removeControlGroup(controlGroup);
   removeFolder(folder);
 }
 
