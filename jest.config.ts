@@ -32,6 +32,13 @@ const config: Config = {
       globalSetup: '<rootDir>/test/support/global-image.ts',
       globalTeardown: '<rootDir>/test/support/global-image-teardown.ts',
     },
+    {
+      ...common,
+      displayName: 'node',
+      testMatch: ['<rootDir>/test/node/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-node.ts',
+      globalTeardown: '<rootDir>/test/support/global-node-teardown.ts',
+    },
   ],
 };
 export default config;

@@ -18,6 +18,8 @@ export interface ImageOptions {
   readonly base?: string | undefined;
   /** Whether apt-get may install buildah and debootstrap. */
   readonly installTools?: boolean;
+  /** Whether it is buildah that builds, also where Docker answers. */
+  readonly withoutDocker?: boolean;
 }
 
 /** An image that was built, and lies in a file as `docker save` writes it. */
@@ -46,22 +48,45 @@ interface Settings {
  * the words of the builder.
  */
 export async function makeImage(options: ImageOptions): Promise<BuiltImage> {
-  const folder = join(cacheFolder(process.env), 'image');
-  mkdirSync(folder, { recursive: true });
+  const folder = imageFolder();
   const tools = new Tools();
-  const builder = await chooseBuilder(tools, { folder, installTools: options.installTools === true });
+  const builder = await chooseBuilder(tools, folder, options);
   const settings = {
     folder,
     base: options.base,
     tag: options.tag ?? `localhost/keyframe:${version()}`,
     output: resolve(options.output ?? join(folder, 'keyframe.tar')),
   };
-  const wait = (pid: number): void => console.log(`Waiting for process ${pid}, which builds an image.`);
-  return await withBuildLock(join(folder, 'lock'), wait, async () => {
+  return await alone(folder, async () => {
     const base = await build(tools, builder, settings);
     const sizes = await measure(builder, settings, base);
     return { tag: settings.tag, file: settings.output, builder: builder.name, base, ...sizes };
   });
+}
+
+/**
+ * Lets work use buildah as this project's images are built with it, while nobody else does: for images that are made for
+ * tests. The folder outlives checkouts. Throws ImageError where a tool is missing.
+ */
+export async function withBuildah<T>(work: (buildah: BuildahBuilder, folder: string) => Promise<T>): Promise<T> {
+  const folder = imageFolder();
+  const tools = new Tools();
+  const buildah = await openBuildah(tools, folder, {
+    installTools: true,
+    whyNot: 'Images for tests are built with it',
+  });
+  return await alone(folder, () => work(buildah, folder));
+}
+
+function imageFolder(): string {
+  const folder = join(cacheFolder(process.env), 'image');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+async function alone<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const wait = (pid: number): void => console.log(`Waiting for process ${pid}, which builds an image.`);
+  return await withBuildLock(join(folder, 'lock'), wait, work);
 }
 
 /** Builds and saves it. Answers its base. */
@@ -122,18 +147,40 @@ async function measure(
 
 async function chooseBuilder(
   tools: Tools,
-  { folder, installTools }: { readonly folder: string; readonly installTools: boolean },
+  folder: string,
+  { installTools = false, withoutDocker = false }: ImageOptions,
 ): Promise<ImageBuilder> {
+  if (withoutDocker) return await openBuildah(tools, folder, { installTools, whyNot: 'Docker is not to be used' });
   const whyNot = tools.has('docker') ? 'docker info does not answer' : 'Docker is not installed';
   if (tools.has('docker') && (await tools.ask('docker', ['info'])) !== undefined) return new DockerBuilder({ tools });
+  return await openBuildah(tools, folder, { installTools, whyNot });
+}
+
+async function openBuildah(
+  tools: Tools,
+  folder: string,
+  { installTools, whyNot }: { readonly installTools: boolean; readonly whyNot: string },
+): Promise<BuildahBuilder> {
   if (process.getuid?.() !== 0) throw new ImageError(`${whyNot}, and buildah works here as root alone.`);
   const missing = ['buildah', 'debootstrap'].filter((name) => !tools.has(name));
   if (missing.length > 0) {
     const names = missing.join(' and ');
     if (!installTools) throw new ImageError(`${whyNot}, and ${names} is missing: install it, or give --install-tools.`);
-    if (!tools.has('apt-get')) throw new ImageError(`${names} is missing, and there is no apt-get to install it.`);
-    console.log(`Installing ${names}.`);
-    await tools.run('apt-get', ['install', '--yes', '--no-install-recommends', ...missing]);
+    await installPackages(tools, missing);
   }
   return new BuildahBuilder({ tools, folder });
+}
+
+/** Installs Debian packages with apt-get, which may have to fetch its lists first. Throws ImageError where that fails. */
+export async function installPackages(tools: Tools, names: readonly string[]): Promise<void> {
+  if (!tools.has('apt-get')) throw new ImageError(`Missing: ${names.join(', ')}; there is no apt-get to install it.`);
+  console.log(`Installing ${names.join(', ')}.`);
+  const install = ['install', '--yes', '--no-install-recommends', ...names];
+  try {
+    await tools.run('apt-get', install);
+  } catch (error) {
+    if (!(error instanceof ImageError)) throw error;
+    await tools.run('apt-get', ['update']);
+    await tools.run('apt-get', install);
+  }
 }

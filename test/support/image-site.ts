@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openImageArchive, type ImageConfig } from '../../scripts/image/image-archive.ts';
-import { type BuiltImage, makeImage } from '../../scripts/image/make-image.ts';
+import type { BuiltImage } from '../../scripts/image/make-image.ts';
+import { builtImage, removeBuiltImage } from './built-image.ts';
 import { CapturedProcess } from './captured-process.ts';
 
 const siteVariable = 'KEYFRAME_TEST_IMAGE_SITE';
@@ -23,7 +24,7 @@ export async function makeImageSite(): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('The tests of the image unpack and mount it: run them as root.');
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-image-'));
   process.env[siteVariable] = folder;
-  const image = await makeImage({});
+  const image = await builtImage();
   const { config, layers } = openImageArchive(image.file, join(folder, 'archive'));
   const root = join(folder, 'root');
   mkdirSync(root);
@@ -40,6 +41,7 @@ export function removeImageSite(): void {
   const folder = process.env[siteVariable];
   if (folder !== undefined) rmSync(folder, { recursive: true });
   delete process.env[siteVariable];
+  removeBuiltImage();
 }
 
 function tarList(file: string): string[] {

@@ -9,6 +9,9 @@ const packageOf: Readonly<Record<string, string>> = {
   '/usr/sbin/ip': 'iproute2',
   '/usr/bin/nsenter': 'util-linux',
   '/usr/bin/openssl': 'openssl',
+  // For the images.
+  '/usr/bin/buildah': 'buildah',
+  '/usr/sbin/debootstrap': 'debootstrap',
 };
 
 /** Who asks, besides the machine. */
@@ -24,9 +27,16 @@ export function nodeFault(
 ): string | undefined {
   if (platform !== 'linux') return `a node needs Linux, and this is ${platform}`;
   if (uid !== 0) return 'a node needs root';
-  const space = machine.run('unshare', ['--net', '--mount', '--pid', '--fork', 'true']);
-  if (space === undefined) return 'unshare is not installed';
-  if (space.status !== 0) return `namespaces cannot be made here (${space.stderr.trim()})`;
+  return namespaceFault(machine) ?? packageFault(machine);
+}
+
+function namespaceFault({ run }: Pick<MachineView, 'run'>): string | undefined {
+  const tried = run('unshare', ['--net', '--mount', '--pid', '--fork', 'true']);
+  if (tried === undefined) return 'unshare is not installed';
+  return tried.status === 0 ? undefined : `namespaces cannot be made here (${tried.stderr.trim()})`;
+}
+
+function packageFault(machine: Pick<MachineView, 'run' | 'isExecutable'>): string | undefined {
   const missing = missingPackages(machine);
   if (missing.length === 0 || machine.run('apt-get', ['--version'])?.status === 0) return undefined;
   return `${missing.join(', ')}: not installed, and there is no apt-get to install it`;

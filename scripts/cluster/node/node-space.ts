@@ -120,10 +120,10 @@ export class NodeSpace {
   /** Ends all that runs on the node. */
   async end(): Promise<void> {
     this.#ending = true;
-    const init = this.#init;
+    const ended = this.#init === undefined ? undefined : untilEnded(this.#init);
     this.#init = undefined;
     await this.#guard.kill();
-    while (init !== undefined && isRunning(init)) await sleep(pollMs);
+    await ended;
     await Promise.all(this.#components.map((component) => component.kill()));
   }
 
@@ -163,6 +163,10 @@ export class NodeSpace {
     if (init === undefined) throw this.#guard.failure('has no first process');
     return init;
   }
+}
+
+async function untilEnded(identity: ProcessIdentity): Promise<void> {
+  while (isRunning(identity)) await sleep(pollMs);
 }
 
 interface NodeSpaceOptions {

@@ -118,11 +118,8 @@ export class ClusterNode {
 /** A certificate by which the API server shows the kubelet who it is, signed by itself. */
 async function makeKubeletClient({ certificateFile, keyFile }: PlaneForNode['kubeletClient']): Promise<void> {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyFile];
-  const purpose = ['-addext', 'extendedKeyUsage=clientAuth'];
-  await runTool('openssl', [
-    ...['req', '-x509', '-days', '2', '-subj', '/CN=kube-apiserver', ...purpose],
-    ...[...key, '-out', certificateFile],
-  ]);
+  const holder = ['-subj', '/CN=kube-apiserver', '-addext', 'extendedKeyUsage=clientAuth', '-days', '2'];
+  await runTool('openssl', ['req', '-x509', ...holder, ...key, '-out', certificateFile]);
 }
 
 function proxyArgs(folder: string, { podRange }: NodeNetwork): string[] {

@@ -1,0 +1,4 @@
+import { stopSharedNode } from './running-node.ts';
+
+/** Jest's globalTeardown of the suite on a node. */
+export default stopSharedNode;
