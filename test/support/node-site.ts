@@ -9,6 +9,7 @@ import type { NodeImages } from './node-images.ts';
 import { type PodOptions, podTemplate } from './pod.ts';
 import { storageClass } from './running-node.ts';
 import { type SharedNode, sharedNode } from './shared-node.ts';
+import { waitFor } from './wait-for.ts';
 
 /** What Pod Security is to enforce in a namespace. */
 export type PodSecurityLevel = 'restricted' | 'baseline' | 'privileged';
@@ -71,7 +72,7 @@ export class NodeSite {
     await this.awaitRollout(namespace, `deployment/${options.name}`);
   }
 
-  /** Makes a Service on port 80 of the pods with the label `app`, and answers its address. */
+  /** Makes a Service on port 80 of the pods with the label `app`, and answers its address once it leads to one of them. */
   async expose(namespace: string, app: string): Promise<string> {
     await this.kube.json({
       method: 'POST',
@@ -83,7 +84,18 @@ export class NodeSite {
         spec: { selector: { app }, ports: [{ port: 80, targetPort: 'http' }] },
       },
     });
-    return await this.serviceUrl(namespace, app);
+    const url = await this.serviceUrl(namespace, app);
+    await this.waitForHttp(url);
+    return url;
+  }
+
+  /** Waits until somebody answers at an address: kube-proxy learns of a ready pod a moment after the API server. */
+  async waitForHttp(url: string): Promise<void> {
+    await waitFor(`an answer from ${url}`, async () => {
+      const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+      await response.arrayBuffer();
+      return true;
+    });
   }
 
   /** Where a Service answers, from this machine as from pods. */
