@@ -18,8 +18,6 @@ export interface ImageOptions {
   readonly base?: string | undefined;
   /** Whether apt-get may install buildah and debootstrap. */
   readonly installTools?: boolean;
-  /** Whether it is buildah that builds, also where Docker answers. */
-  readonly withoutDocker?: boolean;
 }
 
 /** An image that was built, and lies in a file as `docker save` writes it. */
@@ -148,9 +146,8 @@ async function measure(
 async function chooseBuilder(
   tools: Tools,
   folder: string,
-  { installTools = false, withoutDocker = false }: ImageOptions,
+  { installTools = false }: ImageOptions,
 ): Promise<ImageBuilder> {
-  if (withoutDocker) return await openBuildah(tools, folder, { installTools, whyNot: 'Docker is not to be used' });
   const whyNot = tools.has('docker') ? 'docker info does not answer' : 'Docker is not installed';
   if (tools.has('docker') && (await tools.ask('docker', ['info'])) !== undefined) return new DockerBuilder({ tools });
   return await openBuildah(tools, folder, { installTools, whyNot });

@@ -1,6 +1,6 @@
 /** What `npm test` runs, in this order: first what is quick to tell, then the suites. */
 export const checkNames = ['format', 'lint', 'typecheck', 'dead-code', 'generated', 'build'] as const;
-export const suiteNames = ['unit', 'integration', 'fuzz', 'e2e', 'kind'] as const;
+export const suiteNames = ['unit', 'integration', 'fuzz', 'e2e', 'node', 'kind'] as const;
 const scales = ['short', 'full'] as const;
 
 export type CheckName = (typeof checkNames)[number];

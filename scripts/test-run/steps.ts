@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { checkoutDirectory } from '../checkout.ts';
 import { kindFault } from '../cluster/discovery.ts';
+import { nodeFault } from '../cluster/node/node-fault.ts';
 import { thisMachine } from '../cluster/this-machine.ts';
 import type { Commands } from './commands.ts';
 import { type CheckName, isSuite, type Plan, type StepName, type SuiteName } from './plan.ts';
@@ -58,9 +59,9 @@ async function runCheck(name: CheckName, { commands, write }: StepContext): Prom
 }
 
 async function runSuite(name: Exclude<SuiteName, 'fuzz'>, context: StepContext): Promise<StepResult> {
-  const fault = name === 'kind' ? kindFault(thisMachine(process.env)) : undefined;
+  const fault = suiteFault(name);
   if (fault !== undefined) {
-    const note = `not run: ${fault.startsWith('docker') ? `no Docker (${fault})` : fault}`;
+    const note = `not run: ${fault}`;
     context.write(`${name} ${note}\n`);
     return { name, durationMs: 0, note };
   }
@@ -78,22 +79,36 @@ async function runSuite(name: Exclude<SuiteName, 'fuzz'>, context: StepContext):
   return { name, counts: countReport(report, exitCode), durationMs };
 }
 
+/** Why a suite cannot run on this machine; undefined if it can. */
+function suiteFault(name: SuiteName): string | undefined {
+  const machine = thisMachine(process.env);
+  if (name === 'node') return nodeFault(machine);
+  const fault = name === 'kind' ? kindFault(machine) : undefined;
+  return fault?.startsWith('docker') === true ? `no Docker (${fault})` : fault;
+}
+
 function jestArguments(name: SuiteName, reportFile: string): string[] {
   return [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     join(modules, 'jest', 'bin', 'jest.js'),
     '--selectProjects',
-    name === 'kind' ? 'e2e' : name,
+    ...projectsOf(name),
     '--passWithNoTests',
-    `--maxWorkers=${workers}`,
+    // A release on the node serves all namespaces: there is one at a time.
+    `--maxWorkers=${name === 'node' ? 1 : workers}`,
     '--json',
     '--outputFile',
     reportFile,
   ];
 }
 
-// The kind suite is the end-to-end suite on a cluster of kind's.
+// The kind suite is the end-to-end suite on a cluster of kind's. What looks at the image goes with what runs it on the node.
+function projectsOf(name: SuiteName): readonly string[] {
+  if (name === 'kind') return ['e2e'];
+  return name === 'node' ? ['image', 'node'] : [name];
+}
+
 function suiteEnvironment(name: SuiteName, { scale }: Plan): NodeJS.ProcessEnv {
   const env = { ...process.env, KEYFRAME_TEST_SCALE: scale };
   return name === 'kind' ? { ...env, KEYFRAME_TEST_KUBECONFIG: '', KEYFRAME_TEST_CLUSTER_SOURCE: 'kind' } : env;

@@ -6,14 +6,14 @@ import { type BuiltImage, makeImage } from '../../scripts/image/make-image.ts';
 const variable = 'KEYFRAME_TEST_IMAGE';
 
 /**
- * The image of this checkout, built by buildah once in a jest run, whichever suites of it want the image. Its file is the run's
+ * The image of this checkout, built once in a jest run, whichever suites of it want the image. Its file is the run's
  * own: another checkout may build in the meantime.
  */
 export async function builtImage(): Promise<BuiltImage> {
   const known = knownImage();
   if (known !== undefined) return known;
   const output = join(mkdtempSync(join(tmpdir(), 'keyframe-image-file-')), 'keyframe.tar');
-  const image = await makeImage({ installTools: true, withoutDocker: true, output });
+  const image = await makeImage({ installTools: true, output });
   process.env[variable] = JSON.stringify(image);
   return image;
 }

@@ -1,4 +1,5 @@
 // A program that starts a cluster and keeps it, as `npm start` does, for tests that end it in some way.
+import { parseArgs } from 'node:util';
 import { startCluster } from '../../scripts/cluster/cluster.ts';
 
 /** The launcher's first line of output, as JSON. */
@@ -9,9 +10,14 @@ export interface LaunchedCluster {
 }
 
 if (import.meta.main) {
-  const [publishTo] = process.argv.slice(2);
+  const { values, positionals } = parseArgs({
+    options: { 'with-node': { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const [publishTo] = positionals;
   const place = publishTo === undefined ? {} : { publishTo };
-  const { url, kubeconfig, runFolder } = await startCluster({ sources: ['built'], ...place });
+  const withNode = values['with-node'];
+  const { url, kubeconfig, runFolder } = await startCluster({ sources: ['built'], withNode, ...place });
   const launched: LaunchedCluster = { url, kubeconfig, runFolder };
   console.log(JSON.stringify(launched));
   process.on('SIGUSR2', () => {

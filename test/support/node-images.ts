@@ -20,8 +20,9 @@ const postgresFolder = join(checkoutDirectory, 'test', 'images', 'postgres');
 
 /** Builds them, or finds them built, and answers with their names the files that hold them. */
 export async function makeNodeImages(): Promise<{ images: NodeImages; files: readonly string[] }> {
-  const { tag: keyframe, file, base } = await builtImage();
+  const { tag: keyframe, file } = await builtImage();
   return await withBuildah(async (buildah, folder) => {
+    const base = await buildah.base();
     const work = mkdtempSync(join(folder, 'postgres-'));
     try {
       cpSync(postgresFolder, work, { recursive: true });

@@ -54,11 +54,6 @@ export class Containerd {
     await this.#ctr(['images', 'import', '--local', '--snapshotter', snapshotter, file]);
   }
 
-  /** Gives an image that is there one more name. */
-  async tagImage(image: string, tag: string): Promise<void> {
-    await this.#ctr(['images', 'tag', '--force', image, tag]);
-  }
-
   async #answers(): Promise<boolean> {
     return await this.#ctr(['version']).then(
       () => true,

@@ -11,7 +11,6 @@ interface KubeletOptions {
   readonly network: NodeNetwork;
   /** The certificate by which the API server shows who it is. */
   readonly apiServerCertificate: string;
-  readonly controlGroup: string;
 }
 
 /** The arguments of the kubelet, whose files are written. */
@@ -32,7 +31,7 @@ export function prepareKubelet(options: KubeletOptions): string[] {
 }
 
 // https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
-function configuration({ folder, network, apiServerCertificate, controlGroup }: KubeletOptions): object {
+function configuration({ folder, network, apiServerCertificate }: KubeletOptions): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -50,9 +49,8 @@ function configuration({ folder, network, apiServerCertificate, controlGroup }: 
     clusterDNS: [network.dnsService],
     clusterDomain: 'cluster.local',
     resolvConf: '/dev/null',
-    // All pods in one group of our own; the machine's hierarchy may be of either version, and without systemd.
+    // The hierarchy may be of either version, and there is no systemd.
     cgroupDriver: 'cgroupfs',
-    cgroupRoot: `/${controlGroup}`,
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     failCgroupV1: false,

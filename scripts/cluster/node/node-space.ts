@@ -24,10 +24,46 @@ const tunables: Readonly<Record<string, string>> = {
   'kernel/keys/root_maxbytes': '25000000',
 };
 
-// The first process of the space. Arguments: the run's folder, the program to become.
-const initScript = `set -e
-run=$1 pause=$2
+const groups = '/sys/fs/cgroup';
+
+// Makes a control group in every hierarchy (one of version 2, or those of version 1, each a folder), joins it and lets it be the
+// root of what the node sees. Then makes the namespaces. In version 2 a group with groups below it holds no process itself.
+// Arguments: the group, the script of the first process and its arguments.
+const groupScript = `set -e
+group=$1; shift
+if [ -e ${groups}/cgroup.controllers ]; then
+  mkdir ${groups}/$group
+  echo 0 > ${groups}/$group/cgroup.procs
+else
+  for hierarchy in ${groups}/*; do
+    if [ -L "$hierarchy" ] || [ ! -e "$hierarchy/cgroup.procs" ]; then continue; fi
+    mkdir "$hierarchy/$group"
+    if [ -e "$hierarchy/cpuset.cpus" ]; then
+      cat "$hierarchy/cpuset.cpus" > "$hierarchy/$group/cpuset.cpus"
+      cat "$hierarchy/cpuset.mems" > "$hierarchy/$group/cpuset.mems"
+    fi
+    echo 0 > "$hierarchy/$group/cgroup.procs"
+  done
+fi
+exec unshare --cgroup sh -ec '
+  group=$1; shift
+  if [ -e ${groups}/cgroup.controllers ]; then
+    mkdir ${groups}/$group/node
+    echo 0 > ${groups}/$group/node/cgroup.procs
+  fi
+  exec unshare --pid --fork --kill-child=SIGKILL --mount-proc --mount --propagation=private --net --uts --ipc sh -ec "$@"
+' groups "$group" "$@"`;
+
+// The first process of the space. Arguments: the group, the run's folder, the program to become.
+const initScript = `group=$1 run=$2 pause=$3
 mount --make-rshared /
+if [ -e ${groups}/cgroup.controllers ]; then
+  mount --bind ${groups}/$group ${groups}
+else
+  for hierarchy in ${groups}/*; do
+    if [ -e "$hierarchy/$group" ]; then mount --bind "$hierarchy/$group" "$hierarchy"; fi
+  done
+fi
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /var/lib/cni
 mount -t tmpfs tmpfs /var/lib/cni
@@ -40,16 +76,23 @@ ip link set lo up
 touch "$run/space-ready"
 exec "$pause"`;
 
+// How any other process of the node begins. Arguments: the program to become, with its own.
+const joinScript = `for place in ${groups}/cgroup.procs ${groups}/*/cgroup.procs; do
+  case $place in
+    ${groups}/cgroup.procs | ${groups}/k8s.io/*) ;;
+    *) [ ! -e "$place" ] || echo 0 > "$place" ;;
+  esac
+done
+exec "$@"`;
+
 /**
- * The namespaces in which a node lives: network, mounts, processes, host name. The kernel ends all that is in them, pods too,
+ * The namespaces in which a node lives: network, mounts, processes, control groups, host name. The kernel ends all that is in them, pods too,
  * when their first process ends, and takes mounts, devices and firewall rules with them; so nothing of a node outlives a crash.
  */
 export class NodeSpace {
-  /** The control group of the node's pods. */
-  readonly controlGroup: string;
+  readonly #controlGroup: string;
   readonly #record: RunRecord;
   readonly #guard: Component;
-  readonly #pause: string;
   readonly #components: Component[] = [];
   readonly #onUnexpectedEnd: (message: string) => void;
   #init: ProcessIdentity | undefined;
@@ -57,17 +100,25 @@ export class NodeSpace {
 
   private constructor({ record, pause, onUnexpectedEnd }: NodeSpaceOptions) {
     this.#record = record;
-    this.#pause = pause;
-    this.controlGroup = `keyframe-${basename(record.folder)}`;
+    this.#controlGroup = `keyframe-${basename(record.folder)}`;
     this.#onUnexpectedEnd = (message) => {
       if (!this.#ending) onUnexpectedEnd(message);
     };
-    const namespaces = ['--pid', '--fork', '--mount-proc', '--mount', '--net', '--uts', '--ipc'];
     this.#guard = new Component({
       name: 'node',
-      program: 'unshare',
-      // The end of unshare, which is what we can see of it, is the end of all.
-      args: [...namespaces, '--propagation=private', '--kill-child=SIGKILL', 'sh', '-c', initScript, ...this.#initArgs],
+      // It becomes unshare, whose end, which is what we can see of it, is the end of all.
+      program: 'sh',
+      args: [
+        '-c',
+        groupScript,
+        'node',
+        this.#controlGroup,
+        initScript,
+        'init',
+        this.#controlGroup,
+        record.folder,
+        pause,
+      ],
       env: nodeEnvironment,
       record,
       onUnexpectedEnd: this.#onUnexpectedEnd,
@@ -127,12 +178,9 @@ export class NodeSpace {
     await Promise.all(this.#components.map((component) => component.kill()));
   }
 
-  get #initArgs(): string[] {
-    return ['node', this.#record.folder, this.#pause];
-  }
-
   get #enter(): string[] {
-    return ['--target', String(this.pid), '--pid', '--mount', '--net', '--uts', '--ipc', '--'];
+    const namespaces = ['--cgroup', '--pid', '--mount', '--net', '--uts', '--ipc'];
+    return ['--target', String(this.pid), ...namespaces, 'sh', '-ec', joinScript, 'join'];
   }
 
   async #start(): Promise<void> {
@@ -143,7 +191,7 @@ export class NodeSpace {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, `${value}\n`);
     }
-    this.#record.addControlGroup(this.controlGroup);
+    this.#record.addControlGroup(this.#controlGroup);
     this.#guard.start();
     const deadlineMs = Date.now() + patienceMs;
     while (!existsSync(join(folder, 'space-ready'))) {

@@ -75,8 +75,7 @@ export class ClusterNode {
       space.startComponent({ name: 'kube-proxy', program: programs['kube-proxy'], args: proxyArgs(folder, network) });
       this.#containerd = await Containerd.start({ programs, space, network, folder });
       const apiServerCertificate = this.plane.kubeletClient.certificateFile;
-      const { controlGroup } = space;
-      const kubeletArgs = prepareKubelet({ folder, network, apiServerCertificate, controlGroup });
+      const kubeletArgs = prepareKubelet({ folder, network, apiServerCertificate });
       space.startComponent({ name: 'kubelet', program: programs.kubelet, args: kubeletArgs });
       await space.waitFor('the condition Ready', () => isReady(kube));
       await space.waitFor('CoreDNS', () => answers(`http://${network.nodeAddress}:${dnsReadyPort}/ready`));
