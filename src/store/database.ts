@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
-import { storeError } from './prisma-errors.ts';
+import { isStalePlan, storeError } from './prisma-errors.ts';
 
 /** The open database. Outside src/store only `close` is called; the rest is handed to the store's functions. */
 export interface Database {
@@ -64,19 +64,29 @@ export function openDatabase({ url, poolSize = 20, silenceMs = defaultSilenceMs 
 }
 
 /**
- * Runs a prepared statement and answers its rows. Throws DomainError store_unavailable when the database cannot be
- * reached, and what `storeError` makes of other failures.
+ * Runs a prepared statement and answers its rows; where the connection's own preparation of it is stale, unprepared.
+ * Throws DomainError store_unavailable when the database cannot be reached, and what `storeError` makes of other failures.
  */
 export async function queryRows<Row extends object>(
   pool: pg.Pool,
   statement: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
+  const bound = { text: statement.text, values: [...values] };
   try {
-    return (await pool.query<Row>({ ...statement, values: [...values] })).rows;
+    return (await pool.query<Row>({ ...bound, name: statement.name }).catch(unlessStale(() => pool.query<Row>(bound))))
+      .rows;
   } catch (error) {
     throw storeError(error);
   }
+}
+
+/** Nothing was done when PostgreSQL refuses a stale preparation, and the pool has dropped that connection. */
+function unlessStale<T>(again: () => Promise<T>): (error: unknown) => Promise<T> {
+  return async (error) => {
+    if (isStalePlan(error)) return await again();
+    throw error;
+  };
 }
 
 interface PoolOptions {

@@ -88,6 +88,17 @@ export function isWriteConflict(error: unknown): boolean {
   return writeConflicts.some((code) => codes.has(code));
 }
 
+// Its result has other types since a migration, or a pooler does not know it.
+const stalePlanStates = new Set(['0A000', '26000', '42P05']);
+
+/**
+ * Whether a statement that a connection has prepared is of no use there any more, for good. Nothing of it was run: the
+ * same text, unprepared, is as good as ever.
+ */
+export function isStalePlan(error: unknown): boolean {
+  return stalePlanStates.has(sqlState(error) ?? '');
+}
+
 /**
  * The name of the unique constraint that an error (also one made by `storeError`) says was violated, such as
  * `organization_slug_key`; undefined when it is another error.

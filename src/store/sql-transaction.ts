@@ -3,14 +3,15 @@ import type pg from 'pg';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';
-import { sqlState } from './prisma-errors.ts';
+import { isStalePlan } from './prisma-errors.ts';
 import { runAgainAfterConflicts, type Transaction, transactionTimeoutMs } from './transaction.ts';
 
 /**
  * Like `inTransaction`, for work that is SQL alone: on a bare connection, where a statement costs a fraction of what it
  * costs through Prisma, and a template without arrays is prepared once. Statements begun together are sent together and
  * run in that order, each seeing what those before it did and what others committed by then. A transaction in which a
- * statement failed is never committed, even where the work goes on. Throws what `inTransaction` throws; after a
+ * statement failed is never committed, even where the work goes on; one that met a stale prepared statement is run again
+ * without prepared ones. Throws what `inTransaction` throws; after a
  * connection that was lost at the COMMIT nobody knows whether it was done, and it is not run again.
  */
 export async function inSqlTransaction<T>(
@@ -18,30 +19,37 @@ export async function inSqlTransaction<T>(
   work: (tx: Transaction) => Promise<T>,
   timeoutMs = transactionTimeoutMs,
 ): Promise<T> {
-  return runAgainAfterConflicts(async () => {
-    const tx = new ClientTransaction(await transactionPool.connect());
+  const attempt = async (isPrepared: boolean): Promise<T> => {
+    const tx = new ClientTransaction(await transactionPool.connect(), isPrepared);
     const timer = setTimeout(() => tx.expire(), timeoutMs);
     try {
       return await tx.run(work);
     } finally {
       clearTimeout(timer);
     }
+  };
+  return runAgainAfterConflicts(async () => {
+    try {
+      return await attempt(true);
+    } catch (error) {
+      // Every connection of the pool may be as stale as this one.
+      if (isStalePlan(error)) return await attempt(false);
+      throw error;
+    }
   });
 }
-
-// A statement that a connection has prepared is of no use any more, for good: its result has other types since a
-// migration, or a pooler does not know it.
-const stalePlanStates = new Set(['0A000', '26000', '42P05']);
 
 /** One transaction on a connection, which it gives back to the pool at its end. */
 class ClientTransaction implements Transaction {
   readonly #client: pg.PoolClient;
+  readonly #isPrepared: boolean;
   #state: 'open' | 'expired' | 'ended' = 'open';
   /** The first statement's that failed. */
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, isPrepared: boolean) {
     this.#client = client;
+    this.#isPrepared = isPrepared;
   }
 
   async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -83,7 +91,7 @@ class ClientTransaction implements Transaction {
     const { text, values: flat } = Prisma.sql(parts, ...values);
     // With a name PostgreSQL may keep one plan for all values. For arrays that must not be: a plan for one row does not
     // end with ten thousand.
-    const name = flat.some(Array.isArray) ? {} : { name: nameOf(text) };
+    const name = !this.#isPrepared || flat.some(Array.isArray) ? {} : { name: nameOf(text) };
     return this.#query({ ...name, text, values: flat });
   }
 
@@ -120,7 +128,7 @@ class ClientTransaction implements Transaction {
     this.#state = 'ended';
     try {
       await this.#client.query('ROLLBACK');
-      this.#client.release(stalePlanStates.has(sqlState(this.#failure?.error) ?? ''));
+      this.#client.release(isStalePlan(this.#failure?.error));
     } catch {
       // Nobody knows what state this connection is in.
       this.#client.release(true);

@@ -243,16 +243,6 @@ describe('a transaction of SQL alone', () => {
     }
   });
 
-  test('gives a connection up whose prepared statement a migration made useless', async () => {
-    const read = (): Promise<unknown> =>
-      inSqlTransaction(database, (tx) => tx.$queryRaw`SELECT display_name FROM organization`);
-    await read();
-    const text = 'ALTER TABLE organization ALTER display_name TYPE varchar(999)';
-    await queryRows(database.pool, { name: 'test-alter', text }, []);
-    await expect(read()).rejects.toMatchObject({ code: '0A000' });
-    expect(await read()).toEqual([]);
-  });
-
   test('answers and takes values as the transactions of Prisma do', async () => {
     const at = new Date('2026-03-01T12:00:00.123Z');
     const values = (tx: Transaction): Promise<object[]> => tx.$queryRaw<object[]>`
