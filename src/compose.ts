@@ -112,8 +112,9 @@ export interface RunningServer {
   readonly port: number | undefined;
   readonly metricsPort: number;
   /**
-   * Says that it is not ready and serves on for the configured delay; then takes no new connection, ends the streams,
-   * lets requests under way finish, for 10 s at most, and closes everything.
+   * Says that it is not ready, hands the controller's work over, and serves on for the configured delay, ending each
+   * connection with its next answer; then takes no new one, ends the streams, lets requests under way finish, for 10 s at
+   * most, and closes everything.
    */
   stop(): Promise<void>;
 }
@@ -190,8 +191,9 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
     metricsPort: metricsServer.port,
     async stop() {
       readiness.shutDown();
-      // Whoever sends requests here has to notice first.
-      await pause(config.shutdownDelayMs);
+      api?.drain();
+      // Nobody has to notice before another controller can begin; whoever sends requests here has to.
+      await Promise.allSettled([controller?.stop(), pause(config.shutdownDelayMs)]);
       await open.disposeAsync();
     },
   };
@@ -201,7 +203,7 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
 async function composeController(
   config: ServerConfig,
   { core, logger, open, metrics }: EdgeDeps & { readonly metrics: Metrics },
-): Promise<Pick<Controller, 'start' | 'ready'>> {
+): Promise<Controller> {
   // Loaded only where it runs: the Kubernetes client takes longer to load than all the rest, and as much memory.
   const [{ createController }, { controllerLease }] = await Promise.all([
     import('./controller/manager.ts'),
@@ -230,11 +232,14 @@ async function composeController(
       ? undefined
       : 'no connection hears of commits: KEYFRAME_DATABASE_DIRECT_URL must lead to PostgreSQL itself, past any pooler in transaction mode';
   };
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= controller.stop());
   return {
     start() {
-      open.defer(() => controller.stop());
+      open.defer(stop);
       controller.start();
     },
+    stop,
     ready: () => controller.ready() ?? deafness(),
   };
 }

@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type RunningServer, startServer } from './compose.ts';
 import { type ServerRole, type TaskName, loadServerConfig, serverRoles, taskNames } from './config.ts';
@@ -9,6 +8,7 @@ import { ListenError } from './http/server.ts';
 import { TaskError } from './installation/task-error.ts';
 import { ApiError } from './kube/api-error.ts';
 import { type Logger, createLogger, errorFields } from './lib/logger.ts';
+import { ownRelease } from './lib/release.ts';
 import { StartError, exitCodes } from './start-error.ts';
 import { tasks } from './tasks.ts';
 import { usage } from './usage.ts';
@@ -30,7 +30,7 @@ async function main(args: readonly string[]): Promise<void> {
       process.stdout.write(usage);
       return;
     case 'version':
-      process.stdout.write(`${version()}\n`);
+      process.stdout.write(`${ownRelease()}\n`);
       return;
     default:
       await (isTask(command) ? runTask(command) : serve(command));
@@ -58,13 +58,6 @@ function readCommand(args: readonly string[]): Command {
     exitCodes.usage,
     `give one of the roles ${roles.slice(0, -1).join(', ')} or ${roles.at(-1)}; --help tells more`,
   );
-}
-
-function version(): string {
-  const { version: number } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return number;
 }
 
 async function runTask(name: TaskName): Promise<void> {

@@ -16,6 +16,8 @@ export const leaseDurationSeconds = 10;
 // just before.
 const renewDeadlineMs = 7000;
 const retryMs = 2000;
+// How often a stand-by looks whether the Lease was given up: one GET, and most of a second until it goes on.
+const lookMs = 700;
 // Two tries and more before the deadline, also where the API server answers nothing.
 const callTimeoutMs = 2500;
 // An API server that does not answer shall not keep a process that ends.
@@ -154,7 +156,8 @@ export class Leadership {
   async #attempt(): Promise<number> {
     const { random = Math.random } = this.#deps;
     // A fifth to either side, so that several do not always ask at the same time.
-    const delayMs = retryMs * (0.8 + 0.4 * random());
+    const jitter = 0.8 + 0.4 * random();
+    const delayMs = retryMs * jitter;
     try {
       const attempt = await this.#deps.lease.attempt({ timeoutMs: callTimeoutMs });
       this.#wasAnswered = true;
@@ -164,7 +167,7 @@ export class Leadership {
         return delayMs;
       }
       this.#stepBack(attempt);
-      return Math.min(delayMs, attempt.freeInMs);
+      return Math.min(lookMs * jitter, attempt.freeInMs);
     } catch (error) {
       this.#fail(error);
       return delayMs;

@@ -46,6 +46,8 @@ async function sendEvents(response: ServerResponse, stream: EventStream, stallTi
   // Gone already, or asking for the headers alone: the stream is begun all the same, so that it gives its place back.
   if (response.destroyed || response.req.method === 'HEAD') gone.abort();
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+  // A stream ends when the server does: nobody shall send the next request on its connection just then.
+  response.setHeader('Connection', 'close');
   response.flushHeaders();
   for await (const text of stream(gone.signal)) {
     if (response.destroyed) return;

@@ -40,7 +40,7 @@ export class HttpServer {
   readonly #server: Server;
   /** Each open connection with the answer under way on it, if there is one. */
   readonly #connections = new Map<Duplex, ServerResponse | undefined>();
-  #closing = false;
+  #draining = false;
 
   private constructor(handler: RequestListener, options: ListenOptions) {
     const { stallTimeoutMs = defaultStallTimeoutMs, maxConnections = defaultMaxConnections } = options;
@@ -56,7 +56,7 @@ export class HttpServer {
     this.#server.maxConnections = maxConnections;
     this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#connections.set(socket, response);
-      if (this.#closing) response.setHeader('Connection', 'close');
+      if (this.#draining) response.setHeader('Connection', 'close');
       cutWhenStalled(socket, response, stallTimeoutMs);
       response.once('close', () => {
         if (this.#connections.has(socket)) this.#connections.set(socket, undefined);
@@ -99,14 +99,24 @@ export class HttpServer {
   }
 
   /**
+   * From now on each answer ends its connection, and says so: whoever asks again comes on a new one, and so to another
+   * server where this one is no longer led to. New connections are still taken.
+   */
+  drain(): void {
+    this.#draining = true;
+    for (const response of this.#connections.values()) {
+      if (response?.headersSent === false) response.setHeader('Connection', 'close');
+    }
+  }
+
+  /**
    * Takes no new connection, lets requests under way finish and closes the other connections. What is not done after
    * `graceMs` is cut off. Resolves when no connection is left.
    */
   async close(graceMs: number): Promise<void> {
-    this.#closing = true;
+    this.drain();
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
     for (const [socket, response] of this.#connections) {
-      if (response?.headersSent === false) response.setHeader('Connection', 'close');
       // Opened ahead of need, and nothing asked on it: Node counts it as busy.
       if (response === undefined && (socket as Socket).bytesRead === 0) socket.destroy();
     }

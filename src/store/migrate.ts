@@ -1,10 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Logger } from '../lib/logger.ts';
+import { isOlderRelease, ownRelease } from '../lib/release.ts';
 import type { Database } from './database.ts';
 import { sqlState, storeError } from './prisma-errors.ts';
 
@@ -14,6 +16,10 @@ export interface MigrateOptions {
   readonly logger: Logger;
   /** For tests; the server's own migrations unless told. */
   readonly directory?: string;
+  /** For tests; the server's own release unless told. */
+  readonly release?: string;
+  /** How long a migration may wait for the locks of others; 5 minutes unless told. */
+  readonly lockPatienceMs?: number;
 }
 
 interface Migration {
@@ -34,6 +40,13 @@ const ownDirectory = fileURLToPath(new URL('../../prisma/migrations', import.met
 const migrationLock = 72_707_369;
 const lockWait = '300s';
 const undefinedTable = '42P01';
+const lockNotAvailable = '55P03';
+// Whoever comes after a migration that waits for a table waits as well, and no server waits longer than 5 s.
+const tableLockWait = '2s';
+const tableLockPauseMs = 1_000;
+const defaultLockPatienceMs = 300_000;
+// The end of a migration's name, by which servers that do not have its file know whether they can work with it.
+const oldestServer = /_since_(\d+)_(\d+)_(\d+)$/;
 
 // As Prisma writes it, so that `prisma migrate deploy` can go on where this stopped, and the other way round.
 const createHistory = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -53,9 +66,11 @@ const selectHistory =
  * Brings a database to the server's schema: every migration it lacks, in the order of their names and each in one
  * transaction. Of runners that start at once, one works and the others wait (5 minutes at most). Answers the names it
  * applied. Migrations of a newer server are left alone. Throws DomainError store_unavailable without the database,
- * conflict when the history is not ours, internal naming the migration that failed, of which nothing is left.
+ * conflict when the history is not ours or too new for this release, overloaded when others hold a table for too long,
+ * internal naming the migration that failed, of which nothing is left.
  */
-export async function migrate({ url, logger, directory = ownDirectory }: MigrateOptions): Promise<string[]> {
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const { url, logger, directory = ownDirectory, release = ownRelease() } = options;
   const migrations = await readMigrations(directory);
   const client = new pg.Client({
     connectionString: url,
@@ -72,9 +87,11 @@ export async function migrate({ url, logger, directory = ownDirectory }: Migrate
     // Asked for first: a role that may not create tables is let through where nothing is lacking.
     const { rows } = await client.query<{ table: string | null }>("SELECT to_regclass('_prisma_migrations') AS table");
     if (typeof rows[0]?.table !== 'string') await client.query(createHistory);
-    const lacking = lackingMigrations(migrations, (await client.query<AppliedMigration>(selectHistory)).rows);
+    const history = (await client.query<AppliedMigration>(selectHistory)).rows;
+    refuseTooNew(history, release);
+    const lacking = lackingMigrations(migrations, history);
     for (const migration of lacking) {
-      await apply(client, migration);
+      await applyPatiently(client, migration, options);
       logger.info({ migration: migration.name }, 'migration applied');
     }
     return lacking.map(({ name }) => name);
@@ -86,16 +103,19 @@ export async function migrate({ url, logger, directory = ownDirectory }: Migrate
 }
 
 /**
- * What keeps this server from working with the database's schema: undefined, or a sentence that says what to do.
- * Throws DomainError store_unavailable without the database.
+ * What keeps this server from working with the database's schema: undefined, or a sentence that says what to do. A newer
+ * server's migrations do not, unless one says by its name that this release is too old for it. Throws DomainError
+ * store_unavailable without the database.
  */
 export async function schemaFault(
   { pool }: Pick<Database, 'pool'>,
-  directory: string = ownDirectory,
+  { directory = ownDirectory, release = ownRelease() }: Pick<MigrateOptions, 'directory' | 'release'> = {},
 ): Promise<string | undefined> {
   const migrations = await readMigrations(directory);
   try {
-    const [lacking] = lackingMigrations(migrations, await readHistory(pool));
+    const history = await readHistory(pool);
+    refuseTooNew(history, release);
+    const [lacking] = lackingMigrations(migrations, history);
     if (lacking === undefined) return undefined;
     return `the database lacks migration ${lacking.name}: run keyframe-server migrate`;
   } catch (error) {
@@ -125,6 +145,19 @@ async function readHistory(pool: pg.Pool): Promise<AppliedMigration[]> {
   }
 }
 
+/** Throws conflict where a newer server has taken away what this release still uses. */
+function refuseTooNew(history: readonly AppliedMigration[], release: string): void {
+  for (const { migration_name: name } of history) {
+    const [, ...numbers] = oldestServer.exec(name) ?? [];
+    const oldest = numbers.join('.');
+    if (oldest === '' || !isOlderRelease(release, oldest)) continue;
+    throw new DomainError(
+      'conflict',
+      `a newer server has changed the database for servers from ${oldest} on (migration ${name}), and this one is ${release}: run ${oldest} or a later release`,
+    );
+  }
+}
+
 function lackingMigrations(migrations: readonly Migration[], history: readonly AppliedMigration[]): Migration[] {
   const applied = new Map(history.map((row) => [row.migration_name, row]));
   return migrations.filter(({ name, checksum }) => {
@@ -146,10 +179,30 @@ function lackingMigrations(migrations: readonly Migration[], history: readonly A
   });
 }
 
+/** Applies one migration, giving way to whoever holds a lock on its tables, so that nobody waits for long behind it. */
+async function applyPatiently(client: pg.Client, migration: Migration, options: MigrateOptions): Promise<void> {
+  const { logger, lockPatienceMs = defaultLockPatienceMs } = options;
+  const deadlineMs = performance.now() + lockPatienceMs;
+  for (;;) {
+    try {
+      await apply(client, migration);
+      return;
+    } catch (error) {
+      if (sqlState(error) !== lockNotAvailable) throw error;
+      if (performance.now() >= deadlineMs) {
+        const detail = `migration ${migration.name} waits for a table that another session has locked: end that session (pg_stat_activity), and try again`;
+        throw new DomainError('overloaded', detail, { cause: error });
+      }
+    }
+    logger.info({ migration: migration.name }, 'a migration waits for a locked table');
+    await pause(tableLockPauseMs);
+  }
+}
+
 /** Applies one migration with its line of history. The script goes as it is: PostgreSQL finds its statements itself. */
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   try {
-    await client.query('BEGIN');
+    await client.query(`BEGIN; SET LOCAL lock_timeout = '${tableLockWait}'`);
     await client.query(sql);
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
@@ -161,6 +214,8 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
     await client.query('ROLLBACK').catch(() => {});
     const failure = storeError(error);
     if (failure instanceof DomainError && failure.code === 'store_unavailable') throw failure;
+    // Undone as a whole, and worth another try.
+    if (sqlState(error) === lockNotAvailable) throw failure;
     const state = sqlState(error);
     throw new DomainError(
       'internal',

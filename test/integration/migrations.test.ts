@@ -1,27 +1,27 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { createLogger } from '../../src/lib/logger.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate, schemaFault } from '../../src/store/migrate.ts';
+import { addMigration, copyMigrations, migrationNames, ownMigrations } from '../support/own-migrations.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { readSchema, schemaDrift } from '../support/schema-engine.ts';
 
 const logger = createLogger('silent');
-const ownMigrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
-const undo: (() => Promise<unknown>)[] = [];
+let resources: AsyncDisposableStack;
 
-afterEach(async () => {
-  for (const step of undo.splice(0).toReversed()) await step();
+beforeEach(() => {
+  resources = new AsyncDisposableStack();
 });
+
+afterEach(() => resources.disposeAsync());
 
 async function emptyDatabase(): Promise<TestDatabase> {
   const database = await createEmptyDatabase();
-  undo.push(() => database.drop());
+  resources.defer(() => database.drop());
   return database;
 }
 
@@ -31,27 +31,8 @@ async function migratedDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-/** A copy of the migrations that a test may change. */
-async function ownCopy(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'keyframe-migrations-'));
-  undo.push(() => rm(directory, { recursive: true }));
-  await cp(ownMigrations, directory, { recursive: true });
-  return directory;
-}
-
-async function addMigration(directory: string, name: string, sql: string): Promise<void> {
-  await cp(join(ownMigrations, await firstName()), join(directory, name), { recursive: true });
-  await writeFile(join(directory, name, 'migration.sql'), sql);
-}
-
-async function ownNames(): Promise<string[]> {
-  const entries = await readdir(ownMigrations, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return names.sort();
-}
-
 async function firstName(): Promise<string> {
-  const [first = ''] = await ownNames();
+  const [first = ''] = await migrationNames();
   return first;
 }
 
@@ -68,7 +49,7 @@ async function query<Row extends object>(url: string, sql: string): Promise<Row[
 async function faultOf(url: string, directory?: string): Promise<string | undefined> {
   const database = openDatabase({ url, poolSize: 2 });
   try {
-    return await schemaFault(database, directory);
+    return await schemaFault(database, directory === undefined ? {} : { directory });
   } finally {
     await database.close();
   }
@@ -180,7 +161,7 @@ describe('the migration runner', () => {
   test('applies every migration once, in the history that Prisma keeps', async () => {
     const { url } = await emptyDatabase();
     const applied = await migrate({ url, logger });
-    expect(applied).toEqual(await ownNames());
+    expect(applied).toEqual(await migrationNames());
     expect(await migrate({ url, logger })).toEqual([]);
     const rows = await query(
       url,
@@ -198,13 +179,13 @@ describe('the migration runner', () => {
   test('runners that start at once apply each migration once', async () => {
     const { url } = await emptyDatabase();
     const applied = await Promise.all([1, 2, 3].map(() => migrate({ url, logger })));
-    expect(applied.flat().sort()).toEqual(await ownNames());
+    expect(applied.flat().sort()).toEqual(await migrationNames());
     expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength(applied.flat().length);
   });
 
   test('a migration whose file was changed after it was applied is refused, and nothing else is applied', async () => {
     const { url } = await migratedDatabase();
-    const directory = await ownCopy();
+    const directory = await copyMigrations(resources);
     const file = join(directory, await firstName(), 'migration.sql');
     await writeFile(file, `${await readFile(file, 'utf8')}\n-- one more line\n`);
     await addMigration(directory, '99990101000000_next', 'CREATE TABLE next (id int)');
@@ -216,7 +197,7 @@ describe('the migration runner', () => {
 
   test('a migration that fails leaves nothing, and those before it stay', async () => {
     const { url } = await emptyDatabase();
-    const directory = await ownCopy();
+    const directory = await copyMigrations(resources);
     await addMigration(directory, '99990101000000_good', 'CREATE TABLE good (id int)');
     await addMigration(
       directory,
@@ -231,7 +212,7 @@ describe('the migration runner', () => {
     expect((failure as Error).message).not.toContain('4711');
     const tables = await query(url, `SELECT relname FROM pg_class WHERE relname IN ('good', 'half')`);
     expect(tables).toEqual([{ relname: 'good' }]);
-    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength((await ownNames()).length + 1);
+    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength((await migrationNames()).length + 1);
     // Mended, it goes on where it stopped.
     await writeFile(join(directory, '99990102000000_bad', 'migration.sql'), 'CREATE TABLE half (id int)');
     expect(await migrate({ url, logger, directory })).toEqual(['99990102000000_bad']);
@@ -239,12 +220,12 @@ describe('the migration runner', () => {
 
   test('a migration whose line of history cannot be written leaves nothing either', async () => {
     const { url } = await migratedDatabase();
-    const directory = await ownCopy();
+    const directory = await copyMigrations(resources);
     const sql = 'CREATE TABLE unrecorded (id int); DROP TABLE _prisma_migrations';
     await addMigration(directory, '99990101000000_unrecorded', sql);
     await expect(migrate({ url, logger, directory })).rejects.toMatchObject({ code: 'internal' });
     expect(await query(url, `SELECT FROM pg_class WHERE relname = 'unrecorded'`)).toHaveLength(0);
-    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength((await ownNames()).length);
+    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength((await migrationNames()).length);
   });
 
   test('a migration that another tool left unfinished is refused', async () => {
@@ -256,7 +237,7 @@ describe('the migration runner', () => {
 
   test('migrations of a newer server are left alone', async () => {
     const { url } = await emptyDatabase();
-    const directory = await ownCopy();
+    const directory = await copyMigrations(resources);
     await addMigration(directory, '99990101000000_newer', 'CREATE TABLE newer (id int)');
     await migrate({ url, logger, directory });
     expect(await migrate({ url, logger })).toEqual([]);

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+
+/** The release of this program, as package.json has it. */
+export function ownRelease(): string {
+  // The same from src/lib and from dist/lib.
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Whether one release, such as 0.10.2, comes before another one. What stands behind a hyphen does not count. */
+export function isOlderRelease(release: string, than: string): boolean {
+  const [parts, others] = [numbersOf(release), numbersOf(than)];
+  const index = parts.findIndex((part, at) => part !== others[at]);
+  return index >= 0 && (parts[index] ?? 0) < (others[index] ?? 0);
+}
+
+function numbersOf(release: string): number[] {
+  const [numbers = ''] = release.split('-');
+  return numbers.split('.').map(Number);
+}
