@@ -120,6 +120,7 @@ export interface RunningServer {
 }
 
 const graceMs = 10_000;
+const hearingLimitMs = 5_000;
 
 /**
  * Starts everything that the role needs; what was begun is closed again if something fails. Throws StartError, ListenError
@@ -174,7 +175,7 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
   const controller = config.role === 'api' ? undefined : await composeController(config, { ...deps, metrics });
   const readiness = new Readiness({
     clock: systemClock,
-    checks: [() => schemaFault(core.database), () => Promise.resolve(controller?.ready())],
+    checks: [() => schemaFault(core.database), untilHearing(core.feed), () => Promise.resolve(controller?.ready())],
   });
   const metricsServer = await listen(createMetricsApp({ logger, metrics, readiness }), config, 'METRICS_PORT', open);
   const { authentication, auditLog } = core;
@@ -196,6 +197,19 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
       await Promise.allSettled([controller?.stop(), pause(config.shutdownDelayMs)]);
       await open.disposeAsync();
     },
+  };
+}
+
+/**
+ * Whoever is led to a server that has just become ready may ask for a stream of changes first: so it waits until commits
+ * are heard, but not for ever, for all the rest works without.
+ */
+function untilHearing(feed: Pick<ChangeFeed, 'ready'>): () => Promise<string | undefined> {
+  const untilMs = steadyNow() + hearingLimitMs;
+  let isWaiting = true;
+  return () => {
+    isWaiting &&= !feed.ready && steadyNow() < untilMs;
+    return Promise.resolve(isWaiting ? 'no connection hears of commits yet' : undefined);
   };
 }
 
