@@ -60,10 +60,17 @@ function statementFindings(stmt: Node, made: Made): Finding[] {
   if ('CreateStmt' in stmt) return createFindings(stmt.CreateStmt, made);
   if ('AlterTableStmt' in stmt) return alterFindings(stmt.AlterTableStmt, made);
   if ('IndexStmt' in stmt) return indexFindings(stmt.IndexStmt, made);
-  if ('DropStmt' in stmt) return dropFindings(stmt.DropStmt);
+  if ('CreateTrigStmt' in stmt) {
+    const { trigname, relation } = stmt.CreateTrigStmt;
+    return made.tables.has(relation?.relname ?? '') ? [] : [change(`TRIGGER ${trigname} on ${relation?.relname}`)];
+  }
+  return 'DropStmt' in stmt ? dropFindings(stmt.DropStmt) : otherFindings(stmt);
+}
+
+function otherFindings(stmt: Node): Finding[] {
   if ('RenameStmt' in stmt) {
     const { renameType = '', relation, subname } = stmt.RenameStmt;
-    return [contraction(`RENAME ${[typeName(renameType), dotted(relation?.relname, subname)].join(' ').trim()}`)];
+    return [contraction(dense(['RENAME', typeName(renameType), dotted(relation?.relname, subname)]))];
   }
   if ('AlterEnumStmt' in stmt) {
     const { typeName: type, oldVal, newVal } = stmt.AlterEnumStmt;
@@ -73,10 +80,6 @@ function statementFindings(stmt: Node, made: Made): Finding[] {
   if ('CreateFunctionStmt' in stmt) {
     const { replace, funcname } = stmt.CreateFunctionStmt;
     return replace === true ? [change(`REPLACE FUNCTION ${lastName(funcname)}`)] : [];
-  }
-  if ('CreateTrigStmt' in stmt) {
-    const { trigname, relation } = stmt.CreateTrigStmt;
-    return made.tables.has(relation?.relname ?? '') ? [] : [change(`TRIGGER ${trigname} on ${relation?.relname}`)];
   }
   const [kind = ''] = Object.keys(stmt);
   return (harmless as readonly string[]).includes(kind) ? [] : [change(kind.replace(/Stmt$/, '').toUpperCase())];
@@ -123,28 +126,26 @@ function alterFindings({ relation, cmds = [], objtype }: AlterTableStmt, made: M
   });
 }
 
+const commandWords: Readonly<Partial<Record<NonNullable<AlterTableCmd['subtype']>, Finding>>> = {
+  AT_DropColumn: contraction('DROP COLUMN'),
+  AT_AlterColumnType: contraction('ALTER TYPE'),
+  AT_SetNotNull: contraction('SET NOT NULL'),
+  AT_DropNotNull: change('DROP NOT NULL'),
+  AT_DropConstraint: contraction('DROP CONSTRAINT'),
+};
+
 function commandFindings(table: string, { subtype, name, def }: AlterTableCmd, made: Made): Finding[] {
-  const column = `${table}.${name}`;
-  switch (subtype) {
-    case 'AT_AddColumn':
-      return def !== undefined && 'ColumnDef' in def ? columnFindings(table, def.ColumnDef, made) : [];
-    case 'AT_AddConstraint':
-      return def !== undefined && 'Constraint' in def ? constraintFindings(table, def.Constraint, made) : [];
-    case 'AT_DropColumn':
-      return [contraction(`DROP COLUMN ${column}`)];
-    case 'AT_AlterColumnType':
-      return [contraction(`ALTER TYPE ${column}`)];
-    case 'AT_SetNotNull':
-      return [contraction(`SET NOT NULL ${column}`)];
-    case 'AT_DropNotNull':
-      return [change(`DROP NOT NULL ${column}`)];
-    case 'AT_DropConstraint':
-      return [contraction(`DROP CONSTRAINT ${column}`)];
-    case 'AT_ColumnDefault':
-      return [def === undefined ? contraction(`DROP DEFAULT ${column}`) : change(`SET DEFAULT ${column}`)];
-    default:
-      return harmlessCommands.includes(subtype) ? [] : [change(`${subtype} ${name === undefined ? table : column}`)];
+  if (def !== undefined && 'ColumnDef' in def && subtype === 'AT_AddColumn') {
+    return columnFindings(table, def.ColumnDef, made);
   }
+  if (def !== undefined && 'Constraint' in def) return constraintFindings(table, def.Constraint, made);
+  const place = dotted(table, name);
+  if (subtype === 'AT_ColumnDefault') {
+    return [def === undefined ? contraction(`DROP DEFAULT ${place}`) : change(`SET DEFAULT ${place}`)];
+  }
+  if (harmlessCommands.includes(subtype)) return [];
+  const known = subtype === undefined ? undefined : commandWords[subtype];
+  return [known === undefined ? change(`${subtype} ${place}`) : { ...known, what: `${known.what} ${place}` }];
 }
 
 function columnFindings(table: string, definition: ColumnDef, made: Made): Finding[] {
@@ -185,14 +186,25 @@ const refusing = {
 
 /** A constraint on a table that an older server writes; columns which that leaves null are none of its business. */
 function constraintFindings(table: string, constraint: Constraint, made: Made): Finding[] {
-  const { contype, conname, keys = [], fk_attrs: foreign = [], raw_expr: expression } = constraint;
+  const { contype, conname, raw_expr: expression } = constraint;
   const word = (refusing as Readonly<Record<string, string | undefined>>)[contype ?? ''];
   if (word === undefined) return [];
-  const columns = contype === 'CONSTR_CHECK' ? columnsIn(expression) : [...keys, ...foreign].map(textOf);
-  const areNull = columns.length > 0 && columns.every((column) => made.columns.has(`${table}.${column}`));
-  const what = `${word} ${conname ?? ''} on ${table}`.replace('  ', ' ');
-  if (!areNull || constraint.nulls_not_distinct === true) return [contraction(what)];
+  const columns = contype === 'CONSTR_CHECK' ? columnsIn(expression) : keysOf(constraint);
+  const what = dense([word, conname, 'on', table]);
+  if (!areLeftNull(table, columns, made) || constraint.nulls_not_distinct === true) return [contraction(what)];
   return contype === 'CONSTR_CHECK' ? [change(what)] : deletionFindings(table, constraint, made);
+}
+
+function keysOf({ keys = [], fk_attrs: foreign = [] }: Constraint): string[] {
+  return [...keys, ...foreign].map(textOf);
+}
+
+function areLeftNull(table: string, columns: readonly string[], { columns: made }: Made): boolean {
+  return columns.length > 0 && columns.every((column) => made.has(`${table}.${column}`));
+}
+
+function dense(words: readonly (string | undefined)[]): string {
+  return words.filter((word) => word !== undefined && word !== '').join(' ');
 }
 
 interface Index {
@@ -208,9 +220,7 @@ function indexFindings({ idxname, relation, unique, indexParams = [], ...index }
   if (made.tables.has(table)) return [];
   // Nobody can write to the table while it is built.
   if (unique !== true) return [change(`INDEX ${idxname} on ${table}`)];
-  const areNull = indexParams.every(
-    (node) => 'IndexElem' in node && made.columns.has(`${table}.${node.IndexElem.name}`),
-  );
+  const areNull = areLeftNull(table, indexParams.map(textOf), made);
   const what = `UNIQUE INDEX ${idxname} on ${table}`;
   return [areNull && index.nulls_not_distinct !== true ? change(what) : contraction(what)];
 }
@@ -241,6 +251,7 @@ function textOf(node: Node): string {
   if ('String' in node) return node.String.sval ?? '';
   if ('List' in node) return (node.List.items ?? []).map(textOf).join('.');
   if ('TypeName' in node) return lastName(node.TypeName.names);
+  if ('IndexElem' in node) return node.IndexElem.name ?? '';
   if ('ObjectWithArgs' in node) return lastName(node.ObjectWithArgs.objname);
   return '';
 }

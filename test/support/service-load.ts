@@ -103,7 +103,7 @@ export class ServiceLoad {
     const ended = Promise.all(this.#running);
     // The watch alone does not end by itself.
     await pause(500);
-    await watch?.close();
+    watch?.close();
     await ended;
     for (const agent of this.#agents) agent.destroy();
   }

@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** A schema of a CustomResourceDefinition, as far as it is looked into here. */
+export interface DefinitionSchema {
+  readonly [keyword: string]: unknown;
+  readonly properties?: Readonly<Record<string, DefinitionSchema>>;
+  readonly items?: DefinitionSchema;
+  readonly additionalProperties?: DefinitionSchema | boolean;
+  readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly 'x-kubernetes-validations'?: readonly { readonly rule: string; readonly optionalOldSelf?: boolean }[];
+}
+
+export interface Definition {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly group: string;
+    readonly scope: string;
+    readonly names: Readonly<Record<string, unknown>>;
+    readonly conversion?: unknown;
+    readonly versions: readonly DefinitionVersion[];
+  };
+}
+
+export interface DefinitionVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly subresources?: object;
+  readonly schema: { readonly openAPIV3Schema: DefinitionSchema };
+}
+
+/**
+ * What of the present definitions breaks objects, clients or updates that the released ones allowed, as sentences. A
+ * keyword that is not known here is one too, where it is not as it was.
+ */
+export function definitionFaults(released: readonly Definition[], present: readonly Definition[]): string[] {
+  return released.flatMap((before) => {
+    const now = present.find(({ metadata }) => metadata.name === before.metadata.name);
+    const name = before.metadata.name;
+    return now === undefined ? [`${name} is gone`] : kindFaults(before, now).map((fault) => `${name}: ${fault}`);
+  });
+}
+
+function kindFaults({ spec: before }: Definition, { spec: now }: Definition): string[] {
+  const fixed = (['group', 'scope', 'conversion'] as const).filter((key) => !isDeepStrictEqual(before[key], now[key]));
+  const names = Object.entries(before.names).filter(([key, value]) => !isKept(value, now.names[key]));
+  const versions = before.versions.flatMap((version) => {
+    const same = now.versions.find(({ name }) => name === version.name);
+    return same === undefined ? [`version ${version.name} is gone`] : versionFaults(version, same);
+  });
+  const changed = [...fixed, ...names.map(([key]) => `names.${key}`)];
+  return [...changed.map((key) => `${key} was changed`), ...versions];
+}
+
+/** Lists may get longer. */
+function isKept(before: unknown, now: unknown): boolean {
+  if (!Array.isArray(before)) return isDeepStrictEqual(before, now);
+  return Array.isArray(now) && before.every((entry) => now.includes(entry));
+}
+
+function versionFaults(before: DefinitionVersion, now: DefinitionVersion): string[] {
+  const subresources = Object.keys(before.subresources ?? {}).filter((key) => !(key in (now.subresources ?? {})));
+  return [
+    ...(before.served && !now.served ? ['is no longer served'] : []),
+    ...(before.storage === now.storage ? [] : ['is stored in another version']),
+    ...subresources.map((key) => `has no subresource ${key}`),
+    ...schemaFaults(before.schema.openAPIV3Schema, now.schema.openAPIV3Schema, ''),
+  ].map((fault) => `${before.name} ${fault}`);
+}
+
+// For people alone.
+const told = ['description', 'title', 'example', 'externalDocs'];
+const lowerBounds = ['minimum', 'minLength', 'minItems', 'minProperties'];
+const upperBounds = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
+// May go, but not change or come.
+const patterns = ['pattern', 'format'];
+const judgedBelow = ['properties', 'items', 'additionalProperties', 'required', 'enum', 'x-kubernetes-validations'];
+
+function schemaFaults(before: DefinitionSchema, now: DefinitionSchema, path: string): string[] {
+  const keywords = new Set([...Object.keys(before), ...Object.keys(now)]);
+  const plain = [...keywords].filter((keyword) => isBroken(keyword, before[keyword], now[keyword]));
+  const here = [
+    ...plain.map((keyword) => `${keyword} was ${before[keyword] === undefined ? 'added' : 'changed'}`),
+    ...requiredFaults(before, now),
+    ...enumFaults(before, now),
+    ...ruleFaults(before, now),
+  ];
+  return [
+    ...here.map((fault) => `${path === '' ? 'the resource' : path}: ${fault}`),
+    ...innerFaults(before, now, path),
+  ];
+}
+
+function isBroken(keyword: string, before: unknown, now: unknown): boolean {
+  if (told.includes(keyword) || judgedBelow.includes(keyword) || isDeepStrictEqual(before, now)) return false;
+  if (lowerBounds.includes(keyword)) return now !== undefined && Number(now) > Number(before ?? -Infinity);
+  if (upperBounds.includes(keyword)) return now !== undefined && Number(now) < Number(before ?? Infinity);
+  if (patterns.includes(keyword)) return now !== undefined;
+  return true;
+}
+
+function requiredFaults(
+  { required: before = [] }: DefinitionSchema,
+  { required: now = [] }: DefinitionSchema,
+): string[] {
+  return now.filter((name) => !before.includes(name)).map((name) => `${name} is required now`);
+}
+
+function enumFaults({ enum: before }: DefinitionSchema, { enum: now }: DefinitionSchema): string[] {
+  if (now === undefined) return [];
+  if (before === undefined) return ['enum was added'];
+  return before.filter((value) => !now.includes(value)).map((value) => `enum has no ${String(value)} any more`);
+}
+
+/** A new rule may bind only what is changed: one that sees the old value, and holds for objects that broke it before. */
+function ruleFaults(before: DefinitionSchema, now: DefinitionSchema): string[] {
+  const known = new Set((before['x-kubernetes-validations'] ?? []).map(({ rule }) => rule.trim()));
+  return (now['x-kubernetes-validations'] ?? [])
+    .filter(
+      ({ rule, optionalOldSelf }) => !known.has(rule.trim()) && !(optionalOldSelf === true && /\boldSelf\b/.test(rule)),
+    )
+    .map(({ rule }) => `has a new rule without ratcheting: ${rule.trim()}`);
+}
+
+function innerFaults(before: DefinitionSchema, now: DefinitionSchema, path: string): string[] {
+  const properties = Object.entries(before.properties ?? {}).flatMap(([name, schema]) => {
+    const inner = `${path}.${name}`;
+    const same = now.properties?.[name];
+    return same === undefined ? [`${inner} is gone`] : schemaFaults(schema, same, inner);
+  });
+  return [...properties, ...eachFaults(before.items, now.items, `${path}[]`), ...valueFaults(before, now, `${path}{}`)];
+}
+
+function eachFaults(before: DefinitionSchema | undefined, now: DefinitionSchema | undefined, path: string): string[] {
+  if (before === undefined && now === undefined) return [];
+  return before === undefined || now === undefined ? [`${path} was added or is gone`] : schemaFaults(before, now, path);
+}
+
+function valueFaults(before: DefinitionSchema, now: DefinitionSchema, path: string): string[] {
+  const [old, present] = [before.additionalProperties, now.additionalProperties];
+  if (typeof old === 'object' && typeof present === 'object') return schemaFaults(old, present, path);
+  return isDeepStrictEqual(old, present) ? [] : [`${path} was added or is gone`];
+}

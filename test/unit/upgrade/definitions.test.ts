@@ -1,0 +1,233 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { type Definition, definitionFaults, type DefinitionSchema } from '../../support/definition-changes.ts';
+import {
+  readDefinitions,
+  releasedDefinitionsFolder,
+  releasedObjects,
+  releasedVersions,
+} from '../../support/released.ts';
+
+const present = readDefinitions(join(checkoutDirectory, 'crds'));
+
+describe.each(releasedVersions())('the definitions of release %s', (release) => {
+  const released = readDefinitions(releasedDefinitionsFolder(release));
+
+  test('allow nothing that the present ones do not', () => {
+    expect(released.length).toBeGreaterThanOrEqual(5);
+    expect(definitionFaults(released, present)).toEqual([]);
+  });
+
+  test('have resources kept of them, with each field of each spec', () => {
+    const objects = releasedObjects(release);
+    const unused = released.flatMap((definition) => {
+      const ours = objects.filter(({ kind }) => kind === definition.spec.names['kind']);
+      return schemasOf(definition).flatMap(({ properties: { spec } = {} }) =>
+        unusedPaths(
+          spec,
+          ours.map((one) => one.spec),
+          '',
+        ),
+      );
+    });
+    expect(unused).toEqual([]);
+  });
+});
+
+function schemasOf({ spec }: Definition): DefinitionSchema[] {
+  return spec.versions.map(({ schema }) => schema.openAPIV3Schema);
+}
+
+/** The properties of a schema that none of the values has. */
+function unusedPaths(schema: DefinitionSchema | undefined, values: readonly unknown[], path: string): string[] {
+  if (schema?.items !== undefined) return unusedPaths(schema.items, values.flat(), `${path}[]`);
+  return Object.entries(schema?.properties ?? {}).flatMap(([name, inner]) => {
+    const found = values.flatMap((value) => (value as Record<string, unknown> | undefined)?.[name] ?? []);
+    return found.length === 0 ? [`${path}.${name}`] : unusedPaths(inner, [found].flat(), `${path}.${name}`);
+  });
+}
+
+test('a kept resource that lacks a field is noticed', () => {
+  const schema = { properties: { a: { items: { properties: { b: {}, c: {} } } }, d: {} } };
+  expect(unusedPaths(schema, [{ a: [{ b: 1 }] }], 'spec')).toEqual(['spec.a[].c', 'spec.d']);
+});
+
+describe('a planted change is found:', () => {
+  type Mutable = { [key: string]: Mutable };
+  const released = readDefinitions(releasedDefinitionsFolder('0.1.0'));
+  const kinds = ['secretsyncs', 'servicetokens'];
+
+  /** The faults of definitions in which one thing was changed; `edit` gets those of SecretSync and of ServiceToken. */
+  function faultsAfter(edit: (...definitions: { root: Mutable; spec: Mutable }[]) => void): string[] {
+    const changed = readDefinitions(releasedDefinitionsFolder('0.1.0'));
+    const found = kinds.map((plural) => {
+      const definition = changed.find(({ metadata }) => metadata.name === `${plural}.keyframe.dev`);
+      const root = definition?.spec as unknown as Mutable;
+      const schema = definition === undefined ? undefined : schemasOf(definition)[0];
+      return { root, spec: schema?.properties?.['spec'] as unknown as Mutable };
+    });
+    edit(...found);
+    return definitionFaults(released, changed).map((fault) => fault.replace(/^(\w+)\.keyframe\.dev: /, '$1 '));
+  }
+
+  /** Walks to a part of a schema, and changes it there. */
+  const at = (part: Mutable | undefined, path: string): Mutable => {
+    const found = path.split('.').reduce<Mutable | undefined>((inner, key) => inner?.[key], part);
+    if (found === undefined) throw new Error(`there is no ${path}`);
+    return found;
+  };
+  const set = (part: Mutable | undefined, path: string, change: object): void =>
+    void Object.assign(path === '' ? (part ?? {}) : at(part, path), change);
+
+  test('none where nothing, or only what is harmless, was changed', () => {
+    expect(faultsAfter(() => undefined)).toEqual([]);
+    const harmless = faultsAfter((sync, token) => {
+      set(sync?.spec, 'properties', { further: { type: 'string', default: 'x', enum: ['x'] } });
+      set(sync?.spec, 'properties.target.properties.type', {
+        enum: [
+          'Opaque',
+          'kubernetes.io/basic-auth',
+          'kubernetes.io/dockercfg',
+          'kubernetes.io/dockerconfigjson',
+          'kubernetes.io/ssh-auth',
+          'kubernetes.io/tls',
+          'example.com/new',
+        ],
+      });
+      set(token?.spec, 'properties.organization', { maxLength: 64, minLength: 0, description: 'Other words.' });
+      delete token?.spec['properties']?.['expiresIn']?.['pattern'];
+      token?.spec['x-kubernetes-validations'] &&
+        (token.spec['x-kubernetes-validations'] as unknown as object[]).push({
+          rule: '!oldSelf.hasValue() || self.scope == oldSelf.value().scope',
+          optionalOldSelf: true,
+        });
+      set(token?.root['names'], '', { shortNames: ['ktoken', 'kt'] });
+    });
+    expect(harmless).toEqual([]);
+  });
+
+  const plants: [string, Parameters<typeof faultsAfter>[0], string][] = [
+    [
+      'a property is gone',
+      ({ spec } = { root: {}, spec: {} }) => void delete spec['properties']?.['suspend'],
+      'secretsyncs v1alpha1 .spec.suspend is gone',
+    ],
+    [
+      'a type is another one',
+      (sync) => set(sync?.spec, 'properties.revision', { type: 'string' }),
+      'secretsyncs v1alpha1 .spec.revision: type was changed',
+    ],
+    [
+      'an enum is narrower',
+      (_, token) => set(token?.spec, 'properties.permission', { enum: ['Read'] }),
+      'servicetokens v1alpha1 .spec.permission: enum has no ReadWrite any more',
+    ],
+    [
+      'an enum comes',
+      (_, token) => set(token?.spec, 'properties.secretName', { enum: ['a'] }),
+      'servicetokens v1alpha1 .spec.secretName: enum was added',
+    ],
+    [
+      'something more is required',
+      (sync) => set(sync?.spec, '', { required: ['environmentRef', 'tokenRef'] }),
+      'secretsyncs v1alpha1 .spec: tokenRef is required now',
+    ],
+    [
+      'a pattern is another one',
+      (_, token) => set(token?.spec, 'properties.expiresIn', { pattern: '^[0-9]+h$' }),
+      'servicetokens v1alpha1 .spec.expiresIn: pattern was changed',
+    ],
+    [
+      'a pattern comes',
+      (_, token) => set(token?.spec, 'properties.secretName', { pattern: '^a' }),
+      'servicetokens v1alpha1 .spec.secretName: pattern was added',
+    ],
+    [
+      'a maximum is lower',
+      (sync) => set(sync?.spec, 'properties.keys.properties.include', { maxItems: 255 }),
+      'secretsyncs v1alpha1 .spec.keys.include: maxItems was changed',
+    ],
+    [
+      'a minimum is higher',
+      (sync) => set(sync?.spec, 'properties.revision', { minimum: 2 }),
+      'secretsyncs v1alpha1 .spec.revision: minimum was changed',
+    ],
+    [
+      'a default is another one',
+      (_, token) => set(token?.spec, 'properties.permission', { default: 'ReadWrite' }),
+      'servicetokens v1alpha1 .spec.permission: default was changed',
+    ],
+    [
+      'a default comes',
+      (_, token) => set(token?.spec, 'properties.expiresIn', { default: '1h' }),
+      'servicetokens v1alpha1 .spec.expiresIn: default was added',
+    ],
+    [
+      'a default goes',
+      (_, token) => void delete token?.spec['properties']?.['permission']?.['default'],
+      'servicetokens v1alpha1 .spec.permission: default was changed',
+    ],
+    [
+      'a rule comes',
+      (_, token) =>
+        (token?.spec['x-kubernetes-validations'] as unknown as object[]).push({ rule: 'has(self.expiresIn)' }),
+      'servicetokens v1alpha1 .spec: has a new rule without ratcheting: has(self.expiresIn)',
+    ],
+    [
+      'a rule about changes comes',
+      (_, token) => (token?.spec['x-kubernetes-validations'] as unknown as object[]).push({ rule: 'self == oldSelf' }),
+      'servicetokens v1alpha1 .spec: has a new rule without ratcheting: self == oldSelf',
+    ],
+    [
+      'what a map’s values may be is narrower',
+      (sync) => set(sync?.spec, 'properties.target.properties.labels.additionalProperties', { maxLength: 62 }),
+      'secretsyncs v1alpha1 .spec.target.labels{}: maxLength was changed',
+    ],
+    [
+      'what a list’s entries may be is narrower',
+      (sync) => set(sync?.spec, 'properties.keys.properties.rename.items.properties.from', { maxLength: 9 }),
+      'secretsyncs v1alpha1 .spec.keys.rename[].from: maxLength was changed',
+    ],
+    [
+      'a list merges in another way',
+      (sync) => set(sync?.spec, 'properties.keys.properties.rename', { 'x-kubernetes-list-type': 'atomic' }),
+      'secretsyncs v1alpha1 .spec.keys.rename: x-kubernetes-list-type was changed',
+    ],
+    [
+      'a keyword comes that nobody has judged',
+      (_, token) => set(token?.spec, 'properties.secretName', { not: { enum: ['x'] } }),
+      'servicetokens v1alpha1 .spec.secretName: not was added',
+    ],
+    [
+      'a version is not served',
+      (sync) => set(sync?.root, 'versions.0', { served: false }),
+      'secretsyncs v1alpha1 is no longer served',
+    ],
+    [
+      'another version is stored',
+      (sync) => set(sync?.root, 'versions.0', { storage: false }),
+      'secretsyncs v1alpha1 is stored in another version',
+    ],
+    ['a version is gone', (sync) => set(sync?.root, '', { versions: [] }), 'secretsyncs version v1alpha1 is gone'],
+    [
+      'status is no subresource',
+      (sync) => void delete sync?.root['versions']?.['0']?.['subresources'],
+      'secretsyncs v1alpha1 has no subresource status',
+    ],
+    [
+      'a short name goes',
+      (sync) => set(sync?.root, 'names', { shortNames: [] }),
+      'secretsyncs names.shortNames was changed',
+    ],
+    ['the scope is another one', (sync) => set(sync?.root, '', { scope: 'Cluster' }), 'secretsyncs scope was changed'],
+  ];
+
+  test.each(plants)('%s', (_what, edit, fault) => {
+    expect(faultsAfter(edit)).toEqual([fault]);
+  });
+
+  test('a kind is gone', () => {
+    expect(definitionFaults(released, released.slice(1))).toEqual([`${released[0]?.metadata.name} is gone`]);
+  });
+});
