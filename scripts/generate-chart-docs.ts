@@ -92,7 +92,8 @@ leaves it out; resources that hang then are let go by \`kubectl patch … --type
 ## Rights
 
 What the controller may do stands in [files/](files). With \`watchNamespaces\` its rights on Secrets are a Role in each of
-these namespaces, and nothing is granted cluster-wide but AccessGrants, SecretEnvironments and the list of namespaces.
+these namespaces, and nothing is granted cluster-wide but AccessGrants, SecretEnvironments and the list of namespaces; Events about
+AccessGrants and SecretEnvironments are recorded in the namespace \`default\`, by a Role there.
 
 The Jobs and the pod of \`helm test\` have accounts and rights of their own, which are there only while they run: \`init\` may
 create Secrets in the release's namespace and read those that it makes; \`pre-delete\` may list and patch the kinds with

@@ -51,7 +51,12 @@ export async function requestToken(
 
 /** A list of RBAC rules that the chart ships. */
 function chartRules(
-  file: 'controller-rules.yaml' | 'controller-cluster-rules.yaml' | 'lease-rules.yaml' | 'rollout-rules.yaml',
+  file:
+    | 'controller-rules.yaml'
+    | 'controller-cluster-rules.yaml'
+    | 'event-rules.yaml'
+    | 'lease-rules.yaml'
+    | 'rollout-rules.yaml',
 ): unknown {
   return parse(readFileSync(join(checkoutDirectory, 'charts', 'keyframe', 'files', file), 'utf8'));
 }
@@ -67,6 +72,15 @@ export async function allowLease(
     rules: chartRules('lease-rules.yaml'),
     account,
   });
+}
+
+/** Lets a ServiceAccount record Events about what belongs to no namespace; answers the paths of what gives it that. */
+export async function allowClusterEvents(
+  client: KubeHttp,
+  account: { namespace: string; name: string },
+): Promise<string[]> {
+  const role = `keyframe-controller-events-${account.namespace}`;
+  return await bindRole(client, 'default', { role, rules: chartRules('event-rules.yaml'), account });
 }
 
 /** Lets a ServiceAccount restart the workloads of a namespace. */
@@ -86,14 +100,16 @@ async function bindRole(
   client: KubeHttp,
   namespace: string,
   { role, rules, account }: { role: string; rules: unknown; account: { namespace: string; name: string } },
-): Promise<void> {
+): Promise<string[]> {
   const group = 'rbac.authorization.k8s.io';
   const path = `/apis/${group}/v1/namespaces/${namespace}`;
   const common = { apiVersion: `${group}/v1`, metadata: { name: role } };
   const subjects = [{ kind: 'ServiceAccount', ...account }];
   const roleRef = { apiGroup: group, kind: 'Role', name: role };
-  await apply(client, `${path}/roles/${role}`, { ...common, kind: 'Role', rules });
-  await apply(client, `${path}/rolebindings/${role}`, { ...common, kind: 'RoleBinding', roleRef, subjects });
+  const [rolePath, bindingPath] = [`${path}/roles/${role}`, `${path}/rolebindings/${role}`];
+  await apply(client, rolePath, { ...common, kind: 'Role', rules });
+  await apply(client, bindingPath, { ...common, kind: 'RoleBinding', roleRef, subjects });
+  return [bindingPath, rolePath];
 }
 
 async function applyAccount(client: KubeHttp): Promise<void> {

@@ -22,7 +22,7 @@ let cluster: Cluster;
 beforeAll(async () => {
   // Of its own, because SecretEnvironments are the whole cluster's.
   cluster = await startOwnCluster(resources);
-  stack = await Stack.start(resources, { namespaces: 5, adminKubeconfig: cluster.kubeconfig });
+  stack = await Stack.start(resources, { namespaces: 8, adminKubeconfig: cluster.kubeconfig });
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   await stack.startController({ databaseUrl: database.url });
@@ -136,6 +136,88 @@ describe('kubectl wait --for=condition=Ready', () => {
   }, 120_000);
 });
 
+/** A ServiceToken, a SecretSnapshot and a SecretSync with a token of its own, each of which owns something. */
+async function fill(site: TokenSite): Promise<void> {
+  const { namespace, environment } = site;
+  const source = { environmentRef: environment.ref };
+  await site.create();
+  await snapshotsIn(site).create({ source, deletionPolicy: 'Delete' }, 'taken');
+  const syncs = new ResourceSite<SecretSync>({
+    kube: stack.kube,
+    kind: 'SecretSync',
+    plural: 'secretsyncs',
+    namespace,
+  });
+  await syncs.create({ ...source, target: { deletionPolicy: 'Delete' } }, 'app');
+  await site.waitForSerial(1);
+  await snapshotsIn(site).waitForReason('taken', 'Taken');
+  await syncs.waitForReason('app', 'Synced');
+}
+
+/** The tokens of a site, that of its SecretSync too, and how many snapshots its environment has. */
+async function ownedBy(
+  site: TokenSite,
+): Promise<{ tokens: string[]; answers: () => Promise<number[]>; snapshots: () => Promise<number> }> {
+  const tokens = [await site.value(), await site.value('app-token')];
+  const { organization, project, name } = site.environment.ref;
+  return {
+    tokens,
+    answers: () => Promise.all(tokens.map((token) => site.answer(token))),
+    snapshots: async () => {
+      const path = `/snapshots/${organization}/${project}/${name}`;
+      return (await stack.admin.call<{ snapshots: unknown[] }>('GET', path)).snapshots.length;
+    },
+  };
+}
+
+describe('a namespace that is deleted', () => {
+  test('goes with all that is in it, and takes its tokens and its snapshot along', async () => {
+    const site = await TokenSite.make(stack, both);
+    await fill(site);
+    const { answers, snapshots } = await ownedBy(site);
+    expect([await answers(), await snapshots()]).toEqual([[200, 200], 1]);
+    await site.deleteNamespace(patient);
+    expect([await answers(), await snapshots()]).toEqual([[401, 401], 0]);
+  }, 90_000);
+
+  test('waits while the database is away, says for what, and then goes', async () => {
+    const site = await TokenSite.make(stack, both);
+    await fill(site);
+    const { answers, snapshots } = await ownedBy(site);
+    database.refuse();
+    database.kill();
+    const gone = site.deleteNamespace({ timeoutMs: 90_000 });
+    gone.catch(() => undefined);
+    const { message } = await site.waitForReason('StoreUnavailable');
+    expect(message).toContain('annotate it with keyframe.dev/force-finalize="true"');
+    await waitFor(
+      'the namespace to say what it waits for',
+      async () => {
+        const { status } = (await site.namespaceObject()) ?? {};
+        return status?.conditions?.find(({ type }) => type === 'NamespaceFinalizersRemaining')?.status === 'True';
+      },
+      patient,
+    );
+    expect((await site.resource()).metadata.finalizers).toEqual(['keyframe.dev/cleanup']);
+    await database.accept();
+    await gone;
+    expect([await answers(), await snapshots()]).toEqual([[401, 401], 0]);
+  }, 150_000);
+});
+
+describe('Events about what belongs to no namespace', () => {
+  test('are recorded in the namespace «default», with the rights that the chart gives', async () => {
+    const site = await TokenSite.make(stack);
+    const regarding = `fieldSelector=regarding.kind%3DAccessGrant%2Cregarding.name%3D${site.grantName}`;
+    const path = `/apis/events.k8s.io/v1/namespaces/default/events?${regarding}`;
+    const [event] = await waitFor('an Event', async () => {
+      const { items } = await stack.kube.json<{ items: { reason: string; reportingController: string }[] }>({ path });
+      return items.length > 0 && items;
+    });
+    expect(event).toMatchObject({ reportingController: 'keyframe.dev/accessgrant' });
+  });
+});
+
 // The last one: it takes the database away for good.
 describe('a resource whose database is gone for good', () => {
   test('is held with advice when it is deleted, and let go by force', async () => {
@@ -162,5 +244,6 @@ describe('a resource whose database is gone for good', () => {
     await waitFor('its Secret to be collected', async () => (await site.secret()) === undefined, patient);
     await snapshots.patch('taken', forced);
     await snapshots.waitUntilGone('taken');
+    await site.deleteNamespace(patient);
   }, 120_000);
 });

@@ -39,15 +39,11 @@ async function readiness(): Promise<[status: number, reason: string | undefined]
 
 /** Writes and reads one after the other while something else happens; answers how often. */
 async function usedWhile(work: Promise<unknown>): Promise<number> {
-  let isDone = false;
-  const done = work.finally(() => (isDone = true));
-  let count = 0;
-  while (!isDone) {
-    count += 1;
-    await useOnce(client, `value ${count}`);
-  }
+  const state = { isDone: false, count: 0 };
+  const done = work.finally(() => (state.isDone = true));
+  for (; !state.isDone; state.count += 1) await useOnce(client, `value ${state.count}`);
   await done;
-  return count;
+  return state.count;
 }
 
 /** Goes through reads and transactions of both kinds. */

@@ -94,10 +94,9 @@ function schemaFaults(before: DefinitionSchema, now: DefinitionSchema, path: str
 
 function isBroken(keyword: string, before: unknown, now: unknown): boolean {
   if (told.includes(keyword) || judgedBelow.includes(keyword) || isDeepStrictEqual(before, now)) return false;
-  if (lowerBounds.includes(keyword)) return now !== undefined && Number(now) > Number(before ?? -Infinity);
-  if (upperBounds.includes(keyword)) return now !== undefined && Number(now) < Number(before ?? Infinity);
-  if (patterns.includes(keyword)) return now !== undefined;
-  return true;
+  if (lowerBounds.includes(keyword)) return Number(now ?? -Infinity) > Number(before ?? -Infinity);
+  if (upperBounds.includes(keyword)) return Number(now ?? Infinity) < Number(before ?? Infinity);
+  return !(patterns.includes(keyword) && now === undefined);
 }
 
 function requiredFaults(

@@ -3,6 +3,7 @@ import {
   type AlterTableStmt,
   type ColumnDef,
   type Constraint,
+  type CreateFunctionStmt,
   type DropStmt,
   type Node,
   parse,
@@ -77,10 +78,14 @@ function otherFindings(stmt: Node): Finding[] {
     const value = `VALUE ${oldVal ?? newVal} of ${lastName(type)}`;
     return [oldVal === undefined ? change(`ADD ${value}`) : contraction(`RENAME ${value}`)];
   }
-  if ('CreateFunctionStmt' in stmt) {
-    const { replace, funcname } = stmt.CreateFunctionStmt;
-    return replace === true ? [change(`REPLACE FUNCTION ${lastName(funcname)}`)] : [];
-  }
+  return 'CreateFunctionStmt' in stmt ? functionFindings(stmt.CreateFunctionStmt) : unknownFindings(stmt);
+}
+
+function functionFindings({ replace, funcname }: CreateFunctionStmt): Finding[] {
+  return replace === true ? [change(`REPLACE FUNCTION ${lastName(funcname)}`)] : [];
+}
+
+function unknownFindings(stmt: Node): Finding[] {
   const [kind = ''] = Object.keys(stmt);
   return (harmless as readonly string[]).includes(kind) ? [] : [change(kind.replace(/Stmt$/, '').toUpperCase())];
 }
@@ -143,9 +148,9 @@ function commandFindings(table: string, { subtype, name, def }: AlterTableCmd, m
   if (subtype === 'AT_ColumnDefault') {
     return [def === undefined ? contraction(`DROP DEFAULT ${place}`) : change(`SET DEFAULT ${place}`)];
   }
-  if (harmlessCommands.includes(subtype)) return [];
-  const known = subtype === undefined ? undefined : commandWords[subtype];
-  return [known === undefined ? change(`${subtype} ${place}`) : { ...known, what: `${known.what} ${place}` }];
+  if (subtype === undefined || harmlessCommands.includes(subtype)) return [];
+  const { kind, what } = commandWords[subtype] ?? change(subtype);
+  return [{ kind, what: `${what} ${place}` }];
 }
 
 function columnFindings(table: string, definition: ColumnDef, made: Made): Finding[] {

@@ -141,23 +141,30 @@ export class ServiceLoad {
   }
 
   async #follow(): Promise<void> {
-    const { endpoints, token, environment } = this.#deps;
     let last: string | undefined;
     while (!this.#isOver) {
       try {
-        const url = `http://127.0.0.1:${endpoints.pick()}/api/v1/changes/${environment}`;
-        const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': last };
-        const reader = await EventReader.open(url, { reveal: () => token }, headers);
-        this.#watch = reader;
-        this.streams += 1;
-        for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
-          last = event.id ?? last;
-          if (event.event === 'change') this.watched.push((event.data as { revision: number }).revision);
-        }
+        last = await this.#readStream(last);
       } catch (error) {
         if (!this.#isEnding) this.failures.push(`the watch: ${String(error)}`);
       }
     }
+  }
+
+  /** Reads a stream from behind an event to its end; answers the id of its last one. */
+  async #readStream(from: string | undefined): Promise<string | undefined> {
+    const { endpoints, token, environment } = this.#deps;
+    const url = `http://127.0.0.1:${endpoints.pick()}/api/v1/changes/${environment}`;
+    const headers: Record<string, string> = from === undefined ? {} : { 'last-event-id': from };
+    const reader = await EventReader.open(url, { reveal: () => token }, headers);
+    this.#watch = reader;
+    this.streams += 1;
+    let last = from;
+    for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
+      last = event.id ?? last;
+      if (event.event === 'change') this.watched.push((event.data as { revision: number }).revision);
+    }
+    return last;
   }
 }
 

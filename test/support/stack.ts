@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allowClusterReads, allowLease, allowRollouts } from '../../scripts/cluster/controller-account.ts';
+import {
+  allowClusterEvents,
+  allowClusterReads,
+  allowLease,
+  allowRollouts,
+} from '../../scripts/cluster/controller-account.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import { ApiClient } from './api-client.ts';
@@ -190,8 +195,11 @@ async function makeNamespaces(resources: AsyncDisposableStack, kube: KubeHttp, c
     await allowLease(kube, namespace, { namespace: accountNamespace, name: account });
   }
   const subject = { namespace: accountNamespace, name: account };
-  const binding = await allowClusterReads(kube, subject, accountNamespace);
-  resources.defer(async () => void (await kube.find({ method: 'DELETE', path: binding })));
+  const bindings = [
+    await allowClusterReads(kube, subject, accountNamespace),
+    ...(await allowClusterEvents(kube, subject)),
+  ];
+  for (const path of bindings) resources.defer(async () => void (await kube.find({ method: 'DELETE', path })));
   return namespaces;
 }
 

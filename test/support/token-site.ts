@@ -2,10 +2,17 @@ import { expect } from '@jest/globals';
 import type { Condition } from '../../src/controller/generated/condition.ts';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
+import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
 import type { ApiEnvironment } from './api-client.ts';
+import { deleteNamespace } from './cluster.ts';
 import { type SecretObject, secretValues } from './secret-watch.ts';
 import type { Stack } from './stack.ts';
-import { waitFor } from './wait-for.ts';
+import { type WaitOptions, waitFor } from './wait-for.ts';
+
+/** A namespace, whose conditions tell what a deletion waits for. */
+export interface NamespaceObject extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
 
 const api = '/apis/keyframe.dev/v1alpha1';
 const contentType = 'application/merge-patch+json';
@@ -58,6 +65,17 @@ export class TokenSite {
 
   async withdraw(): Promise<void> {
     await this.#stack.kube.find({ method: 'DELETE', path: `${api}/accessgrants/${this.grantName}` });
+  }
+
+  /** Has the namespace deleted; answers when it is gone. */
+  async deleteNamespace(options?: WaitOptions): Promise<void> {
+    await deleteNamespace(this.namespace, this.#stack.kube);
+    const isGone = async (): Promise<boolean> => (await this.namespaceObject()) === undefined;
+    await waitFor(`the namespace ${this.namespace} to be gone`, isGone, options);
+  }
+
+  namespaceObject(): Promise<NamespaceObject | undefined> {
+    return this.#stack.kube.find<NamespaceObject>({ path: `/api/v1/namespaces/${this.namespace}` });
   }
 
   tokenPath(name = 'ci'): string {

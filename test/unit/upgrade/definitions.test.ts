@@ -80,6 +80,9 @@ describe('a planted change is found:', () => {
   const set = (part: Mutable | undefined, path: string, change: object): void =>
     void Object.assign(path === '' ? (part ?? {}) : at(part, path), change);
 
+  const addRule = (part: Mutable | undefined, rule: object): void =>
+    void (at(part, 'x-kubernetes-validations') as unknown as object[]).push(rule);
+
   test('none where nothing, or only what is harmless, was changed', () => {
     expect(faultsAfter(() => undefined)).toEqual([]);
     const harmless = faultsAfter((sync, token) => {
@@ -97,11 +100,10 @@ describe('a planted change is found:', () => {
       });
       set(token?.spec, 'properties.organization', { maxLength: 64, minLength: 0, description: 'Other words.' });
       delete token?.spec['properties']?.['expiresIn']?.['pattern'];
-      token?.spec['x-kubernetes-validations'] &&
-        (token.spec['x-kubernetes-validations'] as unknown as object[]).push({
-          rule: '!oldSelf.hasValue() || self.scope == oldSelf.value().scope',
-          optionalOldSelf: true,
-        });
+      addRule(token?.spec, {
+        rule: '!oldSelf.hasValue() || self.scope == oldSelf.value().scope',
+        optionalOldSelf: true,
+      });
       set(token?.root['names'], '', { shortNames: ['ktoken', 'kt'] });
     });
     expect(harmless).toEqual([]);
@@ -170,13 +172,12 @@ describe('a planted change is found:', () => {
     ],
     [
       'a rule comes',
-      (_, token) =>
-        (token?.spec['x-kubernetes-validations'] as unknown as object[]).push({ rule: 'has(self.expiresIn)' }),
+      (_, token) => addRule(token?.spec, { rule: 'has(self.expiresIn)' }),
       'servicetokens v1alpha1 .spec: has a new rule without ratcheting: has(self.expiresIn)',
     ],
     [
       'a rule about changes comes',
-      (_, token) => (token?.spec['x-kubernetes-validations'] as unknown as object[]).push({ rule: 'self == oldSelf' }),
+      (_, token) => addRule(token?.spec, { rule: 'self == oldSelf' }),
       'servicetokens v1alpha1 .spec: has a new rule without ratcheting: self == oldSelf',
     ],
     [
