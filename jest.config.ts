@@ -25,6 +25,8 @@ const config: Config = {
       globalSetup: '<rootDir>/test/support/global-e2e.ts',
       globalTeardown: '<rootDir>/test/support/global-e2e-teardown.ts',
     },
+    // Starts a cluster of its own.
+    { ...common, displayName: 'kind', testMatch: ['<rootDir>/test/kind/**/*.test.ts'] },
     {
       ...common,
       displayName: 'image',

@@ -103,9 +103,10 @@ function jestArguments(name: SuiteName, reportFile: string): string[] {
   ];
 }
 
-// The kind suite is the end-to-end suite on a cluster of kind's. What looks at the image goes with what runs it on the node.
+// The kind suite is the end-to-end suite on a cluster of kind's, and the built image and the chart on another one. What looks
+// at the image goes with what runs it on the node.
 function projectsOf(name: SuiteName): readonly string[] {
-  if (name === 'kind') return ['e2e'];
+  if (name === 'kind') return ['e2e', 'kind'];
   return name === 'node' ? ['image', 'node'] : [name];
 }
 

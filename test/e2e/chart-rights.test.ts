@@ -61,6 +61,8 @@ describe('the rights of the controller', () => {
     expect(await rights(account, 'team-b')).toBe(committed('watched-namespace'));
     expect(await rights(account, 'team-c')).toBe(committed('unwatched-namespace'));
     expect(await rights(account, 'watching')).toBe(committed('own-namespace-unwatched'));
+    // Where Events about what belongs to no namespace are recorded.
+    expect(await rights(account, 'default')).toBe(committed('default-namespace-unwatched'));
   });
 
   test('with restarts, include patching workloads, in the watched namespaces alone', async () => {

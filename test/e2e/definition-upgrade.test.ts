@@ -109,19 +109,23 @@ describe.each(releasedVersions())('the resources of release %s', (release) => {
         }
         return true;
       },
-      { timeoutMs: 45_000, pollMs: 250 },
+      { timeoutMs: 90_000, pollMs: 1_000 },
     );
     const reasonOf = async (kind: string, name: string): Promise<string | undefined> => {
       const object = objects.find((one) => one.kind === kind && one.metadata.name === name);
       return object && readyOf(await admin.json<Resource>({ path: pathOf(object) }))?.reason;
     };
-    await waitFor('the full ones to work', async () => {
-      expect(await reasonOf('SecretEnvironment', 'full')).toBe('Available');
-      expect(await reasonOf('ServiceToken', 'full')).toBe('Issued');
-      expect(await reasonOf('SecretSnapshot', 'full')).toBe('Taken');
-      return true;
-    });
-  }, 90_000);
+    await waitFor(
+      'the full ones to work',
+      async () => {
+        expect(await reasonOf('SecretEnvironment', 'full')).toBe('Available');
+        expect(await reasonOf('ServiceToken', 'full')).toBe('Issued');
+        expect(await reasonOf('SecretSnapshot', 'full')).toBe('Taken');
+        return true;
+      },
+      { timeoutMs: 40_000 },
+    );
+  }, 150_000);
 });
 
 test('a definition that drops what a resource has would be noticed', async () => {
