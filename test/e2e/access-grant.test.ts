@@ -97,3 +97,16 @@ describe('an AccessGrant', () => {
     await waitForGrant(name, 'Granted', 1);
   });
 });
+
+describe('Events about what belongs to no namespace', () => {
+  test('are recorded in the namespace «default», with the rights that the chart gives', async () => {
+    const name = await createGrant({ namespaces: [stack.namespaces[0]], rules });
+    const regarding = `fieldSelector=regarding.kind%3DAccessGrant%2Cregarding.name%3D${name}`;
+    const path = `/apis/events.k8s.io/v1/namespaces/default/events?${regarding}`;
+    const [event] = await waitFor('an Event', async () => {
+      const { items } = await stack.kube.json<{ items: { reason: string; reportingController: string }[] }>({ path });
+      return items.length > 0 && items;
+    });
+    expect(event).toMatchObject({ reportingController: 'keyframe.dev/accessgrant' });
+  });
+});

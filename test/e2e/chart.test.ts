@@ -18,6 +18,7 @@ import { loadInitConfig, loadPreDeleteConfig, loadSmokeTestConfig } from '../../
 import { chartFolder, objectsOf, renderChart, runHelm, valuesFiles, valuesPath } from '../support/helm.ts';
 import { JobRunner } from '../support/job-runner.ts';
 import { runKubectl } from '../support/kubectl.ts';
+import { areKept, makeOwned } from '../support/owned-secret.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -246,10 +247,11 @@ describe('a release', () => {
     expect(await shortNames()).toEqual(['ksync']);
     expect(await admin.json({ path: server })).toMatchObject({ spec: { replicas: 2 } });
     expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init']);
+    const owned = await makeOwned(admin, 'team-a');
     await runHelm(['uninstall', ...release], cluster);
     expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init', 'keyframe-pre-delete']);
     expect(await accounts()).toEqual(['default']);
-    expect((await admin.send({ path: server })).status).toBe(404);
+    expect([await areKept(admin, owned), (await admin.send({ path: server })).status]).toEqual([true, 404]);
     expect(await shortNames()).toEqual(['ksync']);
   });
 });

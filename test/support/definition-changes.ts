@@ -94,9 +94,13 @@ function schemaFaults(before: DefinitionSchema, now: DefinitionSchema, path: str
 
 function isBroken(keyword: string, before: unknown, now: unknown): boolean {
   if (told.includes(keyword) || judgedBelow.includes(keyword) || isDeepStrictEqual(before, now)) return false;
-  if (lowerBounds.includes(keyword)) return Number(now ?? -Infinity) > Number(before ?? -Infinity);
-  if (upperBounds.includes(keyword)) return Number(now ?? Infinity) < Number(before ?? Infinity);
+  if (lowerBounds.includes(keyword)) return bound(now, -Infinity) > bound(before, -Infinity);
+  if (upperBounds.includes(keyword)) return bound(now, Infinity) < bound(before, Infinity);
   return !(patterns.includes(keyword) && now === undefined);
+}
+
+function bound(value: unknown, none: number): number {
+  return typeof value === 'number' ? value : none;
 }
 
 function requiredFaults(

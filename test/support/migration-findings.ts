@@ -139,12 +139,16 @@ const commandWords: Readonly<Partial<Record<NonNullable<AlterTableCmd['subtype']
   AT_DropConstraint: contraction('DROP CONSTRAINT'),
 };
 
-function commandFindings(table: string, { subtype, name, def }: AlterTableCmd, made: Made): Finding[] {
+function commandFindings(table: string, command: AlterTableCmd, made: Made): Finding[] {
+  const { subtype, name, def } = command;
   if (def !== undefined && 'ColumnDef' in def && subtype === 'AT_AddColumn') {
     return columnFindings(table, def.ColumnDef, made);
   }
   if (def !== undefined && 'Constraint' in def) return constraintFindings(table, def.Constraint, made);
-  const place = dotted(table, name);
+  return plainFindings(command, dotted(table, name));
+}
+
+function plainFindings({ subtype, def }: AlterTableCmd, place: string): Finding[] {
   if (subtype === 'AT_ColumnDefault') {
     return [def === undefined ? contraction(`DROP DEFAULT ${place}`) : change(`SET DEFAULT ${place}`)];
   }

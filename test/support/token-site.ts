@@ -70,7 +70,12 @@ export class TokenSite {
   /** Has the namespace deleted; answers when it is gone. */
   async deleteNamespace(options?: WaitOptions): Promise<void> {
     await deleteNamespace(this.namespace, this.#stack.kube);
-    const isGone = async (): Promise<boolean> => (await this.namespaceObject()) === undefined;
+    const isGone = async (): Promise<boolean> => {
+      const found = await this.namespaceObject();
+      // Its conditions say what it waits for.
+      if (found !== undefined) throw new Error(JSON.stringify(found.status));
+      return true;
+    };
     await waitFor(`the namespace ${this.namespace} to be gone`, isGone, options);
   }
 
