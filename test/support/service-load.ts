@@ -12,6 +12,7 @@ const mostFailures = 20;
 /** The addresses behind a Service: who is there gets new connections; connections that are open stay where they are. */
 export class Endpoints {
   readonly #servers = new Set<RunningProgram>();
+  #picked = 0;
 
   /** Leads to a server until some time after it has become not ready. */
   add(server: RunningProgram): void {
@@ -19,10 +20,11 @@ export class Endpoints {
     void this.#follow(server);
   }
 
-  /** The port that a new connection is led to. */
+  /** The port that a new connection is led to: one after the other, so that each has its share. */
   pick(): number {
     const servers = [...this.#servers];
-    const server = servers[Math.floor(Math.random() * servers.length)];
+    this.#picked += 1;
+    const server = servers[this.#picked % servers.length];
     if (server === undefined) throw new Error('no endpoint is there');
     return server.port;
   }

@@ -76,7 +76,6 @@ test('a migration and the replacement of both servers under steady load fail no 
   expect(ends).toEqual(old.map(() => ({ code: 0, signal: null })));
   // Both old ones and both new ones had their share; the watch was ended with an old one at least once.
   expect(load.answered.size).toBe(4);
-  expect(Math.min(...load.answered.values())).toBeGreaterThan(20);
   expect(load.streams).toBeGreaterThan(1);
   const client = servers.client({ port: endpoints.pick() });
   for (const [key, { value, times }] of load.written) {
