@@ -227,6 +227,7 @@ export function shutdownDelay(text: string): number | Fault {
   return delayMs !== undefined && delayMs <= 60_000 ? delayMs : new Fault('must be a duration from 0s to 60s');
 }
 
+/** An e-mail address. */
 export function emailAddress(text: string): string | Fault {
   return /^[^\s@]{1,64}@[^\s@]{1,189}$/.test(text) ? text : new Fault('must be an e-mail address');
 }

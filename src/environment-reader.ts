@@ -38,7 +38,8 @@ export class Fault {
 export const variables = {
   DATABASE_URL: 'PostgreSQL, as postgresql://user:password@host:5432/database. Required.',
   DATABASE_DIRECT_URL: 'The same database without its pooler, where there is one. Default: KEYFRAME_DATABASE_URL.',
-  ROOT_KEY: 'Lines id:base64 of 32 bytes; the first encrypts, all decrypt. Required, but not for migrate.',
+  ROOT_KEY:
+    'Lines id:base64 of 32 bytes; the first encrypts, all decrypt. Required, but not for migrate and recovered.',
   HOST: 'Address to listen on. Default: all interfaces.',
   PORT: 'Port of the API; 0 takes a free one. Default: 8700.',
   METRICS_PORT: 'Port of /metrics, /healthz and /readyz; 0 takes a free one. Default: 8701.',

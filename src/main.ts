@@ -9,6 +9,7 @@ import { TaskError } from './installation/task-error.ts';
 import { ApiError } from './kube/api-error.ts';
 import { type Logger, createLogger, errorFields } from './lib/logger.ts';
 import { ownRelease } from './lib/release.ts';
+import { recoveredRole, runRecovered } from './recovered.ts';
 import { StartError, exitCodes } from './start-error.ts';
 import { tasks } from './tasks.ts';
 import { usage } from './usage.ts';
@@ -24,6 +25,9 @@ const roles = [...serverRoles, ...taskNames] as const;
 const stopLimitMs = 25_000;
 
 async function main(args: readonly string[]): Promise<void> {
+  // The one role that takes options of its own.
+  const [role, ...options] = args;
+  if (role === recoveredRole && !options.includes('--help')) return await runRecovered(options, exitOnUncaught);
   const command = readCommand(args);
   switch (command) {
     case 'help':
@@ -56,7 +60,7 @@ function readCommand(args: readonly string[]): Command {
   }
   throw new StartError(
     exitCodes.usage,
-    `give one of the roles ${roles.slice(0, -1).join(', ')} or ${roles.at(-1)}; --help tells more`,
+    `give one of the roles ${roles.join(', ')} or ${recoveredRole}; --help tells more`,
   );
 }
 

@@ -16,6 +16,15 @@ Roles
   init        makes the Secrets of a new installation that are not there yet, and ends
   pre-delete  takes Keyframe's finalizers off all resources, before the controller goes, and ends
   smoke-test  writes a secret, sees it arrive in a Kubernetes Secret, removes both, and ends
+  recovered   once after a restore from a backup, before the server starts: revokes
+              every credential that the backup brought back, makes one for an
+              instance admin, and ends
+
+Options of recovered
+  --token-file FILE  the file that will be made (0600) to hold the new token. Required.
+  --admin EMAIL      whose token it is. Default: the instance admin of longest standing.
+  --before TIME      revoke only what was made before, such as 2027-01-31T12:00:00Z.
+                     Default: everything.
 
 Options
   -h, --help     this text

@@ -14,6 +14,11 @@ export interface Actor {
   readonly name: string;
 }
 
+/** The server itself, for what it does by itself or at an operator's command; `name` tells which part of it. */
+export function systemActor(name: string): Actor {
+  return { type: 'system', id: '00000000-0000-0000-0000-000000000000', name };
+}
+
 export interface UserPrincipal extends Actor {
   readonly type: 'user';
   readonly instanceAdmin: boolean;

@@ -49,8 +49,22 @@ export async function appendAudit(tx: Transaction, record: AuditRecord): Promise
 
 /** Writes many audit rows with one statement and one commit: all of them or, when it throws, none. */
 export async function appendAuditBatch(pool: pg.Pool, records: readonly AuditRecord[]): Promise<void> {
+  await queryRows(pool, insertBatch, columnsOf(records));
+}
+
+// One statement's arrays stay small however many rows a change is told by.
+const rowsAtOnce = 1000;
+
+/** Writes the audit rows of a mutation that concerns many things, in its own transaction. */
+export async function appendAudits(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
+  for (let begin = 0; begin < records.length; begin += rowsAtOnce) {
+    await tx.$queryRawUnsafe(insertBatch.text, ...columnsOf(records.slice(begin, begin + rowsAtOnce)));
+  }
+}
+
+function columnsOf(records: readonly AuditRecord[]): unknown[][] {
   const column = <T>(pick: (record: AuditRecord) => T): T[] => records.map(pick);
-  await queryRows(pool, insertBatch, [
+  return [
     column((record) => record.organizationId),
     column((record) => record.actor.type),
     column((record) => record.actor.id),
@@ -61,7 +75,7 @@ export async function appendAuditBatch(pool: pg.Pool, records: readonly AuditRec
     column((record) => record.requestId),
     column((record) => record.sourceAddress),
     column((record) => record.label),
-  ]);
+  ];
 }
 
 /** An entry as it is read. */

@@ -35,6 +35,17 @@ export async function notifySnapshot(tx: Transaction, snapshotId: string): Promi
   await notify(tx, { s: snapshotId });
 }
 
+/** Tells every listener, at the commit, that many service tokens and users were changed at once. */
+export async function notifyTokensAndUsers(
+  tx: Transaction,
+  { serviceTokenIds, userIds }: { readonly serviceTokenIds: readonly string[]; readonly userIds: readonly string[] },
+): Promise<void> {
+  await tx.$executeRaw`
+    SELECT pg_notify(${notifyChannel}, json_build_object('t', id)::text) FROM unnest(${serviceTokenIds}::uuid[]) AS id`;
+  await tx.$executeRaw`
+    SELECT pg_notify(${notifyChannel}, json_build_object('u', id)::text) FROM unnest(${userIds}::uuid[]) AS id`;
+}
+
 /** Reads a notification's payload; undefined for one that this version does not know. */
 export function parseMessage(payload: string): StoreMessage | undefined {
   const fields = parseObject(payload);

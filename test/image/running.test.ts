@@ -76,9 +76,11 @@ describe('A container of the image, without a shell and with a root that can onl
       'smoke-test': 'KEYFRAME_SMOKE_TEST_URL',
     };
     const help = await ended({ args: ['--help'] });
-    for (const role of [...serverRoles, ...taskNames]) {
+    const options = ['--token-file', '/tmp/token'];
+    const calls = [...serverRoles, ...taskNames].map((name): string[] => [name]);
+    for (const [role = '', ...args] of [...calls, ['recovered', ...options]]) {
       expect(help.output).toMatch(new RegExp(`^  ${role} `, 'm'));
-      const { code, output } = await ended({ args: [role] });
+      const { code, output } = await ended({ args: [role, ...args] });
       expect({ role, code, output }).toEqual({
         role,
         code: 78,

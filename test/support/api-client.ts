@@ -12,6 +12,8 @@ export interface TextBody {
   readonly text?: string;
   /** JSON if absent. */
   readonly contentType?: string;
+  /** Further ones, such as an Idempotency-Key. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ServiceToken {
@@ -56,13 +58,15 @@ export class ApiClient {
   async sendText<Body = unknown>(
     method: string,
     path: string,
-    { text: sent, contentType }: TextBody = {},
+    { text: sent, contentType, headers = {} }: TextBody = {},
   ): Promise<ApiReply<Body>> {
     const authorization = `Bearer ${this.#token}`;
     const type = { 'content-type': contentType ?? 'application/json' };
     const reply = await fetch(`${this.url}/api/v1${path}`, {
       method,
-      ...(sent === undefined ? { headers: { authorization } } : { headers: { authorization, ...type }, body: sent }),
+      ...(sent === undefined
+        ? { headers: { ...headers, authorization } }
+        : { headers: { ...headers, authorization, ...type }, body: sent }),
     });
     const text = await reply.text();
     if (!reply.ok) this.problems.push(`${reply.status}\n${JSON.stringify([...reply.headers])}\n${text}`);
@@ -106,6 +110,11 @@ export class ApiEnvironment {
     this.#client = client;
     this.ref = ref;
     this.id = id;
+  }
+
+  /** The same environment for another caller, or at another server. */
+  at(client: ApiClient): ApiEnvironment {
+    return new ApiEnvironment(client, this.ref, this.id);
   }
 
   /** The path of its secrets below /api/v1. */

@@ -35,9 +35,11 @@ export function controllerKubeconfig(): string {
   return sharedCluster().controllerKubeconfig;
 }
 
-/** Makes a namespace unlike any other; answers its name. */
-export async function createNamespace(client: KubeHttp = adminClient()): Promise<string> {
-  const name = `test-${randomBytes(5).toString('hex')}`;
+/** Makes a namespace, unlike any other unless its name is given; answers its name. */
+export async function createNamespace(
+  client: KubeHttp = adminClient(),
+  name: string = `test-${randomBytes(5).toString('hex')}`,
+): Promise<string> {
   await client.json({
     method: 'POST',
     path: '/api/v1/namespaces',

@@ -18,12 +18,22 @@ import { ServerProcess } from './server-process.ts';
 import { type SiteOptions, SyncSite } from './sync-site.ts';
 
 export interface StackOptions {
-  /** How many namespaces there are for tests; the controllers watch these alone. */
-  readonly namespaces: number;
+  /** How many namespaces there are for tests, or their names; the controllers watch these alone. */
+  readonly namespaces: number | readonly string[];
   /** A cluster of the caller's own instead of the shared one. */
   readonly adminKubeconfig?: string;
   /** A database of the caller's own, migrated, instead of a new one on the shared server. */
   readonly databaseUrl?: string;
+  /** What is known of that database, where it holds an administrator already. */
+  readonly known?: KnownDatabase;
+}
+
+/** A database that was served before. */
+export interface KnownDatabase {
+  /** Base64. */
+  readonly rootKey: string;
+  /** The administrator's. */
+  readonly token: string;
 }
 
 export interface ControllerOptions {
@@ -53,7 +63,7 @@ export class Stack {
   readonly namespaces: readonly string[];
   readonly processes: CapturedProcess[] = [];
   /** Base64. */
-  readonly rootKey = randomBytes(32).toString('base64');
+  readonly rootKey: string;
   readonly #resources: AsyncDisposableStack;
   readonly #folder: string;
   readonly #env: Readonly<Record<string, string>>;
@@ -69,6 +79,7 @@ export class Stack {
     this.databaseUrl = given.databaseUrl;
     this.namespaces = given.namespaces;
     this.kubeconfigFile = given.kubeconfigFile;
+    this.rootKey = given.known?.rootKey ?? randomBytes(32).toString('base64');
     this.controllerUser = `system:serviceaccount:${given.namespaces[0]}:${account}`;
     this.#env = { ROOT_KEY: `test:${this.rootKey}`, LOG_LEVEL: 'debug' };
   }
@@ -85,8 +96,8 @@ export class Stack {
     const kubeconfigFile = join(folder, 'controller.kubeconfig');
     const token = await createAccount(namespaces[0] ?? '', account, kube);
     writeKubeconfigFor(kubeconfigFile, adminKubeconfig, { name: account, token });
-    const stack = new Stack(resources, { folder, kube, databaseUrl, namespaces, kubeconfigFile });
-    await stack.#startApi();
+    const stack = new Stack(resources, { ...options, folder, kube, databaseUrl, namespaces, kubeconfigFile });
+    await stack.#startApi(options.known);
     return stack;
   }
 
@@ -159,11 +170,11 @@ export class Stack {
     return server;
   }
 
-  async #startApi(): Promise<void> {
+  async #startApi(known: KnownDatabase | undefined): Promise<void> {
     const tokenFile = join(this.#folder, 'admin-token');
     const env = { BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile };
     this.#api = await this.startApi(this.databaseUrl, env);
-    this.#adminToken = (await readFile(tokenFile, 'utf8')).trim();
+    this.#adminToken = known?.token ?? (await readFile(tokenFile, 'utf8')).trim();
     this.#admin = new ApiClient({ url: this.#api.url, token: this.#adminToken });
   }
 }
@@ -174,6 +185,7 @@ interface Given {
   readonly databaseUrl: string;
   readonly namespaces: readonly string[];
   readonly kubeconfigFile: string;
+  readonly known?: KnownDatabase;
 }
 
 async function makeDatabase(resources: AsyncDisposableStack): Promise<string> {
@@ -182,10 +194,14 @@ async function makeDatabase(resources: AsyncDisposableStack): Promise<string> {
   return database.url;
 }
 
-async function makeNamespaces(resources: AsyncDisposableStack, kube: KubeHttp, count: number): Promise<string[]> {
+async function makeNamespaces(
+  resources: AsyncDisposableStack,
+  kube: KubeHttp,
+  wanted: StackOptions['namespaces'],
+): Promise<string[]> {
   const namespaces: string[] = [];
-  for (let made = 0; made < count; made += 1) {
-    const namespace = await createNamespace(kube);
+  for (const name of typeof wanted === 'number' ? Array.from({ length: wanted }, () => undefined) : wanted) {
+    const namespace = await createNamespace(kube, name);
     resources.defer(() => deleteNamespace(namespace, kube));
     namespaces.push(namespace);
   }

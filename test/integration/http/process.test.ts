@@ -61,7 +61,7 @@ describe('the command line', () => {
 
   test('is one role; anything else is refused with advice', async () => {
     const advice =
-      'keyframe-server: give one of the roles all, api, controller, migrate, init, pre-delete or smoke-test; --help tells more\n';
+      'keyframe-server: give one of the roles all, api, controller, migrate, init, pre-delete, smoke-test or recovered; --help tells more\n';
     const wrong = [[], ['canary'], ['api', 'all'], ['api', '--canary']];
     expect(await Promise.all(wrong.map((args) => refusal(args)))).toEqual(wrong.map(() => [64, advice]));
   });

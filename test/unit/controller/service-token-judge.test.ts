@@ -71,6 +71,11 @@ describe('the next step of a ServiceToken', () => {
       { do: 'mint', serial: 2 },
     ],
     [
+      'all of whose values were revoked beneath it makes the next, and none of those again',
+      { token: tokenWith([credential(1, revoked), credential(2, { ...revoked, ...pending })]), secret: holding(1) },
+      { do: 'mint', serial: 3 },
+    ],
+    [
       'whose Secret was put back to a revoked value makes the next',
       { token: tokenWith([credential(1, revoked), credential(2, revoked)]) },
       { do: 'mint', serial: 3 },

@@ -1,0 +1,120 @@
+import type { Transaction } from './transaction.ts';
+
+/** What makes every credential of a restored database worthless (services/recover.ts). */
+
+/** A service token, some credentials of which were revoked. */
+export interface RevokedServiceToken {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly credentials: number;
+}
+
+/** A user, some personal tokens of whom were revoked. */
+export interface RevokedUser {
+  readonly id: string;
+  readonly email: string;
+  readonly tokens: number;
+}
+
+export interface RecoveringAdmin {
+  readonly id: string;
+  readonly email: string;
+}
+
+/** A personal token that works, of an instance admin. */
+export interface AdminToken extends RecoveringAdmin {
+  readonly tokenId: string;
+  readonly tokenName: string;
+  readonly createdAt: Date;
+}
+
+// Requests under way have this long; others wait behind this one meanwhile.
+const lockWaitSeconds = 25;
+
+/**
+ * Lets nobody make, change or rely on a credential in a change until the end of the transaction, and answers its time.
+ * Changes under way are waited for: so none of theirs is overlooked, and none that is let in by a revoked one is done
+ * after it. Credentials before tokens, and people last, as such a change takes them.
+ */
+export async function lockAllCredentials(tx: Transaction): Promise<Date> {
+  await tx.$executeRaw`SELECT set_config('lock_timeout', ${`${lockWaitSeconds}s`}, true)`;
+  await tx.$executeRaw`LOCK TABLE service_token_credential, service_token, personal_token IN EXCLUSIVE MODE`;
+  const [row] = await tx.$queryRaw<{ now: Date }[]>`SELECT now() AS now`;
+  if (row === undefined) throw new Error('a SELECT without FROM answers one row');
+  return row.now;
+}
+
+/**
+ * Revokes the credentials of service tokens that were made before a moment, or all with null, pending ones too. A token
+ * that a person made, and that has none left, is over itself. That of a custom resource is not: its resource makes the
+ * next serial, while a token that somebody revoked has no next one. Lock all credentials before.
+ */
+export async function revokeServiceTokenCredentials(
+  tx: Transaction,
+  before: Date | null,
+): Promise<RevokedServiceToken[]> {
+  const revoked = await tx.$queryRaw<RevokedServiceToken[]>`
+    WITH revoked AS (
+      UPDATE service_token_credential c SET revoked_at = clock_timestamp()
+      FROM service_token t
+      WHERE t.id = c.service_token_id AND t.revoked_at IS NULL AND c.revoked_at IS NULL
+        AND (${before}::timestamptz IS NULL OR c.created_at < ${before}::timestamptz)
+      RETURNING c.service_token_id
+    )
+    SELECT t.id, t.organization_id AS "organizationId", t.name, count(*)::int AS credentials
+    FROM revoked r JOIN service_token t ON t.id = r.service_token_id
+    GROUP BY t.id ORDER BY t.created_at, t.id`;
+  await tx.$executeRaw`
+    UPDATE service_token t SET revoked_at = clock_timestamp()
+    WHERE t.revoked_at IS NULL AND t.created_by_type <> 'resource'
+      AND (${before}::timestamptz IS NULL OR t.created_at < ${before}::timestamptz)
+      AND NOT EXISTS (
+        SELECT FROM service_token_credential c WHERE c.service_token_id = t.id AND c.revoked_at IS NULL)`;
+  return revoked;
+}
+
+/** Revokes the personal tokens that were made before a moment, or all with null, but for one. Lock all credentials before. */
+export async function revokeAllPersonalTokens(
+  tx: Transaction,
+  { before, exceptId }: { readonly before: Date | null; readonly exceptId: string | null },
+): Promise<RevokedUser[]> {
+  return tx.$queryRaw<RevokedUser[]>`
+    WITH revoked AS (
+      UPDATE personal_token SET revoked_at = clock_timestamp()
+      WHERE revoked_at IS NULL AND id IS DISTINCT FROM ${exceptId}::uuid
+        AND (${before}::timestamptz IS NULL OR created_at < ${before}::timestamptz)
+      RETURNING user_id
+    )
+    SELECT u.id, u.email, count(*)::int AS tokens
+    FROM revoked r JOIN app_user u ON u.id = r.user_id
+    GROUP BY u.id ORDER BY u.created_at, u.id`;
+}
+
+/** The instance admin with an e-mail address, or with null the one who has been there longest; undefined for none that is not disabled. */
+export async function findInstanceAdmin(tx: Transaction, email: string | null): Promise<RecoveringAdmin | undefined> {
+  const [admin] = await tx.$queryRaw<RecoveringAdmin[]>`
+    SELECT id, email FROM app_user
+    WHERE instance_admin AND disabled_at IS NULL AND (${email}::text IS NULL OR email = ${email})
+    ORDER BY created_at, id LIMIT 1`;
+  return admin;
+}
+
+/** The personal token with an id and a hash, where it works and is an instance admin's. */
+export async function findAdminToken(
+  tx: Transaction,
+  { credentialId, hash }: { readonly credentialId: string; readonly hash: Uint8Array },
+): Promise<AdminToken | undefined> {
+  const [token] = await tx.$queryRaw<AdminToken[]>`
+    SELECT u.id, u.email, c.id AS "tokenId", c.name AS "tokenName", c.created_at AS "createdAt"
+    FROM personal_token c JOIN app_user u ON u.id = c.user_id
+    WHERE c.id = ${credentialId}::uuid AND c.token_hash = ${hash} AND c.revoked_at IS NULL
+      AND (c.expires_at IS NULL OR c.expires_at > now()) AND u.instance_admin AND u.disabled_at IS NULL`;
+  return token;
+}
+
+/** Every organization that has not been purged: each has an audit of its own. */
+export async function allOrganizationIds(tx: Transaction): Promise<string[]> {
+  const rows = await tx.$queryRaw<{ id: string }[]>`SELECT id FROM organization ORDER BY created_at, id`;
+  return rows.map(({ id }) => id);
+}
