@@ -1,6 +1,7 @@
 /** `npm run bench [-- NAME …]`: the benchmarks, all of them or those named. They print figures and judge nothing. */
 import { changeToSecret } from './change-to-secret.ts';
 import { commandStart } from './command-start.ts';
+import { image } from './image.ts';
 import { readEnvironment } from './read-environment.ts';
 import { snapshotRestore } from './snapshot-restore.ts';
 import { writeSecret } from './write-secret.ts';
@@ -8,6 +9,7 @@ import { writeSecret } from './write-secret.ts';
 const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['change-to-secret', changeToSecret],
   ['command-start', commandStart],
+  ['image', image],
   ['read-environment', readEnvironment],
   ['snapshot-restore', snapshotRestore],
   ['write-secret', writeSecret],

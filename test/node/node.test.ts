@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { nodeName } from '../../scripts/cluster/node/node-users.ts';
 import { NodeSite } from '../support/node-site.ts';
 import { podTemplate } from '../support/pod.ts';
+import { startLoad, startLoadInPod } from '../support/steady-load.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const site = new NodeSite(resources);
@@ -12,6 +14,15 @@ afterAll(() => resources.disposeAsync());
 const nameServer = `require('node:http')
   .createServer((request, response) => response.end(require('node:os').hostname()))
   .listen(8080)`;
+
+/** Refuses whoever has not the right token, and tells at /count how many requests of pods it has answered. */
+const fussyServer = `let count = 0;
+require('node:http').createServer(({ url, headers }, response) => {
+  if (url === '/count') return response.end(String(count));
+  if (headers.host === 'web') count += 1;
+  response.statusCode = headers.authorization === 'Bearer bad' ? 401 : 200;
+  response.end();
+}).listen(8080)`;
 
 /** The answers to so many requests, each over a connection of its own. */
 const askMany = (url: string, count: number): string => `
@@ -35,7 +46,7 @@ describe('The node', () => {
     const namespace = await site.makeNamespace();
     const script = `console.log('hello from the pod'); setInterval(() => {}, 1e9)`;
     await site.runPod(namespace, { name: 'talker', script, env: { GREETING: 'good morning' } });
-    expect(await site.logs(namespace, 'pod/talker')).toBe('hello from the pod\n');
+    await waitFor('the log', async () => (await site.logs(namespace, 'pod/talker')) === 'hello from the pod\n');
     const printed = await site.exec(namespace, 'pod/talker', ['node', '-p', 'process.env.GREETING + process.getuid()']);
     expect(printed).toBe('good morning65532\n');
   });
@@ -76,6 +87,25 @@ describe('The node', () => {
       }),
     );
     expect(new Set(outside)).toEqual(new Set(pods));
+  });
+
+  test('answers a steady load from this machine and from a pod, and a request that fails is counted', async () => {
+    const namespace = await site.makeNamespace();
+    await site.deploy(namespace, { name: 'web', replicas: 1, script: fussyServer, port: 8080 });
+    const url = await site.expose(namespace, 'web');
+    const good = startLoad(resources, { url, token: 'good' });
+    const bad = startLoad(resources, { url, token: 'bad', clients: 1 });
+    const inside = await startLoadInPod(site, namespace, { url: 'http://web', token: 'good' });
+    await waitFor('some requests of the pod', async () => Number(await (await fetch(`${url}/count`)).text()) > 50);
+    for (const load of [good, inside]) {
+      const { requests, failures, slowestMs } = await load.stop();
+      expect(requests).toBeGreaterThan(10);
+      expect(failures).toEqual([]);
+      expect(slowestMs).toBeGreaterThan(0);
+    }
+    const { requests, failures } = await bad.stop();
+    expect(failures).toHaveLength(requests);
+    expect(failures[1]).toMatchObject({ what: '401', onKeptConnection: true });
   });
 
   test('refuses a privileged pod in a namespace that enforces «restricted», and takes it elsewhere', async () => {

@@ -7,6 +7,8 @@ export interface PodOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** The port at which the script serves HTTP: the pod is ready when it answers there; absent for a pod that serves nothing. */
   readonly port?: number;
+  /** Whether it is asked as often as the chart has the server asked; else once a second, from the start. */
+  readonly probes?: 'chart';
   readonly env?: Readonly<Record<string, string>>;
   /** The Secret whose keys become variables. */
   readonly secretEnv?: string;
@@ -32,7 +34,8 @@ export function podTemplate(options: PodOptions): { metadata: { labels: object }
   };
 }
 
-function container({ image, script, port, env = {}, secretEnv, secretFiles }: PodOptions): object {
+function container(options: PodOptions): object {
+  const { image, script, port, probes, env = {}, secretEnv, secretFiles } = options;
   return {
     name: 'main',
     image,
@@ -41,7 +44,7 @@ function container({ image, script, port, env = {}, secretEnv, secretFiles }: Po
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
     envFrom: secretEnv === undefined ? [] : [{ secretRef: { name: secretEnv } }],
     volumeMounts: secretFiles === undefined ? [] : [{ name: 'secret', mountPath: '/etc/secret', readOnly: true }],
-    ...(port === undefined ? {} : servingOn(port)),
+    ...(port === undefined ? {} : servingOn(port, probes)),
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -50,9 +53,14 @@ function container({ image, script, port, env = {}, secretEnv, secretFiles }: Po
   };
 }
 
-function servingOn(port: number): object {
+function servingOn(port: number, probes: PodOptions['probes']): object {
+  const httpGet = { path: '/', port: 'http' };
+  const asOften = {
+    startupProbe: { httpGet, periodSeconds: 1, failureThreshold: 60 },
+    readinessProbe: { httpGet, periodSeconds: 2 },
+  };
   return {
     ports: [{ name: 'http', containerPort: port }],
-    readinessProbe: { httpGet: { path: '/', port: 'http' }, periodSeconds: 1 },
+    ...(probes === 'chart' ? asOften : { readinessProbe: { httpGet, periodSeconds: 1 } }),
   };
 }
