@@ -31,6 +31,7 @@ import { PersonalTokens } from './services/personal-tokens.ts';
 import { Projects } from './services/projects.ts';
 import { ResourceAccess } from './services/resource-access.ts';
 import { ResourceEnvironments } from './services/resource-environments.ts';
+import { ResourceRestores } from './services/resource-restores.ts';
 import { ResourceSnapshots } from './services/resource-snapshots.ts';
 import { ResourceTokens } from './services/resource-tokens.ts';
 import { Restores } from './services/restores.ts';
@@ -84,6 +85,7 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
       resourceAccess: new ResourceAccess({ database, audit }),
       resourceTokens: new ResourceTokens({ database, audit }),
       resourceSnapshots: new ResourceSnapshots({ database, queue, audit }),
+      resourceRestores: new ResourceRestores({ database, queue, audit }),
       resourceEnvironments: new ResourceEnvironments({ database, audit }),
     },
     authentication: new Authentication({ database, usage }),

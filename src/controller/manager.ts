@@ -13,6 +13,7 @@ import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
 import type { ResourceServices } from './resource-services.ts';
 import { createSecretEnvironmentController } from './secret-environment/controller.ts';
 import { createSecretSnapshotController } from './secret-snapshot/controller.ts';
+import { createSnapshotRestoreController } from './snapshot-restore/controller.ts';
 import { createServiceTokenController } from './service-token/controller.ts';
 import { createSecretSyncController } from './secret-sync/controller.ts';
 import type { ReadServices } from './secret-sync/read.ts';
@@ -122,6 +123,7 @@ class Manager implements Controller {
       createSecretEnvironmentController(context, deps).kind,
       serviceTokenKind,
       secretSnapshots,
+      createSnapshotRestoreController(context, { ...deps, snapshots, snapshotWatches: secretSnapshots.watches }),
     ];
   }
 

@@ -1,5 +1,6 @@
 import type { ResourceAccess } from '../services/resource-access.ts';
 import type { ResourceEnvironments } from '../services/resource-environments.ts';
+import type { ResourceRestores } from '../services/resource-restores.ts';
 import type { ResourceSnapshots } from '../services/resource-snapshots.ts';
 import type { ResourceTokens } from '../services/resource-tokens.ts';
 import type { GrantIndex } from './grants/grant-index.ts';
@@ -9,6 +10,7 @@ export interface ResourceServices {
   readonly resourceAccess: ResourceAccess;
   readonly resourceTokens: ResourceTokens;
   readonly resourceSnapshots: ResourceSnapshots;
+  readonly resourceRestores: ResourceRestores;
   readonly resourceEnvironments: ResourceEnvironments;
 }
 

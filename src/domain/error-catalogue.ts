@@ -115,6 +115,24 @@ export const errorCatalogue = {
     reason: 'SnapshotMismatch',
     effect: 'wait',
   },
+  environment_deleted: {
+    status: null,
+    title: 'Environment was deleted',
+    reason: 'EnvironmentDeleted',
+    effect: 'stall',
+  },
+  already_restored: {
+    status: null,
+    title: 'A restore of this name was carried out before',
+    reason: 'AlreadyRestored',
+    effect: 'stall',
+  },
+  restore_forgotten: {
+    status: null,
+    title: 'The database does not know the restore that the status tells of',
+    reason: 'RestoreForgotten',
+    effect: 'stall',
+  },
   target_refused: {
     status: null,
     title: 'The API server refused the target Secret',

@@ -40,6 +40,11 @@ export function covers(rules: readonly GrantRule[], need: GrantNeed): boolean {
   return rules.some((rule) => coversAlone(rule, need));
 }
 
+/** Whether some rule lets resources of some kind read at a place: then its namespace may know that the place exists. */
+export function reveals(rules: readonly GrantRule[], place: GrantPlace): boolean {
+  return rules.some((rule) => rule.kinds.some((kind) => coversAlone(rule, { ...place, kind, permission: 'read' })));
+}
+
 /** An AccessGrant that would cover what is asked for, as YAML to apply; `name` is the grant's own. */
 export function grantYaml(need: GrantNeed, namespace: string, name: string): string {
   return `apiVersion: keyframe.dev/v1alpha1

@@ -179,6 +179,8 @@ export type ResourceAction =
   | 'snapshot.read'
   | 'snapshot.find'
   | 'snapshot.delete'
+  | 'snapshot.restore'
+  | 'restore.find'
   | 'environment.create'
   | 'environment.read'
   | 'environment.delete';
@@ -202,6 +204,7 @@ export const resourceRules: Readonly<
     'snapshot.find': 'own',
     'snapshot.delete': 'own',
   },
+  SnapshotRestore: { 'snapshot.restore': 'read_write', 'restore.find': 'own' },
   SecretEnvironment: { 'environment.create': 'cluster', 'environment.read': 'own', 'environment.delete': 'own' },
 };
 

@@ -1,7 +1,7 @@
 import { DomainError } from '../domain/domain-error.ts';
-import type { GrantPlace } from '../domain/grants.ts';
+import { type GrantPlace, reveals } from '../domain/grants.ts';
 import { decideResource, type ResourceAction, resourceRules } from '../domain/policy.ts';
-import type { AnyCaller, ResourceCaller, TokenPermission } from '../domain/principal.ts';
+import type { AnyCaller, ResourceCaller, ResourcePrincipal, TokenPermission } from '../domain/principal.ts';
 import {
   findEnvironmentTargets,
   findOrganizationTarget,
@@ -30,6 +30,7 @@ export type OwnAction =
   | 'service_token.revoke'
   | 'snapshot.find'
   | 'snapshot.delete'
+  | 'restore.find'
   | 'environment.read'
   | 'environment.delete'
   | 'environment.create';
@@ -134,6 +135,14 @@ export interface ResourceAccessDeps {
   readonly audit: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
 }
 
+/** What is asked for in the environment of a snapshot. */
+interface AskedSnapshot {
+  readonly snapshotId: string;
+  readonly permission: TokenPermission;
+  /** Whether a resource may know where the snapshot lies although no grant covers what it asks for there. */
+  readonly isKnown: (principal: ResourcePrincipal, place: GrantPlace) => boolean;
+}
+
 type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
 
 /**
@@ -178,21 +187,21 @@ export class ResourceAccess {
    * DomainError not_found does not tell the two apart.
    */
   async mayAdopt(caller: AnyCaller, snapshotId: string): Promise<EnvironmentPlaceAccess<'snapshot.read'>> {
-    const action = 'snapshot.read';
-    const target = { snapshot: snapshotId };
-    await this.#auditFaults(caller, action, () => checkUuid('snapshotId', snapshotId));
-    const resource = await this.#resource(caller, action);
-    const found = await findSnapshotTarget(this.#pool, null, snapshotId);
-    const asked = found === undefined ? undefined : { ...found.slugs, permission: 'read' as const };
-    if (found !== undefined && asked !== undefined && decideResource(resource.principal, action, asked) === 'allowed') {
-      return new EnvironmentPlaceHandle(resource, action, { ...found, asked });
-    }
-    const error = new DomainError(
-      'not_found',
-      `snapshot ${snapshotId} does not exist, or no AccessGrant for SecretSnapshot covers its environment`,
-    );
-    await this.#audit.recordDenial(caller, action, target, error);
-    throw error;
+    const asked = { snapshotId, permission: 'read', isKnown: () => false } as const;
+    return this.#ofSnapshot(caller, 'snapshot.read', asked);
+  }
+
+  /**
+   * Admits to restoring an environment from one of its snapshots. A missing grant is told, with the environment, where
+   * the namespace may know that: it has the snapshot as a SecretSnapshot (`isTold`), or is granted something there. Else
+   * the snapshot is not there, as for `mayAdopt`.
+   */
+  async mayRestore(
+    caller: AnyCaller,
+    { snapshotId, isTold }: { readonly snapshotId: string; readonly isTold: boolean },
+  ): Promise<EnvironmentPlaceAccess<'snapshot.restore'>> {
+    const isKnown = ({ grants }: ResourcePrincipal, place: GrantPlace): boolean => isTold || reveals(grants, place);
+    return this.#ofSnapshot(caller, 'snapshot.restore', { snapshotId, permission: 'read_write', isKnown });
   }
 
   /** Admits to making environments with what is above them: no grant is needed, only the right kind. */
@@ -203,6 +212,30 @@ export class ResourceAccess {
   /** Admits to what the resource owns itself. */
   async owner<A extends OwnAction>(caller: AnyCaller, action: A): Promise<OwnAccess<A>> {
     return new OwnHandle(await this.#decide(caller, action), action);
+  }
+
+  async #ofSnapshot<A extends PlaceAction>(
+    caller: AnyCaller,
+    action: A,
+    { snapshotId, permission, isKnown }: AskedSnapshot,
+  ): Promise<EnvironmentPlaceAccess<A>> {
+    await this.#auditFaults(caller, action, () => checkUuid('snapshotId', snapshotId));
+    const resource = await this.#resource(caller, action);
+    const { principal } = resource;
+    const found = await findSnapshotTarget(this.#pool, null, snapshotId);
+    const asked = found === undefined ? undefined : { ...found.slugs, permission };
+    if (found !== undefined && asked !== undefined && decideResource(principal, action, asked) === 'allowed') {
+      return new EnvironmentPlaceHandle(resource, action, { ...found, asked });
+    }
+    const error =
+      asked !== undefined && isKnown(principal, asked)
+        ? grantRefusal(principal, asked)
+        : new DomainError(
+            'not_found',
+            `snapshot ${snapshotId} does not exist, or no AccessGrant for ${principal.kind} covers its environment`,
+          );
+    await this.#audit.recordDenial(caller, action, { snapshot: snapshotId }, error);
+    throw error;
   }
 
   async #decide(caller: AnyCaller, action: ResourceAction, asked?: AskedPlace): Promise<ResourceCaller> {

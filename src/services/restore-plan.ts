@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { invalidField } from '../domain/domain-error.ts';
 import type { PlannedKey, RestoreAction, RestoreWish, StoredPlan } from '../store/restore.ts';
 import type { EnvironmentSize } from './quota.ts';
 
@@ -71,6 +72,27 @@ export function planHash(wish: HashedWish, { revisionId, keys }: Pick<StoredPlan
       String(snapshotVersion ?? '-'),
     ]),
   ];
+  return digestOf(parts);
+}
+
+/**
+ * The hash by which a custom resource is told a plan: bound to the resource itself, by its cluster and uid. So what was
+ * approved for one resource opens no other, and a resource that is made anew from the same manifest, in a rebuilt cluster
+ * and whatever state its database is in, holds a hash that no plan of its own ever has.
+ */
+export function resourcePlanHash(hash: string, { cluster, uid }: { cluster: string; uid: string }): string {
+  return digestOf(['keyframe resource restore plan 1', cluster, uid, hash]);
+}
+
+const planHashForm = /^[A-Za-z0-9_-]{43}$/;
+
+/** Throws DomainError invalid_input for what is given as a plan's hash and cannot be one. */
+export function checkPlanHash(hash: string | undefined): void {
+  if (hash === undefined || planHashForm.test(hash)) return;
+  throw invalidField('planHash', 'must be the planHash of a dry run');
+}
+
+function digestOf(parts: readonly string[]): string {
   const encoded = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('');
   return createHash('sha256').update(encoded).digest('base64url');
 }

@@ -5,7 +5,7 @@ import type { Transaction } from './transaction.ts';
 export type ClaimOwner = Pick<ResourcePrincipal, 'cluster' | 'id' | 'kind' | 'namespace' | 'name'>;
 
 /** What a resource makes once, or takes over once; `token_end`: it is over, and no token is made for it any more. */
-export type ClaimOperation = 'token' | 'token_end' | 'snapshot' | 'environment';
+export type ClaimOperation = 'token' | 'token_end' | 'snapshot' | 'environment' | 'restore';
 
 export interface Claim {
   readonly operation: ClaimOperation;

@@ -146,4 +146,7 @@ test('of each kind in a namespace it is decided: view may read them all, edit wr
   await waitFor('the roles to be put together', async () => (await allowed('edit')).length > reading.length);
   expect(await allowed('view')).toEqual(reading.sort());
   expect(await allowed('edit')).toEqual([...reading, ...writing].sort());
+  // An admin of a namespace may plan restores too; approving them is a verb that no built-in role gets.
+  const planning = all(['create', 'delete', 'deletecollection', 'patch', 'update'], ['snapshotrestores']);
+  expect(await allowed('admin')).toEqual([...reading, ...writing, ...planning].sort());
 });

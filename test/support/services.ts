@@ -29,6 +29,7 @@ import { PersonalTokens } from '../../src/services/personal-tokens.ts';
 import { type ProjectRecord, Projects } from '../../src/services/projects.ts';
 import { ResourceAccess } from '../../src/services/resource-access.ts';
 import { ResourceEnvironments } from '../../src/services/resource-environments.ts';
+import { ResourceRestores } from '../../src/services/resource-restores.ts';
 import { ResourceSnapshots } from '../../src/services/resource-snapshots.ts';
 import { ResourceTokens } from '../../src/services/resource-tokens.ts';
 import { Restores } from '../../src/services/restores.ts';
@@ -68,6 +69,7 @@ export interface TestServices {
   readonly resourceAccess: ResourceAccess;
   readonly resourceTokens: ResourceTokens;
   readonly resourceSnapshots: ResourceSnapshots;
+  readonly resourceRestores: ResourceRestores;
   readonly resourceEnvironments: ResourceEnvironments;
   /** What the streams of changes hear by; a test that has some starts it. */
   readonly feed: ChangeFeed;
@@ -161,6 +163,7 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     resourceAccess: new ResourceAccess({ database, audit }),
     resourceTokens: new ResourceTokens({ database, audit }),
     resourceSnapshots: new ResourceSnapshots({ database, queue, audit }),
+    resourceRestores: new ResourceRestores({ database, queue, audit }),
     resourceEnvironments: new ResourceEnvironments({ database, audit }),
     feed,
     close: async () => {

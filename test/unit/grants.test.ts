@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { covers, type GrantNeed, type GrantRule, grantYaml } from '../../src/domain/grants.ts';
+import { covers, type GrantNeed, type GrantRule, grantYaml, reveals } from '../../src/domain/grants.ts';
 import type { ResourceKindName, TokenPermission } from '../../src/domain/principal.ts';
 
 /** What each rule (by project and environments) covers, with permission and kind right. */
@@ -15,7 +15,7 @@ const placeTable = `
 `;
 
 const permissions: readonly TokenPermission[] = ['read', 'read_write'];
-const kinds: readonly ResourceKindName[] = ['ServiceToken', 'SecretSnapshot', 'SecretEnvironment'];
+const kinds: readonly ResourceKindName[] = ['ServiceToken', 'SecretSnapshot', 'SnapshotRestore', 'SecretEnvironment'];
 // The kinds that a rule is for: none of them alone, one, several.
 const kindLists: readonly (readonly ResourceKindName[])[] = [...kinds.map((kind) => [kind]), kinds, []];
 
@@ -87,6 +87,16 @@ describe('a rule', () => {
     const need = { kind: 'ServiceToken', organization: 'acme', project: 'web', permission: 'read' } as const;
     expect(covers([rule], { ...need, environment: null })).toBe(false);
   });
+});
+
+test('a rule of whatever kind and permission reveals what it covers for reading, and nothing else', () => {
+  const place = { organization: 'acme', project: 'web', environment: 'prod' };
+  const rule: GrantRule = { ...place, environments: ['prod'], permission: 'read', kinds: ['ServiceToken'] };
+  expect(reveals([rule], place)).toBe(true);
+  expect(reveals([{ ...rule, environments: ['dev'] }], place)).toBe(false);
+  expect(reveals([rule], { ...place, organization: 'umbra' })).toBe(false);
+  expect(reveals([{ ...rule, kinds: [] }], place)).toBe(false);
+  expect(reveals([], place)).toBe(false);
 });
 
 describe('the AccessGrant that a message shows', () => {

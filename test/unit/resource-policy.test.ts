@@ -9,21 +9,23 @@ import { resourceCaller } from '../support/resource-caller.ts';
  * out so that a change of the policy shows here; `denied` stands for all three. Asked for is read_write.
  */
 const policyTable = `
-  action                  ServiceToken           SecretSnapshot         SecretEnvironment
-  service_token.create    denied/denied/allowed  denied                 denied
-  service_token.resume    denied/denied/allowed  denied                 denied
-  service_token.update    denied/denied/allowed  denied                 denied
-  service_token.read      allowed                denied                 denied
-  service_token.activate  allowed                denied                 denied
-  service_token.suspend   allowed                denied                 denied
-  service_token.revoke    allowed                denied                 denied
-  snapshot.create         denied                 denied/denied/allowed  denied
-  snapshot.read           denied                 denied/allowed/allowed denied
-  snapshot.find           denied                 allowed                denied
-  snapshot.delete         denied                 allowed                denied
-  environment.create      denied                 denied                 allowed
-  environment.read        denied                 denied                 allowed
-  environment.delete      denied                 denied                 allowed
+  action                  ServiceToken           SecretSnapshot          SnapshotRestore        SecretEnvironment
+  service_token.create    denied/denied/allowed  denied                  denied                 denied
+  service_token.resume    denied/denied/allowed  denied                  denied                 denied
+  service_token.update    denied/denied/allowed  denied                  denied                 denied
+  service_token.read      allowed                denied                  denied                 denied
+  service_token.activate  allowed                denied                  denied                 denied
+  service_token.suspend   allowed                denied                  denied                 denied
+  service_token.revoke    allowed                denied                  denied                 denied
+  snapshot.create         denied                 denied/denied/allowed   denied                 denied
+  snapshot.read           denied                 denied/allowed/allowed  denied                 denied
+  snapshot.find           denied                 allowed                 denied                 denied
+  snapshot.delete         denied                 allowed                 denied                 denied
+  snapshot.restore        denied                 denied                  denied/denied/allowed  denied
+  restore.find            denied                 denied                  allowed                denied
+  environment.create      denied                 denied                  denied                 allowed
+  environment.read        denied                 denied                  denied                 allowed
+  environment.delete      denied                 denied                  denied                 allowed
 `;
 
 const place = { organization: 'acme', project: 'web', environment: 'prod' };

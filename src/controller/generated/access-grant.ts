@@ -99,7 +99,7 @@ export interface AccessGrantSpec {
      */
     environments: string[];
     /**
-     * The most that may be asked for. ReadWrite includes Read; taking snapshots needs ReadWrite.
+     * The most that may be asked for. ReadWrite includes Read; taking snapshots and restoring need ReadWrite.
      */
     permission: 'Read' | 'ReadWrite';
     /**
@@ -110,7 +110,7 @@ export interface AccessGrantSpec {
      *
      * Items: A kind.
      */
-    kinds: ('ServiceToken' | 'SecretSnapshot')[];
+    kinds: ('ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore')[];
   }[];
 }
 /**

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "resource_claim" ADD COLUMN     "result" JSONB;

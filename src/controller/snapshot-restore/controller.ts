@@ -1,0 +1,77 @@
+import type { ChangeEvent } from '../../services/change-feed.ts';
+import type { ResourceKind } from '../../kube/custom-resources.ts';
+import { objectKey } from '../../kube/objects.ts';
+import type { SnapshotRestore } from '../generated/snapshot-restore.ts';
+import { KindController } from '../kind-controller.ts';
+import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
+import type { ResourceKindDeps } from '../resource-services.ts';
+import { ReverseIndex } from '../reverse-index.ts';
+import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
+import { WakeThrottle } from '../wake-throttle.ts';
+import { RestoreReconciler } from './reconcile.ts';
+
+const snapshotRestoreKind = {
+  group: 'keyframe.dev',
+  version: 'v1alpha1',
+  kind: 'SnapshotRestore',
+  plural: 'snapshotrestores',
+} as const satisfies ResourceKind;
+
+// A plan follows the environment's commits, but a busy environment must keep neither the database nor the API server
+// busy with plans.
+const planIntervalMs = 2000;
+
+export interface SnapshotRestoreDeps extends ResourceKindDeps<'resourceAccess' | 'resourceRestores'> {
+  readonly snapshots: SnapshotLookup;
+  /** Of the SecretSnapshots: before they are listed, one that is not found may be there. */
+  readonly snapshotWatches: readonly NamedWatch[];
+}
+
+/** Plans the restore of each SnapshotRestore, anew with each commit, and carries out those that are approved. */
+export function createSnapshotRestoreController(context: KindContext, deps: SnapshotRestoreDeps): ManagedKind {
+  const { grants, snapshots } = deps;
+  const reconciler = new RestoreReconciler(deps);
+  const bySnapshot = new ReverseIndex();
+  const throttle = new WakeThrottle({
+    clock: context.clock,
+    intervalMs: planIntervalMs,
+    wake: (key) => kind.wake(key),
+  });
+  const kind: KindController<SnapshotRestore> = new KindController<SnapshotRestore>(
+    context,
+    {
+      kind: snapshotRestoreKind,
+      plural: 'SnapshotRestores',
+      isNamespaced: true,
+      action: 'Restore',
+      suspendedMessage: 'Nothing is planned or restored.',
+      reconcile: async (round) => await reconciler.reconcile(round),
+      concernedBy(event) {
+        for (const key of followersOf(reconciler, event)) throttle.wake(key);
+        return [];
+      },
+      onSeen: (resource) => bySnapshot.set(objectKey(resource.metadata), snapshotKeyOf(resource)),
+      onGone({ metadata }) {
+        bySnapshot.set(objectKey(metadata), undefined);
+        reconciler.forget(objectKey(metadata));
+      },
+    },
+    [...grants.watches, ...deps.snapshotWatches],
+  );
+  grants.onChange((namespaces) => kind.wakeNamespaces(namespaces));
+  snapshots.onChange((key) => {
+    for (const restoreKey of bySnapshot.keysOf(key)) kind.wake(restoreKey);
+  });
+  return kind;
+}
+
+function followersOf({ snapshots, environments }: RestoreReconciler, event: ChangeEvent): Iterable<string> {
+  if (event.kind === 'snapshot') return snapshots.keysOf(event.snapshotId);
+  return event.kind === 'environment' ? environments.keysOf(event.environmentId) : [];
+}
+
+/** Key of the SecretSnapshot that a resource names, if it names one. */
+function snapshotKeyOf({ metadata, spec: { snapshotRef } }: SnapshotRestore): string | undefined {
+  if (snapshotRef === undefined) return undefined;
+  return objectKey({ namespace: metadata.namespace ?? '', name: snapshotRef.name });
+}

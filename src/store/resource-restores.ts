@@ -1,0 +1,104 @@
+import type pg from 'pg';
+import { queryRows, type Statement } from './database.ts';
+import type { ClaimOwner } from './resource-claims.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Some keys of a plan: all are counted, the first ones are named. */
+export interface ToldKeys {
+  readonly count: number;
+  readonly keys: readonly string[];
+}
+
+/** What a restore does to the keys, as far as it is told. */
+export interface ToldLists {
+  readonly restored: ToldKeys;
+  /** Left alone because of `skipUnchanged`. */
+  readonly unchanged: ToldKeys;
+  /** Deleted since the snapshot was made. */
+  readonly skipped: ToldKeys;
+  readonly pruned: ToldKeys;
+}
+
+/** What is restored from which snapshot. */
+export interface RestorePlace {
+  readonly snapshotId: string;
+  readonly environmentId: string;
+  /** `organization/project/environment`, by the slugs as of then. */
+  readonly environment: string;
+}
+
+/** What a restore did to an environment, as its claim has it: names, ids and numbers. */
+export interface RestoreResult extends RestorePlace, ToldLists {
+  /** Of the plan that was carried out; null where there was none. */
+  readonly planHash: string | null;
+  /** The revision that the environment was at before. */
+  readonly from: { readonly revision: number; readonly revisionId: string };
+  /** The snapshot of what was before; null where none was asked for or nothing was changed. */
+  readonly backupSnapshotId: string | null;
+  /** The revision that the restore made, or found where there was nothing to change. */
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+/** The one restore of a custom resource. */
+export interface ClaimedRestore extends RestoreResult {
+  readonly startedAt: Date;
+  readonly completedAt: Date;
+}
+
+interface ClaimedRow {
+  readonly result: RestoreResult & { readonly completedAt: string };
+  readonly startedAt: Date;
+}
+
+const claimedText = `SELECT result, created_at AS "startedAt" FROM resource_claim
+    WHERE cluster = $1 AND uid = $2::uuid AND operation = 'restore' AND result IS NOT NULL`;
+const claimedStatement: Statement = { name: 'resource-restore', text: claimedText };
+
+/** What a resource restored; undefined where it did not. */
+export async function findClaimedRestore(
+  pool: pg.Pool,
+  { cluster, id }: ClaimOwner,
+): Promise<ClaimedRestore | undefined> {
+  const [row] = await queryRows<ClaimedRow>(pool, claimedStatement, [cluster, id]);
+  return row && claimedOf(row);
+}
+
+/** Like `findClaimedRestore`, in a transaction. */
+export async function readClaimedRestore(
+  tx: Transaction,
+  { cluster, id }: ClaimOwner,
+): Promise<ClaimedRestore | undefined> {
+  const [row] = await tx.$queryRawUnsafe<ClaimedRow[]>(claimedText, cluster, id);
+  return row && claimedOf(row);
+}
+
+/** Notes what was done in the claim of a restore. */
+export async function noteRestore(tx: Transaction, { cluster, id }: ClaimOwner, result: RestoreResult): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE resource_claim SET environment_id = ${result.environmentId}::uuid,
+      result = ${JSON.stringify(result)}::jsonb || jsonb_build_object('completedAt', clock_timestamp())
+    WHERE cluster = ${cluster} AND uid = ${id}::uuid AND operation = 'restore'`;
+}
+
+/**
+ * Whether another resource of the same kind, namespace and name, in whatever cluster, restored this environment. Read
+ * under the environment's lock, so that of two at once the second one sees the first.
+ */
+export async function wasRestoredUnderName(
+  tx: Transaction,
+  { cluster, id, kind, namespace, name }: ClaimOwner,
+  environmentId: string,
+): Promise<boolean> {
+  const rows = await tx.$queryRaw<unknown[]>`
+    SELECT FROM resource_claim
+    WHERE environment_id = ${environmentId}::uuid AND operation = 'restore' AND kind = ${kind}
+      AND namespace IS NOT DISTINCT FROM ${namespace} AND name = ${name}
+      AND (cluster <> ${cluster} OR uid <> ${id}::uuid)
+    LIMIT 1`;
+  return rows.length > 0;
+}
+
+function claimedOf({ result: { completedAt, ...result }, startedAt }: ClaimedRow): ClaimedRestore {
+  return { ...result, startedAt, completedAt: new Date(completedAt) };
+}

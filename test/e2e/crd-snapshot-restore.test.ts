@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { ResourceTrial, expectRefused } from '../support/resource-trial.ts';
+
+let namespace: string;
+let trial: ResourceTrial;
+
+beforeAll(async () => {
+  namespace = await createNamespace();
+  trial = new ResourceTrial({ kind: 'SnapshotRestore', plural: 'snapshotrestores', namespace });
+});
+
+afterAll(() => deleteNamespace(namespace));
+
+const snapshotId = '0198a6f0-1234-7abc-8def-0123456789ab';
+const planHash = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLM_-01';
+const byName = { snapshotRef: { name: 'before-deploy' } };
+const byId = { snapshotId };
+const defaults = {
+  mode: 'Plan',
+  allowUnplanned: false,
+  prune: false,
+  backup: true,
+  skipUnchanged: false,
+  suspend: false,
+};
+
+test('a SnapshotRestore that says as little as it may plans, with a backup, and deletes nothing', async () => {
+  expect(await trial.accepted(byName)).toEqual({ ...byName, ...defaults });
+  expect(await trial.accepted(byId)).toEqual({ ...byId, ...defaults });
+});
+
+test('SnapshotRestores are found by their short name and category, and show their columns', async () => {
+  expect(await trial.appearance()).toEqual({
+    shortNames: ['krestore'],
+    categories: ['keyframe'],
+    namespaced: true,
+    columns: [
+      'Name 0',
+      'Mode 0',
+      'Ready 0',
+      'Reason 0',
+      'Environment 0',
+      'Restored 0',
+      'Pruned 0',
+      'Completed 0',
+      'Snapshot 1',
+      'Backup 1',
+      'Plan-Hash 1',
+      'Age 0',
+      'Message 1',
+    ],
+  });
+});
+
+const either = 'give either snapshotRef or snapshotId';
+const needsPlan = 'mode Apply needs planHash, from status.planHash; or allowUnplanned: true';
+
+const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
+  ['no snapshot', {}, either],
+  ['two snapshots', { ...byName, ...byId }, either],
+  ['a SecretSnapshot without a name', { snapshotRef: {} }, 'spec.snapshotRef.name: Required value'],
+  ['a name that none can have', { snapshotRef: { name: 'A' } }, 'must be the name of a SecretSnapshot'],
+  ['an id that is no UUID', { snapshotId: 'x'.repeat(36) }, 'spec.snapshotId', 'should match'],
+  ['another mode', { ...byId, mode: 'Undo' }, 'supported values: "Plan", "Apply"'],
+  ['Apply without a plan', { ...byId, mode: 'Apply' }, needsPlan],
+  ['a plan that is not to be carried out', { ...byId, planHash }, 'planHash approves a plan to be carried out'],
+  ['a hash that none can be', { ...byId, mode: 'Apply', planHash: 'x'.repeat(42) }, 'spec.planHash', 'should match'],
+];
+
+describe('a SnapshotRestore is refused with a sentence about', () => {
+  test.each(refusals)('%s', async (_, wanted, ...message) => await trial.refused(wanted, ...message));
+});
+
+test('a SnapshotRestore may be made to be carried out at once, with a plan or expressly without', async () => {
+  for (const wanted of [
+    { ...byId, mode: 'Apply', planHash },
+    { ...byName, mode: 'Apply', allowUnplanned: true, prune: true, backup: false, skipUnchanged: true },
+  ]) {
+    expect(await trial.accepted(wanted)).toMatchObject(wanted);
+  }
+});
+
+describe('a SnapshotRestore never changes', () => {
+  test.each([
+    ['its snapshot', { snapshotId: snapshotId.replace('0', 'f') }],
+    ['the kind of its source', { snapshotId: null, ...byName }],
+    ['what it deletes', { prune: true }],
+    ['its backup', { backup: false }],
+    ['what it leaves alone', { skipUnchanged: true }],
+    ['whether it needs a plan', { allowUnplanned: true }],
+  ])('in %s', async (_, change) => {
+    const name = await trial.made({ ...byId, suspend: true });
+    expectRefused(
+      await trial.change(name, change),
+      'a SnapshotRestore never changes, but for mode, planHash and suspend',
+    );
+  });
+
+  test('but it can be approved, approved anew, and suspended', async () => {
+    const planned = await trial.made({ ...byId, suspend: true });
+    expect(await trial.change(planned, { suspend: false })).toMatchObject({ status: 200 });
+    expect(await trial.change(planned, { mode: 'Apply', planHash })).toMatchObject({ status: 200 });
+    expectRefused(await trial.change(planned, { mode: 'Apply' }), needsPlan);
+    const approved = await trial.made({ ...byId, mode: 'Apply', planHash, suspend: true });
+    expect(await trial.change(approved, { planHash: planHash.toUpperCase() })).toMatchObject({ status: 200 });
+  });
+
+  test('back into a plan once it was approved', async () => {
+    const name = await trial.made({ ...byId, mode: 'Apply', planHash, suspend: true });
+    const back = await trial.change(name, { mode: 'Plan', planHash: null });
+    expectRefused(back, 'mode Apply never goes back to Plan: make another SnapshotRestore');
+  });
+});

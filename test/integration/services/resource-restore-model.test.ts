@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { restoreLists } from '../../support/environment-model.ts';
+import { EnvironmentRun, type KnownSnapshot } from '../../support/environment-run.ts';
+import { anyRounds } from '../../support/environment-steps.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { resourceCaller } from '../../support/resource-caller.ts';
+import { resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
+import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
+import { createWorld, startServices, type TestServices } from '../../support/services.ts';
+
+// Shrinking a failure ends with the time as well.
+const { runs, limitMs } =
+  process.env['KEYFRAME_TEST_SCALE'] === 'full' ? { runs: 300, limitMs: 300_000 } : { runs: 15, limitMs: 60_000 };
+
+let database: TestDatabase;
+let services: TestServices;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+const anyRestores = fc.array(
+  fc.record({
+    which: fc.nat(20),
+    prune: fc.boolean(),
+    skipUnchanged: fc.boolean(),
+    backup: fc.boolean(),
+    /** Whether a commit comes between the plan and the restore. */
+    isOvertaken: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+type WantedRestore = typeof anyRestores extends fc.Arbitrary<(infer R)[]> ? R : never;
+
+/** An environment with a history, and whoever looks at it. */
+interface Ground {
+  readonly world: Awaited<ReturnType<typeof createWorld>>;
+  readonly calls: SecretCalls;
+}
+
+const told = (keys: readonly string[]): object => ({ count: keys.length, keys });
+
+/** Plans and restores as one SnapshotRestore, and proves that the environment is what the plan told. */
+async function expectAsPlanned(
+  { world, calls }: Ground,
+  snapshot: KnownSnapshot,
+  wanted: WantedRestore,
+): Promise<void> {
+  const { which: _, isOvertaken, ...options } = wanted;
+  const resource = resourceRestoreCalls(
+    services,
+    resourceCaller({ kind: 'SnapshotRestore', grants: [restoreRule(world)] }),
+  );
+  let plan = await resource.plan(snapshot.id, options);
+  if (isOvertaken) {
+    await calls.put('A', 'overtaken');
+    await expect(resource.restore(snapshot.id, plan.planHash, options)).rejects.toMatchObject({
+      code: 'plan_outdated',
+    });
+    expect(await resource.find()).toBeUndefined();
+    plan = await resource.plan(snapshot.id, options);
+  }
+  const before = await calls.read();
+  expect([plan.revision, plan.revisionId]).toEqual([before.revision, before.revisionId]);
+  const present = new Map(Object.entries(before.secrets));
+  const lists = restoreLists(present, { snapshot: snapshot.state, ...options });
+  expect(plan).toMatchObject(Object.fromEntries(Object.entries(lists).map(([list, keys]) => [list, told(keys)])));
+  const done = await resource.restore(snapshot.id, plan.planHash, options);
+  const { planHash, restored, unchanged, skipped, pruned } = plan;
+  expect(done).toMatchObject({ planHash, restored, unchanged, skipped, pruned });
+  const isChange = lists.restored.length + lists.pruned.length > 0;
+  expect(done.revision).toBe(before.revision + Number(isChange));
+  expect(done.backupSnapshotId !== null).toBe(isChange && options.backup);
+  for (const key of lists.restored)
+    present.set(key, [snapshot.state.get(key)?.[0] ?? '', (present.get(key)?.[1] ?? 0) + 1]);
+  for (const key of lists.pruned) present.delete(key);
+  expect((await calls.read()).secrets).toEqual(Object.fromEntries(present));
+}
+
+test('whatever an environment has been through, what is carried out is what the plan told, or nothing', async () => {
+  const property = fc.asyncProperty(anyRounds, anyRestores, async (rounds, restores) => {
+    const world = await createWorld(services);
+    const run = await EnvironmentRun.start(services, world);
+    await run.round([{ step: { kind: 'snapshot' }, client: 0 }]);
+    for (const calls of rounds) await run.round(calls);
+    const ground = { world, calls: secretCalls(services, world, world.developer.caller) };
+    const there = run.snapshots.filter(({ goneIn }) => goneIn === undefined);
+    for (const wanted of restores) {
+      const snapshot = there[wanted.which % there.length];
+      if (snapshot !== undefined) await expectAsPlanned(ground, snapshot, wanted);
+    }
+  });
+  await fc.assert(property, { numRuns: runs, interruptAfterTimeLimit: limitMs });
+}, 360_000);
