@@ -67,3 +67,8 @@ export async function query<Row extends pg.QueryResultRow>(
     await client.end();
   }
 }
+
+/** Takes away what the database knows of a resource's restore, as a recovery to the state before would. */
+export async function forgetRestore(databaseUrl: string, uid: string): Promise<void> {
+  await query(databaseUrl, "DELETE FROM resource_claim WHERE uid = $1 AND operation = 'restore'", [uid]);
+}

@@ -19,7 +19,7 @@ const snapshotRestoreKind = {
 
 // A plan follows the environment's commits, but a busy environment must keep neither the database nor the API server
 // busy with plans.
-const planIntervalMs = 2000;
+const planIntervalMs = 1000;
 
 export interface SnapshotRestoreDeps extends ResourceKindDeps<'resourceAccess' | 'resourceRestores'> {
   readonly snapshots: SnapshotLookup;

@@ -1,0 +1,339 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
+import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { forgetRestore } from '../support/resource-rows.ts';
+import { conditionsOf, readyOf } from '../support/resource-site.ts';
+import { RestoreSite } from '../support/restore-site.ts';
+import { Stack } from '../support/stack.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const resources = new AsyncDisposableStack();
+const grantsPath = '/apis/keyframe.dev/v1alpha1/accessgrants';
+let stack: Stack;
+let database: PostgresProxy;
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 13 });
+  database = await PostgresProxy.start(stack.databaseUrl);
+  resources.defer(() => database.close());
+  await stack.startController({ databaseUrl: database.url });
+}, 120_000);
+
+afterAll(() => resources.disposeAsync());
+
+async function makeSite(options: { granted?: boolean } = {}): Promise<RestoreSite> {
+  const site = await RestoreSite.make(stack, options);
+  resources.defer(() => site.withdraw());
+  return site;
+}
+
+/** A snapshot after which one key was changed, one deleted and one added; the environment is at revision 2 with `now`. */
+async function makeDrift(site: RestoreSite): Promise<string> {
+  await site.environment.change({ A: 'old', GONE: '1', SAME: '1' });
+  const id = await site.snapshot();
+  await site.environment.change({ A: 'new', LATER: '1' }, ['GONE']);
+  return id;
+}
+
+const drifted = { A: 'new', LATER: '1', SAME: '1' };
+const told = (...keys: string[]): object => ({ count: keys.length, keys });
+const again = { metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } };
+
+/** All conditions of a restore, by what they say: Ready, Reconciling and Stalled first. */
+const done = ['Ready True', 'Reconciling False', 'Stalled False', 'Planned True', 'Complete True', 'Failed False'];
+
+/** The patch by which a message says how the plan is approved. */
+function approvalIn(restore: SnapshotRestore): object {
+  const [, patch = ''] = /kubectl patch snapshotrestore \S+ -n \S+ --type merge -p '([^']+)'/.exec(
+    readyOf(restore)?.message ?? '',
+  ) ?? ['', '{}'];
+  return JSON.parse(patch) as object;
+}
+
+describe('a SnapshotRestore', () => {
+  test('plans, waits for the approval of just that plan, and does it once, with a backup', async () => {
+    const site = await makeSite();
+    const id = await makeDrift(site);
+    const name = await site.restores.create({ snapshotId: id, prune: true, skipUnchanged: true });
+    const planned = await site.restores.waitForReason(name, 'Planned');
+    const { organization, project, name: slug } = site.environment.ref;
+    const place = `${organization}/${project}/${slug}`;
+    const plan = {
+      revision: 3,
+      revisionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      restored: told('A'),
+      unchanged: told('SAME'),
+      skipped: told('GONE'),
+      pruned: told('LATER'),
+    };
+    expect(planned.status).toMatchObject({
+      snapshotId: id,
+      environmentId: site.environment.id,
+      environment: place,
+      plan,
+    });
+    expect(planned.status).not.toHaveProperty('result');
+    expect(conditionsOf(planned)).toEqual([
+      'Ready True',
+      'Reconciling False',
+      'Stalled False',
+      'Planned True',
+      'Complete False',
+      'Failed False',
+    ]);
+    expect(planned.metadata.finalizers).toBeUndefined();
+    expect(await site.values()).toEqual(drifted);
+    await site.restores.patch(name, approvalIn(planned));
+    const { status, ...restored } = await site.restores.waitForReason(name, 'Complete');
+    expect(conditionsOf({ ...restored, ...(status && { status }) })).toEqual(done);
+    expect(status).toMatchObject({
+      plan,
+      planHash: planned.status?.planHash,
+      result: { restored: 1, unchanged: 1, skipped: 1, pruned: 1, revision: 4 },
+    });
+    expect(Date.parse(status?.completionTime ?? '')).toBeGreaterThanOrEqual(Date.parse(status?.startTime ?? ''));
+    expect(await site.values()).toEqual({ A: 'old', SAME: '1' });
+    expect(await site.listed()).toMatchObject([
+      {
+        id: status?.backupSnapshotId,
+        name: 'before restore of good',
+        createdByType: 'resource',
+        createdByName: `SnapshotRestore ${site.namespace}/${name}`,
+        revision: 3,
+      },
+      { id },
+    ]);
+  });
+
+  test('does nothing more once it is complete, whatever changes', async () => {
+    const site = await makeSite();
+    const id = await makeDrift(site);
+    const name = await site.restores.create({ snapshotId: id });
+    await site.approve(name, await site.planned(name));
+    const { status } = await site.restores.waitForReason(name, 'Complete');
+    await site.environment.change({ A: 'newest' });
+    await site.restores.patch(name, again);
+    await site.restores.patch(name, { spec: { planHash: 'x'.repeat(43) } });
+    const after = await site.restores.waitForReason(name, 'Complete');
+    expect(after.status?.result).toEqual(status?.result);
+    await site.withdraw();
+    await site.restores.delete(name);
+    await site.restores.waitUntilGone(name);
+    expect(await site.values()).toMatchObject({ A: 'newest' });
+    expect(await site.listed()).toHaveLength(2);
+  });
+
+  test('plans anew with each commit, without being asked', async () => {
+    const site = await makeSite();
+    const name = await site.restores.create({ snapshotId: await makeDrift(site), prune: true });
+    const hashes = [await site.planned(name)];
+    for (const key of ['X', 'Y']) {
+      await site.environment.change({ [key]: '1' });
+      const planned = await waitFor(`the plan to prune ${key}`, async () => {
+        const restore = await site.restores.get(name);
+        return restore.status?.plan?.pruned.keys.includes(key) === true && restore;
+      });
+      expect(planned.status?.plan?.revision).toBe(await site.revision());
+      hashes.push(planned.status?.planHash ?? '');
+    }
+    expect(new Set(hashes).size).toBe(3);
+    expect(approvalIn(await site.restores.get(name))).toEqual({ spec: { mode: 'Apply', planHash: hashes[2] } });
+  });
+
+  test('whose plan was overtaken restores nothing, and says so with a new plan', async () => {
+    const site = await makeSite();
+    const name = await site.restores.create({ snapshotId: await makeDrift(site) });
+    const planHash = await site.planned(name);
+    await site.restores.patch(name, { spec: { suspend: true } });
+    await site.environment.change({ MOVED: '1' });
+    await site.restores.patch(name, { spec: { mode: 'Apply', planHash, suspend: false } });
+    const outdated = await site.restores.waitForReason(name, 'PlanOutdated');
+    expect(conditionsOf(outdated)).toEqual([
+      'Ready False',
+      'Reconciling False',
+      'Stalled True',
+      'Planned True',
+      'Complete False',
+      'Failed False',
+    ]);
+    expect(readyOf(outdated)?.message).toContain('Nothing was restored. This is a new plan');
+    expect(outdated.status?.planHash).not.toBe(planHash);
+    expect(outdated.status?.plan?.revision).toBe(4);
+    expect(await site.values()).toEqual({ ...drifted, MOVED: '1' });
+    expect(await site.listed()).toHaveLength(1);
+    // The new plan follows the environment as the first one did.
+    await site.environment.change({ MOVED: '2' });
+    const fresh = await waitFor('a plan of that', async () => {
+      const restore = await site.restores.get(name);
+      return restore.status?.plan?.revision === 5 && restore;
+    });
+    await site.restores.patch(name, approvalIn(fresh));
+    await site.restores.waitForReason(name, 'Complete');
+    expect(await site.values()).toMatchObject({ A: 'old', MOVED: '2' });
+  });
+
+  test('made anew from the same YAML restores nothing, for its hash was another one’s', async () => {
+    const site = await makeSite();
+    const snapshotId = await makeDrift(site);
+    const name = await site.restores.create({ snapshotId });
+    const planHash = await site.planned(name);
+    await site.restores.delete(name);
+    await site.restores.waitUntilGone(name);
+    // As in a rebuilt cluster over a database that was recovered to just before the restore.
+    await site.restores.create({ snapshotId, mode: 'Apply', planHash }, name);
+    await site.restores.waitForReason(name, 'PlanOutdated');
+    expect(await site.values()).toEqual(drifted);
+  });
+
+  test('that is complete is not carried out again where the database has forgotten it', async () => {
+    const site = await makeSite();
+    const name = await site.restores.create({ snapshotId: await makeDrift(site), mode: 'Apply', allowUnplanned: true });
+    const { metadata, status } = await site.restores.waitForReason(name, 'Complete');
+    await forgetRestore(stack.databaseUrl, metadata.uid);
+    await site.environment.change(drifted);
+    await site.restores.patch(name, again);
+    const forgotten = await site.restores.waitForReason(name, 'RestoreForgotten');
+    expect(conditionsOf(forgotten)).toContain('Failed True');
+    expect(forgotten.status?.result).toEqual(status?.result);
+    expect(await site.values()).toEqual(drifted);
+  });
+
+  test('may skip its plan expressly, but not twice under one name', async () => {
+    const site = await makeSite();
+    const spec = { snapshotId: await makeDrift(site), mode: 'Apply', allowUnplanned: true, backup: false, prune: true };
+    await site.restores.create(spec, 'emergency');
+    const { status } = await site.restores.waitForReason('emergency', 'Complete');
+    expect(status?.result).toEqual({
+      restored: 2,
+      unchanged: 0,
+      skipped: 1,
+      pruned: 1,
+      revision: 4,
+      revisionId: expect.anything(),
+    });
+    expect(status?.plan).toMatchObject({ revision: 3, pruned: told('LATER') });
+    expect(status).not.toHaveProperty('backupSnapshotId');
+    expect(status).not.toHaveProperty('planHash');
+    expect(await site.listed()).toHaveLength(1);
+    await site.environment.change(drifted);
+    await site.restores.delete('emergency');
+    await site.restores.waitUntilGone('emergency');
+    await site.restores.create(spec, 'emergency');
+    const refused = await site.restores.waitForReason('emergency', 'AlreadyRestored');
+    expect(conditionsOf(refused)).toContain('Failed True');
+    expect(await site.values()).toEqual(drifted);
+  });
+
+  test('plans and restores nothing while it is suspended', async () => {
+    const site = await makeSite();
+    const spec = { snapshotId: await makeDrift(site), mode: 'Apply', allowUnplanned: true, suspend: true };
+    const name = await site.restores.create(spec);
+    const { status } = await site.restores.waitForReason(name, 'Suspended');
+    expect(status).not.toHaveProperty('plan');
+    expect(await site.values()).toEqual(drifted);
+    await site.restores.patch(name, { spec: { suspend: false } });
+    await site.restores.waitForReason(name, 'Complete');
+  });
+});
+
+describe('a SnapshotRestore of a SecretSnapshot', () => {
+  test('waits for it, and restores what that took', async () => {
+    const site = await makeSite();
+    const name = await site.restores.create({ snapshotRef: { name: 'good' } });
+    const waiting = await site.restores.waitForReason(name, 'SnapshotNotFound');
+    expect(conditionsOf(waiting)).toContain('Planned False');
+    await site.snapshots.create({ source: { environmentRef: site.environment.ref }, suspend: true }, 'good');
+    await site.restores.waitForReason(name, 'SnapshotNotReady');
+    await site.snapshots.patch('good', { spec: { suspend: false } });
+    const { status } = await site.snapshots.waitForReason('good', 'Taken');
+    await site.environment.change({ A: 'changed' });
+    const planHash = await waitFor('the plan of that', async () => {
+      const planned = await site.restores.waitForReason(name, 'Planned');
+      return planned.status?.plan?.revision === 2 && planned.status.planHash;
+    });
+    await site.approve(name, planHash);
+    const restored = await site.restores.waitForReason(name, 'Complete');
+    expect(restored.status?.snapshotId).toBe(status?.snapshotId);
+    expect(await site.values()).toEqual({ A: 'alpha' });
+  });
+
+  test('whose snapshot or environment is deleted has no plan to approve any more', async () => {
+    const site = await makeSite();
+    for (const snapshot of ['first', 'second']) {
+      await site.snapshots.create({ source: { environmentRef: site.environment.ref } }, snapshot);
+      await site.snapshots.waitForReason(snapshot, 'Taken');
+      await site.restores.create({ snapshotRef: { name: snapshot } }, `of-${snapshot}`);
+    }
+    const planHash = await site.planned('of-second');
+    await site.planned('of-first');
+    const { status } = await site.snapshots.get('first');
+    await stack.admin.call('DELETE', `${site.apiPath}/${status?.snapshotId}`);
+    const gone = await site.restores.waitForReason('of-first', 'SnapshotGone');
+    expect(gone.status).not.toHaveProperty('planHash');
+    expect(conditionsOf(gone)).toContain('Planned False');
+    const { organization, project, name } = site.environment.ref;
+    await stack.admin.call('DELETE', `/environments/${organization}/${project}/${name}`);
+    await site.restores.waitForReason('of-second', 'EnvironmentDeleted');
+    await site.approve('of-second', planHash);
+    const failed = await site.restores.waitForReason('of-second', 'EnvironmentDeleted');
+    expect(failed.status).not.toHaveProperty('plan');
+    expect(conditionsOf(failed)).toEqual([
+      'Ready False',
+      'Reconciling False',
+      'Stalled True',
+      'Planned False',
+      'Complete False',
+      'Failed True',
+    ]);
+  });
+});
+
+describe('a SnapshotRestore without a grant', () => {
+  test('of a SecretSnapshot shows the one it needs, which can be applied as it is', async () => {
+    const site = await makeSite({ granted: false });
+    await site.grant();
+    await site.snapshots.create({ source: { environmentRef: site.environment.ref } }, 'good');
+    await site.snapshots.waitForReason('good', 'Taken');
+    await site.restores.create({ snapshotRef: { name: 'good' } }, 'back');
+    await site.planned('back');
+    await site.withdraw();
+    const refused = await site.restores.waitForReason('back', 'AccessDenied');
+    expect(refused.status).not.toHaveProperty('plan');
+    const message = readyOf(refused)?.message ?? '';
+    const shown = parse(message.slice(message.indexOf('apiVersion:'))) as AccessGrant;
+    expect(shown.spec.rules).toMatchObject([{ permission: 'ReadWrite', kinds: ['SnapshotRestore'] }]);
+    await stack.kube.json({ method: 'POST', path: grantsPath, body: shown });
+    resources.defer(async () => {
+      await stack.kube.find({ method: 'DELETE', path: `${grantsPath}/${shown.metadata.name}` });
+    });
+    await site.planned('back');
+  });
+
+  test('learns nothing of a snapshot whose id it names', async () => {
+    const site = await makeSite({ granted: false });
+    const spec = { snapshotId: await makeDrift(site), mode: 'Apply', allowUnplanned: true };
+    const name = await site.restores.create(spec);
+    const refused = await site.restores.waitForReason(name, 'NotFound');
+    expect(readyOf(refused)?.message).toContain('or no AccessGrant for SnapshotRestore');
+    expect(JSON.stringify(refused.status)).not.toContain(site.environment.ref.organization);
+    await site.grant();
+    await site.restores.waitForReason(name, 'Complete');
+  });
+});
+
+test('a restore that is approved while the database is away is done once when it is back', async () => {
+  const site = await makeSite();
+  const name = await site.restores.create({ snapshotId: await makeDrift(site) });
+  const planHash = await site.planned(name);
+  database.refuse();
+  database.kill();
+  await site.approve(name, planHash);
+  const waiting = await site.restores.waitForReason(name, 'StoreUnavailable');
+  // What is tried again by itself lets the plan stand.
+  expect(waiting.status?.planHash).toBe(planHash);
+  await database.accept();
+  await site.restores.waitForReason(name, 'Complete', { timeoutMs: 60_000 });
+  expect(await site.revision()).toBe(4);
+}, 90_000);
