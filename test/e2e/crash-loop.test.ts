@@ -3,6 +3,8 @@ import type { SecretSnapshot } from '../../src/controller/generated/secret-snaps
 import { CrashLoop, type CrashSeries, type Trial } from '../support/crash-loop.ts';
 import { SnapshotTrial, TokenTrial, type TrialGround, waitForPass } from '../support/crash-trials.ts';
 import { ResourceSite } from '../support/resource-site.ts';
+import { RestoreSite } from '../support/restore-site.ts';
+import { RestoreTrial } from '../support/restore-trial.ts';
 import { ageToken } from '../support/resource-rows.ts';
 import { Stack } from '../support/stack.ts';
 import { TokenSite } from '../support/token-site.ts';
@@ -40,11 +42,14 @@ let loop: CrashLoop;
 let site: TokenSite;
 let snapshots: ResourceSite<SecretSnapshot>;
 let ground: TrialGround;
+let restoreSite: RestoreSite;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 1 });
+  stack = await Stack.start(resources, { namespaces: 2 });
   site = await TokenSite.make(stack, { kinds: ['ServiceToken', 'SecretSnapshot'] });
   resources.defer(() => site.withdraw());
+  restoreSite = await RestoreSite.make(stack);
+  resources.defer(() => restoreSite.withdraw());
   const { namespace } = site;
   const kind = { kind: 'SecretSnapshot', plural: 'secretsnapshots' };
   snapshots = new ResourceSite<SecretSnapshot>({ kube: stack.kube, namespace, ...kind });
@@ -171,6 +176,38 @@ describe('a controller that dies at its n-th message, and is started again, leav
           act: () => snapshots.delete(name),
           expectDone: async () => expect(await stack.kube.find({ path: snapshots.path(name) })).toBeUndefined(),
           prove: () => snapshot.proveNone(),
+        };
+      }),
+    limitMs,
+  );
+
+  test(
+    'of a SnapshotRestore that is approved one restore, with one backup',
+    () =>
+      expectSurvived({ coarse: 1, statements: 8 }, async () => {
+        const restore = await RestoreTrial.prepare(stack, restoreSite);
+        await restore.create();
+        await waitForPass(() => restore.expectPlanned());
+        return {
+          act: () => restore.approve(),
+          expectDone: () => restore.expectComplete(),
+          prove: () => restore.proveOne(),
+          clear: () => restore.clear(),
+        };
+      }),
+    limitMs,
+  );
+
+  test(
+    'of a SnapshotRestore without a plan one restore, with one backup',
+    () =>
+      expectSurvived({ coarse: 2, statements: 12 }, async () => {
+        const restore = await RestoreTrial.prepare(stack, restoreSite);
+        return {
+          act: () => restore.create({ mode: 'Apply', allowUnplanned: true }),
+          expectDone: () => restore.expectComplete(),
+          prove: () => restore.proveOne(),
+          clear: () => restore.clear(),
         };
       }),
     limitMs,

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
+import { waitForPass } from '../support/crash-trials.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { forgetRestore } from '../support/resource-rows.ts';
 import { conditionsOf, readyOf } from '../support/resource-site.ts';
 import { RestoreSite } from '../support/restore-site.ts';
+import { RestoreTrial } from '../support/restore-trial.ts';
 import { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -15,7 +17,7 @@ let stack: Stack;
 let database: PostgresProxy;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 13 });
+  stack = await Stack.start(resources, { namespaces: 14 });
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   await stack.startController({ databaseUrl: database.url });
@@ -321,6 +323,24 @@ describe('a SnapshotRestore without a grant', () => {
     await site.grant();
     await site.restores.waitForReason(name, 'Complete');
   });
+});
+
+test('of two controllers that both lead, one carries each restore out', async () => {
+  // Its Lease is another one, so nothing but the database keeps the two apart.
+  const second = await stack.startController({ name: 'second', env: { NAMESPACE: stack.namespaces[1] ?? '' } });
+  const site = await makeSite();
+  for (let round = 0; round < 5; round += 1) {
+    const trial = await RestoreTrial.prepare(stack, site);
+    const isPlanned = round % 2 === 0;
+    await trial.create(isPlanned ? {} : { mode: 'Apply', allowUnplanned: true });
+    if (isPlanned) {
+      await waitForPass(() => trial.expectPlanned());
+      await trial.approve();
+    }
+    await waitForPass(() => trial.expectComplete());
+    await trial.proveOne();
+  }
+  await second.stop();
 });
 
 test('a restore that is approved while the database is away is done once when it is back', async () => {

@@ -43,6 +43,25 @@ export async function snapshotsTakenBy(databaseUrl: string, uid: string): Promis
   return rows.map(({ id }) => id);
 }
 
+/** The revisions that a resource made, and how many restores of it the audit tells. */
+export async function restoresMadeBy(
+  databaseUrl: string,
+  uid: string,
+): Promise<{ readonly revisionIds: readonly string[]; readonly audited: number }> {
+  const revisions = await query<{ id: string }>(
+    databaseUrl,
+    'SELECT id FROM environment_revision WHERE actor_id = $1',
+    [uid],
+  );
+  const restores = await query(
+    databaseUrl,
+    `SELECT FROM audit_entry WHERE actor_id = $1 AND action = 'snapshot.restore' AND outcome = 'success'
+       AND NOT target ?| array['replayed', 'dryRun']`,
+    [uid],
+  );
+  return { revisionIds: revisions.map(({ id }) => id), audited: restores.length };
+}
+
 /** Makes the newest value of a resource's token older, as if it had been made so much earlier: the shortest interval is a minute. */
 export async function ageToken(databaseUrl: string, uid: string, seconds: number): Promise<void> {
   await query(

@@ -1,0 +1,155 @@
+import { describe, expect, test } from '@jest/globals';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import type { ErrorCode } from '../../../src/domain/error-catalogue.ts';
+import {
+  judgeComplete,
+  judgeFailure,
+  judgeOutdated,
+  judgePlanned,
+} from '../../../src/controller/snapshot-restore/judge.ts';
+import type { ClaimedRestore, ResourcePlan, ToldKeys } from '../../../src/services/resource-restores.ts';
+
+const metadata = { namespace: 'team-a', name: 'back' };
+const told = (...keys: string[]): ToldKeys => ({ count: keys.length, keys });
+const lists = { restored: told('A', 'B'), unchanged: told(), skipped: told('C'), pruned: told('D') };
+const place = { snapshotId: 'snapshot-1', environmentId: 'environment-1', environment: 'acme/web/prod' };
+const plan: ResourcePlan = { ...place, ...lists, planHash: 'hash', revision: 7, revisionId: 'revision-7' };
+const counts = '2 restored, 0 unchanged, 1 skipped, 1 pruned';
+const planText = `Restoring acme/web/prod, which is at revision 7, from snapshot snapshot-1: ${counts}.`;
+const approval = `kubectl patch snapshotrestore back -n team-a --type merge -p '{"spec":{"mode":"Apply","planHash":"hash"}}'`;
+
+function restored(more: Partial<ClaimedRestore> = {}): ClaimedRestore {
+  return {
+    ...place,
+    ...lists,
+    planHash: 'hash',
+    from: { revision: 7, revisionId: 'revision-7' },
+    backupSnapshotId: 'backup-1',
+    revision: 8,
+    revisionId: 'revision-8',
+    startedAt: new Date('2026-01-01T00:00:00.250Z'),
+    completedAt: new Date('2026-01-01T00:00:01.750Z'),
+    ...more,
+  };
+}
+
+const planFields = {
+  ...place,
+  planHash: 'hash',
+  plan: { revision: 7, revisionId: 'revision-7', ...lists },
+};
+
+/** `Planned True Planned` and the like. */
+const brief = ({ conditions = [] }: ReturnType<typeof judgeFailure>): string[] =>
+  conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+
+describe('the status of a SnapshotRestore', () => {
+  test('tells a plan, and the command that approves it', () => {
+    const outcome = judgePlanned(metadata, plan);
+    expect(outcome).toMatchObject({
+      claim: {
+        progress: 'done',
+        reason: 'Planned',
+        message: `${planText} Nothing is done before it is approved: ${approval}`,
+      },
+      fields: planFields,
+    });
+    expect(brief(outcome)).toEqual(['Planned True Planned', 'Complete False NotApproved', 'Failed False NotApproved']);
+  });
+
+  test('tells that an approved plan does not hold, with the one that would', () => {
+    const outcome = judgeOutdated(metadata, plan);
+    expect(outcome.claim).toMatchObject({ progress: 'stalled', reason: 'PlanOutdated' });
+    expect(outcome.claim.message).toContain(
+      `Nothing was restored. This is a new plan: ${planText} To approve it: ${approval}`,
+    );
+    expect(outcome.fields).toEqual(planFields);
+    expect(brief(outcome)).toEqual([
+      'Planned True Planned',
+      'Complete False PlanOutdated',
+      'Failed False PlanOutdated',
+    ]);
+  });
+
+  test('tells what was done, with the plan that it was', () => {
+    const outcome = judgeComplete(restored());
+    expect(outcome).toMatchObject({
+      claim: {
+        progress: 'done',
+        reason: 'Complete',
+        message: `acme/web/prod was restored from snapshot snapshot-1: ${counts}, which made revision 8. Snapshot backup-1 holds what was before.`,
+      },
+      fields: {
+        ...planFields,
+        result: { restored: 2, unchanged: 0, skipped: 1, pruned: 1, revision: 8, revisionId: 'revision-8' },
+        backupSnapshotId: 'backup-1',
+        startTime: '2026-01-01T00:00:00Z',
+        completionTime: '2026-01-01T00:00:01Z',
+      },
+    });
+    expect(brief(outcome)).toEqual(['Planned True Planned', 'Complete True Complete', 'Failed False Complete']);
+    expect(outcome.next).toBeUndefined();
+  });
+
+  test('tells that there was nothing to change', () => {
+    const nothing = { restored: told(), pruned: told(), backupSnapshotId: null, revision: 7, revisionId: 'revision-7' };
+    const { claim, fields } = judgeComplete(restored(nothing));
+    expect(claim.message).toContain(
+      '0 restored, 0 unchanged, 1 skipped, 0 pruned, so nothing was changed at revision 7.',
+    );
+    expect(fields).toMatchObject({ backupSnapshotId: undefined, result: { revision: 7 } });
+  });
+
+  test('tells what was done without a plan', () => {
+    const outcome = judgeComplete(restored({ planHash: null }));
+    expect(outcome.fields).toMatchObject({ planHash: undefined, plan: planFields.plan });
+    expect(brief(outcome)[0]).toBe('Planned False Unplanned');
+  });
+});
+
+describe('what hinders a SnapshotRestore', () => {
+  test.each<[ErrorCode, string]>([
+    ['forbidden', 'AccessDenied'],
+    ['not_found', 'NotFound'],
+    ['snapshot_not_found', 'SnapshotNotFound'],
+    ['snapshot_not_ready', 'SnapshotNotReady'],
+    ['snapshot_gone', 'SnapshotGone'],
+    ['quota_exceeded', 'QuotaExceeded'],
+  ])('takes its plan away while it waits (%s)', (code, reason) => {
+    const outcome = judgeFailure(new DomainError(code, 'why'));
+    expect(outcome.claim).toEqual({ progress: 'reconciling', reason, message: 'Why.' });
+    expect(outcome.fields).toEqual({ plan: undefined, planHash: undefined });
+    expect(brief(outcome)).toEqual([`Planned False ${reason}`, `Complete False ${reason}`, `Failed False ${reason}`]);
+  });
+
+  test.each<[ErrorCode, string]>([
+    ['environment_deleted', 'EnvironmentDeleted'],
+    ['already_restored', 'AlreadyRestored'],
+    ['invalid_input', 'InvalidSpec'],
+  ])('fails it for good where nothing can mend it (%s)', (code, reason) => {
+    const outcome = judgeFailure(new DomainError(code, 'why'));
+    expect(outcome.claim).toMatchObject({ progress: 'stalled', reason });
+    expect(outcome.fields).toEqual({ plan: undefined, planHash: undefined });
+    expect(brief(outcome)).toEqual([`Planned False ${reason}`, `Complete False ${reason}`, `Failed True ${reason}`]);
+  });
+
+  test.each<ErrorCode>(['store_unavailable', 'overloaded', 'cluster_unavailable'])(
+    'lets its plan stand where it is tried again by itself (%s)',
+    (code) => {
+      const outcome = judgeFailure(new DomainError(code, 'why'));
+      expect(outcome).toMatchObject({ claim: { progress: 'reconciling' }, next: { kind: 'retry' }, fields: {} });
+      expect(outcome.fields).not.toHaveProperty('plan');
+      expect(brief(outcome).map((text) => text.split(' ').slice(0, 2).join(' '))).toEqual([
+        'Complete False',
+        'Failed False',
+      ]);
+    },
+  );
+
+  test('lets all stand that is told of a restore which the database has forgotten', () => {
+    const outcome = judgeFailure(new DomainError('restore_forgotten', 'why'));
+    expect(outcome).toMatchObject({ claim: { progress: 'stalled', reason: 'RestoreForgotten' }, fields: {} });
+    expect(outcome.fields).not.toHaveProperty('plan');
+    expect(brief(outcome)).toEqual(['Complete False RestoreForgotten', 'Failed True RestoreForgotten']);
+  });
+});
