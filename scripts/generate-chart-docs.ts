@@ -99,6 +99,11 @@ The Jobs and the pod of \`helm test\` have accounts and rights of their own, whi
 create Secrets in the release's namespace and read those that it makes; \`pre-delete\` may list and patch the kinds with
 finalizers, and hold the Lease; the test may make one SecretSync and two Secrets of fixed names. An unknown value is refused.
 
+With \`approvals.enabled\`, a ValidatingAdmissionPolicy has the API server ask whoever approves a SnapshotRestore for the
+verb \`approve\` on it. Admins of a cluster have it; of the built-in roles none does. Bind the ClusterRole that ends in
+\`-approver\` in a namespace to those who shall. By \`rbac.aggregate\`, the role admin may plan restores, and view and edit
+may look at them.
+
 ## Values
 `;
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkoutDirectory } from './checkout.ts';
 import { buildServer } from './build-server.ts';
+import { requireApprovals } from './cluster/approvals.ts';
 import { type Cluster, startCluster } from './cluster/cluster.ts';
 import { createControllerAccount } from './cluster/controller-account.ts';
 import { KubeHttp } from './cluster/kube-http.ts';
@@ -103,6 +104,7 @@ async function startSync(cluster: Cluster, { api, env }: Served, files: StartFil
   await startController(cluster, env, files, run);
   const kube = new KubeHttp(cluster.kubeconfig);
   try {
+    await requireApprovals(kube);
     await applyQuickstart(kube);
     console.log(secretReport(await awaitSecret(kube)));
     return { url: api.url, adminTokenFile: files.adminToken, cluster };

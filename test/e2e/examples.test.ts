@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { requireApprovals } from '../../scripts/cluster/approvals.ts';
 import { requestToken } from '../../scripts/cluster/controller-account.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
+import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
 import type { Resource } from '../../src/controller/resource.ts';
 import type { CliRunner } from '../support/cli.ts';
@@ -32,6 +34,7 @@ let reader: ExampleReader;
 beforeAll(async () => {
   cluster = await startOwnCluster(resources);
   ({ stack, cli } = await startWholeInstallation(resources, cluster, { ROLLOUTS: 'true' }));
+  await requireApprovals(stack.kube);
   reader = await ExampleReader.create({ cli, cluster, stack });
 }, 60_000 + buildPatienceMs);
 
@@ -150,6 +153,33 @@ async function provesAccountOfJob(): Promise<void> {
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('timed out') });
   expect(await deployedImage()).toMatch(/:aaaaaaa$/);
 }
+
+describe('«A restore that somebody else approves»', () => {
+  test('who plans the way back is refused to approve it, and who approves it has it carried out', async () => {
+    const heading = 'A restore that somebody else approves';
+    const good = { API_URL: 'https://api.example', TIMEOUT: '5s' };
+    await step(heading, 1);
+    expect(await valuesOf('orders', 'orders')).toEqual(good);
+    await step(heading, 2);
+    const { status } = await stack.kube.json<SnapshotRestore>({
+      path: pathOf('orders', 'snapshotrestores', 'back-to-good'),
+    });
+    const approval = JSON.stringify({ spec: { mode: 'Apply', planHash: status?.planHash } });
+    const as = '--as=system:serviceaccount:orders:planner';
+    const refused = await reader.attempt(
+      `kubectl patch ${as} snapshotrestore back-to-good -n orders --type merge -p '${approval}'`,
+    );
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'user "system:serviceaccount:orders:planner" may plan restores here, but not approve one',
+      ),
+    });
+    expect(await valuesOf('orders', 'orders')).not.toEqual(good);
+    await step(heading, 3);
+    expect(await valuesOf('orders', 'orders')).toEqual(good);
+  });
+});
 
 describe('«A canary beside a pinned production»', () => {
   test('production stays on its release until the pin moves, and goes back with it', async () => {

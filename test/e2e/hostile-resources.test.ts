@@ -43,6 +43,7 @@ const refOf = ({ organization, project, name }: EnvironmentRef): string => `${or
 const kinds = {
   ServiceToken: 'servicetokens',
   SecretSnapshot: 'secretsnapshots',
+  SnapshotRestore: 'snapshotrestores',
   SecretSync: 'secretsyncs',
   AccessGrant: 'accessgrants',
   SecretEnvironment: 'secretenvironments',
@@ -88,7 +89,7 @@ async function makeWorld(): Promise<HostileTargets> {
   };
   await grant(attackerNamespace, [
     rule(own, 'Read', kindsOf('ServiceToken')),
-    rule(stage, 'ReadWrite', kindsOf('ServiceToken', 'SecretSnapshot')),
+    rule(stage, 'ReadWrite', kindsOf('ServiceToken', 'SecretSnapshot', 'SnapshotRestore')),
   ]);
   await grant(victimNamespace, [rule(foreign, 'ReadWrite', kindsOf('ServiceToken', 'SecretSnapshot'))]);
   return {

@@ -7,8 +7,8 @@ import { ResourceChanges } from '../support/resource-changes.ts';
 import { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// ServiceTokens, SecretSnapshots, SecretEnvironments and AccessGrants are made, withdrawn and deleted while the controller
-// cannot reach its database, or the API server takes no write of it.
+// ServiceTokens, SecretSnapshots, SnapshotRestores, SecretEnvironments and AccessGrants are made, approved, withdrawn and
+// deleted while the controller cannot reach its database, or the API server takes no write of it.
 
 const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
 const databaseOutageMs = isFull ? 60_000 : 15_000;
@@ -25,7 +25,7 @@ let database: PostgresProxy;
 beforeAll(async () => {
   // Of its own, because SecretEnvironments are the whole cluster's.
   const { kubeconfig } = await startOwnCluster(resources);
-  stack = await Stack.start(resources, { namespaces: 12, adminKubeconfig: kubeconfig });
+  stack = await Stack.start(resources, { namespaces: 16, adminKubeconfig: kubeconfig });
   api = await ApiProxy.start(stack.kubeconfigFile);
   resources.defer(() => api.close());
   database = await PostgresProxy.start(stack.databaseUrl);

@@ -5,7 +5,7 @@ import type { EnvironmentRef } from './api-client.ts';
 export interface HostileTargets {
   /** Granted: the ServiceTokens may read it. */
   readonly read: EnvironmentRef;
-  /** Granted: the ServiceTokens may write it, and SecretSnapshots may be taken of it. */
+  /** Granted: the ServiceTokens may write it, and SecretSnapshots may be taken of it, and SnapshotRestores restore it. */
   readonly written: EnvironmentRef;
   /** Not granted; the first one is of the same project as those that are. */
   readonly victims: readonly EnvironmentRef[];
@@ -21,7 +21,8 @@ export interface HostileTargets {
   readonly victimNamespace: string;
 }
 
-export type HostileKind = 'ServiceToken' | 'SecretSnapshot' | 'SecretSync' | 'AccessGrant' | 'SecretEnvironment';
+export type HostileKind =
+  'ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore' | 'SecretSync' | 'AccessGrant' | 'SecretEnvironment';
 
 export interface HostileResource {
   readonly kind: HostileKind;
@@ -47,6 +48,7 @@ function hostile(targets: HostileTargets): fc.Arbitrary<HostileResource> {
   const judged = fc.oneof(
     { weight: 8, arbitrary: tokens(targets) },
     { weight: 6, arbitrary: snapshots(targets) },
+    { weight: 3, arbitrary: restores(targets) },
     { weight: 8, arbitrary: syncs(targets) },
     { weight: 1, arbitrary: grants(targets) },
     { weight: 1, arbitrary: environments(targets) },
@@ -105,7 +107,7 @@ function tokens(targets: HostileTargets): fc.Arbitrary<Judged> {
 }
 
 function snapshots(targets: HostileTargets): fc.Arbitrary<Judged> {
-  const { ownSnapshot, victimSnapshots, written } = targets;
+  const { ownSnapshot, written } = targets;
   const policy = fc.constantFrom(undefined, 'Retain', 'Delete');
   const kind = 'SecretSnapshot';
   const taken = fc.tuple(places(targets), policy).map(
@@ -116,11 +118,7 @@ function snapshots(targets: HostileTargets): fc.Arbitrary<Judged> {
         isAllowed: sameRef(written, environmentRef),
       }) as const,
   );
-  const id = fc.oneof(
-    fc.constantFrom(ownSnapshot, ...victimSnapshots, '*', `${ownSnapshot},${victimSnapshots[0]}`),
-    fc.uuid(),
-  );
-  const adopted = fc.tuple(id, policy).map(
+  const adopted = fc.tuple(snapshotIds(targets), policy).map(
     ([snapshotId, deletionPolicy]) =>
       ({
         kind,
@@ -129,6 +127,35 @@ function snapshots(targets: HostileTargets): fc.Arbitrary<Judged> {
       }) as const,
   );
   return fc.oneof(taken, adopted);
+}
+
+function snapshotIds({ ownSnapshot, victimSnapshots }: HostileTargets): fc.Arbitrary<string> {
+  const known = fc.constantFrom(ownSnapshot, ...victimSnapshots, '*', `${ownSnapshot},${victimSnapshots[0]}`);
+  return fc.oneof(known, fc.uuid());
+}
+
+function restores(targets: HostileTargets): fc.Arbitrary<Judged> {
+  const kind = 'SnapshotRestore';
+  const options = fc.constantFrom({}, { mode: 'Apply', allowUnplanned: true, prune: true });
+  const byId = fc
+    .tuple(snapshotIds(targets), options)
+    .map(
+      ([snapshotId, more]) =>
+        ({ kind, spec: { snapshotId, ...more }, isAllowed: snapshotId === targets.ownSnapshot }) as const,
+    );
+  const { victimNames, victimNamespace } = targets;
+  const name = fc.constantFrom(...victimNames, `${victimNamespace}/${victimNames[0]}`);
+  const byName = fc
+    .tuple(name, options)
+    .map(
+      ([secretSnapshot, more]) =>
+        ({
+          kind,
+          spec: { snapshotRef: { name: secretSnapshot, namespace: victimNamespace }, ...more },
+          isAllowed: false,
+        }) as const,
+    );
+  return fc.oneof({ weight: 3, arbitrary: byId }, { weight: 1, arbitrary: byName });
 }
 
 const reserved = ['keyframe.dev/target', 'keyframe.dev/token', 'app.kubernetes.io/managed-by', 'deep.keyframe.dev/x'];

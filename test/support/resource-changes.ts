@@ -2,14 +2,24 @@ import { expect } from '@jest/globals';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { EnvironmentRef } from './api-client.ts';
+import { waitForPass } from './crash-trials.ts';
 import { ResourceSite } from './resource-site.ts';
 import { query, snapshotsTakenBy, tokensMadeBy } from './resource-rows.ts';
+import { RestoreSite } from './restore-site.ts';
+import { RestoreTrial } from './restore-trial.ts';
 import type { Stack } from './stack.ts';
 import { TokenSite } from './token-site.ts';
 
+interface Sites {
+  readonly site: TokenSite;
+  readonly withdrawn: TokenSite;
+  readonly late: TokenSite;
+  readonly restore: RestoreTrial;
+}
+
 /**
- * What users do to ServiceTokens, SecretSnapshots, SecretEnvironments and AccessGrants in a namespace or two, to see what
- * comes of it when it is done while something is out of order.
+ * What users do to ServiceTokens, SecretSnapshots, SnapshotRestores, SecretEnvironments and AccessGrants in a namespace or
+ * two, to see what comes of it when it is done while something is out of order.
  */
 export class ResourceChanges {
   readonly #stack: Stack;
@@ -19,26 +29,29 @@ export class ResourceChanges {
   readonly #late: TokenSite;
   readonly #snapshots: ResourceSite<SecretSnapshot>;
   readonly #environments: ResourceSite<SecretEnvironment>;
+  readonly #restore: RestoreTrial;
   #values: Readonly<Record<'lost' | 'deleted' | 'withdrawn', string>> = { lost: '', deleted: '', withdrawn: '' };
   #uids: Readonly<Record<'deleted' | 'snapshot', string>> = { deleted: '', snapshot: '' };
 
-  private constructor(stack: Stack, sites: { site: TokenSite; withdrawn: TokenSite; late: TokenSite }) {
+  private constructor(stack: Stack, sites: Sites) {
     const { kube } = stack;
     this.#stack = stack;
     this.#site = sites.site;
     this.#withdrawn = sites.withdrawn;
     this.#late = sites.late;
+    this.#restore = sites.restore;
     const { namespace } = sites.site;
     this.#snapshots = new ResourceSite({ kube, kind: 'SecretSnapshot', plural: 'secretsnapshots', namespace });
     this.#environments = new ResourceSite({ kube, kind: 'SecretEnvironment', plural: 'secretenvironments' });
   }
 
-  /** Makes what is to be changed, and waits until it is as it should be. Takes three namespaces. */
+  /** Makes what is to be changed, and waits until it is as it should be. Takes four namespaces. */
   static async prepare(stack: Stack): Promise<ResourceChanges> {
     const site = await TokenSite.make(stack, { kinds: ['ServiceToken', 'SecretSnapshot'] });
     const withdrawn = await TokenSite.make(stack);
     const late = await TokenSite.make(stack, { granted: false });
-    const changes = new ResourceChanges(stack, { site, withdrawn, late });
+    const restore = await RestoreTrial.prepare(stack, await RestoreSite.make(stack));
+    const changes = new ResourceChanges(stack, { site, withdrawn, late, restore });
     await changes.#prepare();
     return changes;
   }
@@ -59,6 +72,8 @@ export class ResourceChanges {
       deleted: await site.waitForSerial(1, 'deleted'),
       withdrawn: await this.#withdrawn.waitForSerial(1),
     };
+    await this.#restore.create();
+    await waitForPass(() => this.#restore.expectPlanned());
     await this.#late.waitForReason('AccessDenied');
     const { metadata } = await this.#snapshots.waitForReason('deleted', 'Taken');
     await this.#environments.waitForReason(this.#nameOf('deleted'), 'Available');
@@ -71,6 +86,7 @@ export class ResourceChanges {
     await site.create({}, 'made');
     await this.#snapshots.create({ source: { environmentRef: site.environment.ref } }, 'made');
     await this.#environments.create({ environmentRef: this.#refOf('made') }, this.#nameOf('made'));
+    await this.#restore.approve();
     await this.#late.grant();
     await this.#withdrawn.withdraw();
     await site.delete('deleted');
@@ -87,6 +103,8 @@ export class ResourceChanges {
   /** Throws unless everything is as the changes ask for it, and nothing is there twice. */
   async expectConverged(): Promise<void> {
     await this.#expectTokens();
+    await this.#restore.expectComplete();
+    await this.#restore.proveOne();
     const made = await this.#snapshots.get('made');
     expect(made.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', reason: 'Taken' }));
     expect(await snapshotsTakenBy(this.#stack.databaseUrl, made.metadata.uid)).toEqual([made.status?.snapshotId]);
