@@ -73,8 +73,22 @@ export function grantRefusal(
   );
 }
 
+/** DomainError not_found for a snapshot of an environment that a custom resource may know nothing of, if it is there. */
+export function snapshotRefusal({ kind }: ResourcePrincipal, snapshotId: string): DomainError {
+  return new DomainError(
+    'not_found',
+    `snapshot ${snapshotId} does not exist, or no AccessGrant for ${kind} covers its environment`,
+  );
+}
+
+/** DomainError not_found for a place that is granted and not there. */
+export function absentPlace(place: GrantPlace): DomainError {
+  const { organization, project, environment } = place;
+  return new DomainError('not_found', `${grantPlaceText({ organization, project, environment })} does not exist`);
+}
+
 /** `project acme/web`, by the levels that are given. */
-export function grantPlaceText({ organization, project, environment }: GrantPlace): string {
+function grantPlaceText({ organization, project, environment }: GrantPlace): string {
   const given = Object.entries({ organization, project, environment }).filter(([, slug]) => slug !== null);
   return placeOf(Object.fromEntries(given));
 }

@@ -14,7 +14,7 @@ import type { Database } from '../store/database.ts';
 import type { Transaction } from '../store/transaction.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
 import { checkSlug, checkUuid } from './checks.ts';
-import { grantPlaceText, grantRefusal, resourceRefusal } from './refusals.ts';
+import { absentPlace, grantRefusal, resourceRefusal, snapshotRefusal } from './refusals.ts';
 import type { EnvironmentSlugs } from './slugs.ts';
 
 /** A place and what is asked for there. */
@@ -227,13 +227,8 @@ export class ResourceAccess {
     if (found !== undefined && asked !== undefined && decideResource(principal, action, asked) === 'allowed') {
       return new EnvironmentPlaceHandle(resource, action, { ...found, asked });
     }
-    const error =
-      asked !== undefined && isKnown(principal, asked)
-        ? grantRefusal(principal, asked)
-        : new DomainError(
-            'not_found',
-            `snapshot ${snapshotId} does not exist, or no AccessGrant for ${principal.kind} covers its environment`,
-          );
+    const isTold = asked !== undefined && isKnown(principal, asked);
+    const error = isTold ? grantRefusal(principal, asked) : snapshotRefusal(principal, snapshotId);
     await this.#audit.recordDenial(caller, action, { snapshot: snapshotId }, error);
     throw error;
   }
@@ -301,8 +296,4 @@ function placeTarget({ organization, project, environment }: GrantPlace): AuditT
     ...(project === null ? {} : { project }),
     ...(environment === null ? {} : { environment }),
   };
-}
-
-function absentPlace(asked: AskedPlace): DomainError {
-  return new DomainError('not_found', `${grantPlaceText(asked)} does not exist`);
 }

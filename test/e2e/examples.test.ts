@@ -165,16 +165,11 @@ describe('«A restore that somebody else approves»', () => {
       path: pathOf('orders', 'snapshotrestores', 'back-to-good'),
     });
     const approval = JSON.stringify({ spec: { mode: 'Apply', planHash: status?.planHash } });
-    const as = '--as=system:serviceaccount:orders:planner';
-    const refused = await reader.attempt(
-      `kubectl patch ${as} snapshotrestore back-to-good -n orders --type merge -p '${approval}'`,
-    );
-    expect(refused).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(
-        'user "system:serviceaccount:orders:planner" may plan restores here, but not approve one',
-      ),
-    });
+    const user = 'system:serviceaccount:orders:planner';
+    const patch = `kubectl patch --as=${user} snapshotrestore back-to-good -n orders --type merge`;
+    const refused = await reader.attempt(`${patch} -p '${approval}'`);
+    const why = `user "${user}" may plan restores here, but not approve one`;
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
     expect(await valuesOf('orders', 'orders')).not.toEqual(good);
     await step(heading, 3);
     expect(await valuesOf('orders', 'orders')).toEqual(good);

@@ -1,45 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
-import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
-import { waitForPass } from '../support/crash-trials.ts';
-import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { forgetRestore } from '../support/resource-rows.ts';
 import { conditionsOf, readyOf } from '../support/resource-site.ts';
-import { RestoreSite } from '../support/restore-site.ts';
-import { RestoreTrial } from '../support/restore-trial.ts';
+import { RestoreSite, drifted } from '../support/restore-site.ts';
 import { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
-const grantsPath = '/apis/keyframe.dev/v1alpha1/accessgrants';
 let stack: Stack;
-let database: PostgresProxy;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 14 });
-  database = await PostgresProxy.start(stack.databaseUrl);
-  resources.defer(() => database.close());
-  await stack.startController({ databaseUrl: database.url });
+  stack = await Stack.start(resources, { namespaces: 8 });
+  await stack.startController();
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
 
-async function makeSite(options: { granted?: boolean } = {}): Promise<RestoreSite> {
-  const site = await RestoreSite.make(stack, options);
+async function makeSite(): Promise<RestoreSite> {
+  const site = await RestoreSite.make(stack);
   resources.defer(() => site.withdraw());
   return site;
 }
 
-/** A snapshot after which one key was changed, one deleted and one added; the environment is at revision 2 with `now`. */
-async function makeDrift(site: RestoreSite): Promise<string> {
-  await site.environment.change({ A: 'old', GONE: '1', SAME: '1' });
-  const id = await site.snapshot();
-  await site.environment.change({ A: 'new', LATER: '1' }, ['GONE']);
-  return id;
-}
-
-const drifted = { A: 'new', LATER: '1', SAME: '1' };
 const told = (...keys: string[]): object => ({ count: keys.length, keys });
 const again = { metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } };
 
@@ -57,7 +39,7 @@ function approvalIn(restore: SnapshotRestore): object {
 describe('a SnapshotRestore', () => {
   test('plans, waits for the approval of just that plan, and does it once, with a backup', async () => {
     const site = await makeSite();
-    const id = await makeDrift(site);
+    const id = await site.drift();
     const name = await site.restores.create({ snapshotId: id, prune: true, skipUnchanged: true });
     const planned = await site.restores.waitForReason(name, 'Planned');
     const { organization, project, name: slug } = site.environment.ref;
@@ -111,7 +93,7 @@ describe('a SnapshotRestore', () => {
 
   test('does nothing more once it is complete, whatever changes', async () => {
     const site = await makeSite();
-    const id = await makeDrift(site);
+    const id = await site.drift();
     const name = await site.restores.create({ snapshotId: id });
     await site.approve(name, await site.planned(name));
     const { status } = await site.restores.waitForReason(name, 'Complete');
@@ -129,7 +111,7 @@ describe('a SnapshotRestore', () => {
 
   test('plans anew with each commit, without being asked', async () => {
     const site = await makeSite();
-    const name = await site.restores.create({ snapshotId: await makeDrift(site), prune: true });
+    const name = await site.restores.create({ snapshotId: await site.drift(), prune: true });
     const hashes = [await site.planned(name)];
     for (const key of ['X', 'Y']) {
       await site.environment.change({ [key]: '1' });
@@ -146,7 +128,7 @@ describe('a SnapshotRestore', () => {
 
   test('whose plan was overtaken restores nothing, and says so with a new plan', async () => {
     const site = await makeSite();
-    const name = await site.restores.create({ snapshotId: await makeDrift(site) });
+    const name = await site.restores.create({ snapshotId: await site.drift() });
     const planHash = await site.planned(name);
     await site.restores.patch(name, { spec: { suspend: true } });
     await site.environment.change({ MOVED: '1' });
@@ -178,7 +160,7 @@ describe('a SnapshotRestore', () => {
 
   test('made anew from the same YAML restores nothing, for its hash was another one’s', async () => {
     const site = await makeSite();
-    const snapshotId = await makeDrift(site);
+    const snapshotId = await site.drift();
     const name = await site.restores.create({ snapshotId });
     const planHash = await site.planned(name);
     await site.restores.delete(name);
@@ -191,7 +173,7 @@ describe('a SnapshotRestore', () => {
 
   test('that is complete is not carried out again where the database has forgotten it', async () => {
     const site = await makeSite();
-    const name = await site.restores.create({ snapshotId: await makeDrift(site), mode: 'Apply', allowUnplanned: true });
+    const name = await site.restores.create({ snapshotId: await site.drift(), mode: 'Apply', allowUnplanned: true });
     const { metadata, status } = await site.restores.waitForReason(name, 'Complete');
     await forgetRestore(stack.databaseUrl, metadata.uid);
     await site.environment.change(drifted);
@@ -204,7 +186,7 @@ describe('a SnapshotRestore', () => {
 
   test('may skip its plan expressly, but not twice under one name', async () => {
     const site = await makeSite();
-    const spec = { snapshotId: await makeDrift(site), mode: 'Apply', allowUnplanned: true, backup: false, prune: true };
+    const spec = { snapshotId: await site.drift(), mode: 'Apply', allowUnplanned: true, backup: false, prune: true };
     await site.restores.create(spec, 'emergency');
     const { status } = await site.restores.waitForReason('emergency', 'Complete');
     expect(status?.result).toEqual({
@@ -230,7 +212,7 @@ describe('a SnapshotRestore', () => {
 
   test('plans and restores nothing while it is suspended', async () => {
     const site = await makeSite();
-    const spec = { snapshotId: await makeDrift(site), mode: 'Apply', allowUnplanned: true, suspend: true };
+    const spec = { snapshotId: await site.drift(), mode: 'Apply', allowUnplanned: true, suspend: true };
     const name = await site.restores.create(spec);
     const { status } = await site.restores.waitForReason(name, 'Suspended');
     expect(status).not.toHaveProperty('plan');
@@ -239,121 +221,3 @@ describe('a SnapshotRestore', () => {
     await site.restores.waitForReason(name, 'Complete');
   });
 });
-
-describe('a SnapshotRestore of a SecretSnapshot', () => {
-  test('waits for it, and restores what that took', async () => {
-    const site = await makeSite();
-    const name = await site.restores.create({ snapshotRef: { name: 'good' } });
-    const waiting = await site.restores.waitForReason(name, 'SnapshotNotFound');
-    expect(conditionsOf(waiting)).toContain('Planned False');
-    await site.snapshots.create({ source: { environmentRef: site.environment.ref }, suspend: true }, 'good');
-    await site.restores.waitForReason(name, 'SnapshotNotReady');
-    await site.snapshots.patch('good', { spec: { suspend: false } });
-    const { status } = await site.snapshots.waitForReason('good', 'Taken');
-    await site.environment.change({ A: 'changed' });
-    const planHash = await waitFor('the plan of that', async () => {
-      const planned = await site.restores.waitForReason(name, 'Planned');
-      return planned.status?.plan?.revision === 2 && planned.status.planHash;
-    });
-    await site.approve(name, planHash);
-    const restored = await site.restores.waitForReason(name, 'Complete');
-    expect(restored.status?.snapshotId).toBe(status?.snapshotId);
-    expect(await site.values()).toEqual({ A: 'alpha' });
-  });
-
-  test('whose snapshot or environment is deleted has no plan to approve any more', async () => {
-    const site = await makeSite();
-    for (const snapshot of ['first', 'second']) {
-      await site.snapshots.create({ source: { environmentRef: site.environment.ref } }, snapshot);
-      await site.snapshots.waitForReason(snapshot, 'Taken');
-      await site.restores.create({ snapshotRef: { name: snapshot } }, `of-${snapshot}`);
-    }
-    const planHash = await site.planned('of-second');
-    await site.planned('of-first');
-    const { status } = await site.snapshots.get('first');
-    await stack.admin.call('DELETE', `${site.apiPath}/${status?.snapshotId}`);
-    const gone = await site.restores.waitForReason('of-first', 'SnapshotGone');
-    expect(gone.status).not.toHaveProperty('planHash');
-    expect(conditionsOf(gone)).toContain('Planned False');
-    const { organization, project, name } = site.environment.ref;
-    await stack.admin.call('DELETE', `/environments/${organization}/${project}/${name}`);
-    await site.restores.waitForReason('of-second', 'EnvironmentDeleted');
-    await site.approve('of-second', planHash);
-    const failed = await site.restores.waitForReason('of-second', 'EnvironmentDeleted');
-    expect(failed.status).not.toHaveProperty('plan');
-    expect(conditionsOf(failed)).toEqual([
-      'Ready False',
-      'Reconciling False',
-      'Stalled True',
-      'Planned False',
-      'Complete False',
-      'Failed True',
-    ]);
-  });
-});
-
-describe('a SnapshotRestore without a grant', () => {
-  test('of a SecretSnapshot shows the one it needs, which can be applied as it is', async () => {
-    const site = await makeSite({ granted: false });
-    await site.grant();
-    await site.snapshots.create({ source: { environmentRef: site.environment.ref } }, 'good');
-    await site.snapshots.waitForReason('good', 'Taken');
-    await site.restores.create({ snapshotRef: { name: 'good' } }, 'back');
-    await site.planned('back');
-    await site.withdraw();
-    const refused = await site.restores.waitForReason('back', 'AccessDenied');
-    expect(refused.status).not.toHaveProperty('plan');
-    const message = readyOf(refused)?.message ?? '';
-    const shown = parse(message.slice(message.indexOf('apiVersion:'))) as AccessGrant;
-    expect(shown.spec.rules).toMatchObject([{ permission: 'ReadWrite', kinds: ['SnapshotRestore'] }]);
-    await stack.kube.json({ method: 'POST', path: grantsPath, body: shown });
-    resources.defer(async () => {
-      await stack.kube.find({ method: 'DELETE', path: `${grantsPath}/${shown.metadata.name}` });
-    });
-    await site.planned('back');
-  });
-
-  test('learns nothing of a snapshot whose id it names', async () => {
-    const site = await makeSite({ granted: false });
-    const spec = { snapshotId: await makeDrift(site), mode: 'Apply', allowUnplanned: true };
-    const name = await site.restores.create(spec);
-    const refused = await site.restores.waitForReason(name, 'NotFound');
-    expect(readyOf(refused)?.message).toContain('or no AccessGrant for SnapshotRestore');
-    expect(JSON.stringify(refused.status)).not.toContain(site.environment.ref.organization);
-    await site.grant();
-    await site.restores.waitForReason(name, 'Complete');
-  });
-});
-
-test('of two controllers that both lead, one carries each restore out', async () => {
-  // Its Lease is another one, so nothing but the database keeps the two apart.
-  const second = await stack.startController({ name: 'second', env: { NAMESPACE: stack.namespaces[1] ?? '' } });
-  const site = await makeSite();
-  for (let round = 0; round < 5; round += 1) {
-    const trial = await RestoreTrial.prepare(stack, site);
-    const isPlanned = round % 2 === 0;
-    await trial.create(isPlanned ? {} : { mode: 'Apply', allowUnplanned: true });
-    if (isPlanned) {
-      await waitForPass(() => trial.expectPlanned());
-      await trial.approve();
-    }
-    await waitForPass(() => trial.expectComplete());
-    await trial.proveOne();
-  }
-  await second.stop();
-});
-
-test('a restore that is approved while the database is away is done once when it is back', async () => {
-  const site = await makeSite();
-  const name = await site.restores.create({ snapshotId: await makeDrift(site) });
-  const planHash = await site.planned(name);
-  database.refuse();
-  database.kill();
-  await site.approve(name, planHash);
-  const waiting = await site.restores.waitForReason(name, 'StoreUnavailable');
-  // What is tried again by itself lets the plan stand.
-  expect(waiting.status?.planHash).toBe(planHash);
-  await database.accept();
-  await site.restores.waitForReason(name, 'Complete', { timeoutMs: 60_000 });
-  expect(await site.revision()).toBe(4);
-}, 90_000);

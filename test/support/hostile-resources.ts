@@ -145,16 +145,14 @@ function restores(targets: HostileTargets): fc.Arbitrary<Judged> {
     );
   const { victimNames, victimNamespace } = targets;
   const name = fc.constantFrom(...victimNames, `${victimNamespace}/${victimNames[0]}`);
-  const byName = fc
-    .tuple(name, options)
-    .map(
-      ([secretSnapshot, more]) =>
-        ({
-          kind,
-          spec: { snapshotRef: { name: secretSnapshot, namespace: victimNamespace }, ...more },
-          isAllowed: false,
-        }) as const,
-    );
+  const byName = fc.tuple(name, options).map(
+    ([secretSnapshot, more]) =>
+      ({
+        kind,
+        spec: { snapshotRef: { name: secretSnapshot, namespace: victimNamespace }, ...more },
+        isAllowed: false,
+      }) as const,
+  );
   return fc.oneof({ weight: 3, arbitrary: byId }, { weight: 1, arbitrary: byName });
 }
 

@@ -14,6 +14,8 @@ export interface ApiSnapshot {
   readonly revision: number;
 }
 
+export const drifted = { A: 'new', LATER: '1', SAME: '1' };
+
 /** An environment, and a namespace with SnapshotRestores and SecretSnapshots that are granted it. */
 export class RestoreSite {
   readonly namespace: string;
@@ -57,6 +59,14 @@ export class RestoreSite {
   /** Takes a snapshot over the API; answers its id. */
   async snapshot(): Promise<string> {
     return (await this.#stack.admin.call<ApiSnapshot>('POST', this.apiPath, { name: 'good' })).id;
+  }
+
+  /** A snapshot after which one key was changed, one deleted and one added; revision 3 holds `drifted`. */
+  async drift(): Promise<string> {
+    await this.environment.change({ A: 'old', GONE: '1', SAME: '1' });
+    const id = await this.snapshot();
+    await this.environment.change({ A: 'new', LATER: '1' }, ['GONE']);
+    return id;
   }
 
   /** What the API lists, newest first. */

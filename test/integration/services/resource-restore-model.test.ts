@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { restoreLists } from '../../support/environment-model.ts';
+import { type ModelState, type RestoreLists, restoreLists } from '../../support/environment-model.ts';
 import { EnvironmentRun, type KnownSnapshot } from '../../support/environment-run.ts';
 import { anyRounds } from '../../support/environment-steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -58,30 +58,34 @@ async function expectAsPlanned(
     services,
     resourceCaller({ kind: 'SnapshotRestore', grants: [restoreRule(world)] }),
   );
-  let plan = await resource.plan(snapshot.id, options);
-  if (isOvertaken) {
-    await calls.put('A', 'overtaken');
-    await expect(resource.restore(snapshot.id, plan.planHash, options)).rejects.toMatchObject({
-      code: 'plan_outdated',
-    });
-    expect(await resource.find()).toBeUndefined();
-    plan = await resource.plan(snapshot.id, options);
-  }
+  const overtaken = isOvertaken ? [await resource.plan(snapshot.id, options)] : [];
+  if (isOvertaken) await calls.put('A', 'overtaken');
+  const plan = await resource.plan(snapshot.id, options);
   const before = await calls.read();
   expect([plan.revision, plan.revisionId]).toEqual([before.revision, before.revisionId]);
   const present = new Map(Object.entries(before.secrets));
   const lists = restoreLists(present, { snapshot: snapshot.state, ...options });
   expect(plan).toMatchObject(Object.fromEntries(Object.entries(lists).map(([list, keys]) => [list, told(keys)])));
+  for (const { planHash } of overtaken) {
+    const refused = { code: 'plan_outdated' };
+    await expect(resource.restore(snapshot.id, planHash, options)).rejects.toMatchObject(refused);
+  }
+  expect(await resource.find()).toBeUndefined();
   const done = await resource.restore(snapshot.id, plan.planHash, options);
   const { planHash, restored, unchanged, skipped, pruned } = plan;
   expect(done).toMatchObject({ planHash, restored, unchanged, skipped, pruned });
   const isChange = lists.restored.length + lists.pruned.length > 0;
   expect(done.revision).toBe(before.revision + Number(isChange));
   expect(done.backupSnapshotId !== null).toBe(isChange && options.backup);
-  for (const key of lists.restored)
-    present.set(key, [snapshot.state.get(key)?.[0] ?? '', (present.get(key)?.[1] ?? 0) + 1]);
-  for (const key of lists.pruned) present.delete(key);
-  expect((await calls.read()).secrets).toEqual(Object.fromEntries(present));
+  expect((await calls.read()).secrets).toEqual(stateAfter(present, snapshot, lists));
+}
+
+/** What a restore leaves of a state: each restored key one version on. */
+function stateAfter(before: ModelState, { state }: KnownSnapshot, { restored, pruned }: RestoreLists): object {
+  const after = new Map(before);
+  for (const key of restored) after.set(key, [state.get(key)?.[0] ?? '', (before.get(key)?.[1] ?? 0) + 1]);
+  for (const key of pruned) after.delete(key);
+  return Object.fromEntries(after);
 }
 
 test('whatever an environment has been through, what is carried out is what the plan told, or nothing', async () => {
