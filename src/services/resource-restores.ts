@@ -164,7 +164,13 @@ function placeIn({ asked, environmentId }: Access, { snapshotId }: ResourceResto
   return { snapshotId, environmentId, environment: [organization, project, environment].join('/') };
 }
 
-function toldOf({ restored, unchanged, skipped, pruned }: RestoreLists): ToldLists {
+function toldOf({ restored, unchanged, skipped, destroyed, pruned }: RestoreLists): ToldLists {
   const told = (keys: readonly string[]): ToldKeys => ({ count: keys.length, keys: keys.slice(0, toldKeys) });
-  return { restored: told(restored), unchanged: told(unchanged), skipped: told(skipped), pruned: told(pruned) };
+  return {
+    restored: told(restored),
+    unchanged: told(unchanged),
+    skipped: told(skipped),
+    destroyed: told(destroyed),
+    pruned: told(pruned),
+  };
 }

@@ -10,6 +10,8 @@ export interface RestoreLists {
   readonly unchanged: readonly string[];
   /** Deleted since the snapshot was made. */
   readonly skipped: readonly string[];
+  /** Left as they are, because their values of then were destroyed. */
+  readonly destroyed: readonly string[];
   readonly pruned: readonly string[];
 }
 
@@ -21,6 +23,7 @@ export function listsOf({ keys }: Pick<StoredPlan, 'keys'>): RestoreLists {
     restored: keysWith('restore'),
     unchanged: keysWith('leave'),
     skipped: keysWith('skip'),
+    destroyed: keysWith('destroyed'),
     pruned: keysWith('prune'),
   };
 }

@@ -100,11 +100,12 @@ async function nameOfBackup(tx: Transaction, { environmentId, snapshotId }: Rest
 }
 
 /** How many keys a plan has of each list, for its audit row. */
-export function countsOf({ restored, unchanged, skipped, pruned }: RestoreLists): AuditTarget {
+export function countsOf({ restored, unchanged, skipped, destroyed, pruned }: RestoreLists): AuditTarget {
   return {
     restored: restored.length,
     unchanged: unchanged.length,
     skipped: skipped.length,
+    destroyed: destroyed.length,
     pruned: pruned.length,
   };
 }

@@ -85,7 +85,9 @@ export class Restores {
         keep: (answer: RestoreAnswer) => answer,
         target: ({ revision, revisionId }: RestoreAnswer) => ({ snapshotId: wish.snapshotId, revision, revisionId }),
         // What was done then: what is there now may be another restore's.
-        recall: (kept: RestoreAnswer) => Promise.resolve<RestoreAnswer>({ ...kept, replayed: true }),
+        // One that an earlier release kept names no destroyed keys.
+        recall: (kept: Omit<RestoreAnswer, 'destroyed'> & Partial<RestoreAnswer>) =>
+          Promise.resolve<RestoreAnswer>({ destroyed: [], ...kept, replayed: true }),
       };
       const done = await this.#deps.queue.run(access.environmentId, () =>
         mutateOnce(this.#deps, access, once, async (tx) => {

@@ -65,6 +65,8 @@ export interface SnapshotDiff {
   }[];
   /** How many keys are at the same version in both. */
   readonly unchanged: number;
+  /** What the snapshot names and nobody has any more, because its value was destroyed: a restore leaves these keys alone. */
+  readonly destroyed: readonly { readonly key: string; readonly version: number }[];
 }
 
 export interface SnapshotsDeps {

@@ -16,6 +16,8 @@ export interface ToldLists {
   readonly unchanged: ToldKeys;
   /** Deleted since the snapshot was made. */
   readonly skipped: ToldKeys;
+  /** Left as they are, because their values of then were destroyed. */
+  readonly destroyed: ToldKeys;
   readonly pruned: ToldKeys;
 }
 

@@ -15,10 +15,10 @@ export interface RestoreWish {
 
 /**
  * What a restore does with a key: `restore` makes a version with the snapshot's value, `leave` finds it equal already,
- * `skip` passes over a key that was deleted since; `prune` deletes and `keep` keeps a key that the snapshot does not
- * have.
+ * `skip` passes over a key that was deleted since, `destroyed` over one whose value of then was destroyed; `prune` deletes
+ * and `keep` keeps a key that the snapshot does not have.
  */
-export type RestoreAction = 'restore' | 'leave' | 'skip' | 'prune' | 'keep';
+export type RestoreAction = 'restore' | 'leave' | 'skip' | 'destroyed' | 'prune' | 'keep';
 
 export interface PlannedKey {
   readonly key: string;
@@ -46,6 +46,7 @@ const planText = `SELECT s.id AS secret_id, s.key, s.version, target.id AS targe
     CASE
       WHEN target.id IS NULL THEN CASE WHEN $3::boolean THEN 'prune' ELSE 'keep' END
       WHEN s.deleted_at IS NOT NULL THEN 'skip'
+      WHEN target.destroyed_at IS NOT NULL THEN 'destroyed'
       WHEN $4::boolean AND target.value_mac = present.value_mac THEN 'leave'
       ELSE 'restore'
     END AS action,

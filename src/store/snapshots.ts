@@ -40,7 +40,7 @@ export interface KeyDifference {
   readonly key: string;
   readonly from: number | null;
   readonly to: number | null;
-  /** Whether both have the key, with values that differ. */
+  /** Whether both have the key, with values that differ or of which nobody knows, because one was destroyed. */
   readonly valueChanged: boolean;
 }
 
@@ -51,6 +51,8 @@ export interface SnapshotDifference {
   readonly revisionId: string | null;
   /** How many keys are at the same version in both. */
   readonly unchanged: number;
+  /** Versions of the first snapshot whose values were destroyed, by key. */
+  readonly destroyed: readonly { readonly key: string; readonly version: number }[];
   /** By key. */
   readonly differences: readonly KeyDifference[];
 }
@@ -92,14 +94,21 @@ const diffStatement: Statement = {
         WHERE environment_id = $1 AND deleted_at IS NULL AND $3::uuid IS NULL
       ) AS t ON t.secret_id = f.secret_id
     ), difference AS (
-      SELECT s.key, f.version AS "from", t.version AS "to", coalesce(f.value_mac <> t.value_mac, false) AS "valueChanged"
+      SELECT s.key, f.version AS "from", t.version AS "to",
+        -- Of two that were destroyed nobody knows.
+        coalesce(f.value_mac <> t.value_mac OR (f.destroyed_at IS NOT NULL AND t.id IS NOT NULL), false)
+          AS "valueChanged"
       FROM pair JOIN secret s ON s.id = pair.secret_id
       LEFT JOIN secret_version f ON f.id = pair.from_id
       LEFT JOIN secret_version t ON t.id = pair.to_id
       WHERE pair.from_id IS DISTINCT FROM pair.to_id
     )
     SELECT head.other_id AS "otherId", head.revision, head."revisionId",
-      (SELECT count(*)::int FROM pair WHERE from_id = to_id) AS unchanged, difference.*
+      (SELECT count(*)::int FROM pair WHERE from_id = to_id) AS unchanged,
+      (SELECT coalesce(json_agg(json_build_object('key', s.key, 'version', v.version) ORDER BY s.key COLLATE "C"), '[]')
+        FROM snapshot_entry lost JOIN secret_version v ON v.id = lost.version_id AND v.destroyed_at IS NOT NULL
+        JOIN secret s ON s.id = v.secret_id WHERE lost.snapshot_id = $2) AS destroyed,
+      difference.*
     FROM head LEFT JOIN difference ON true
     ORDER BY difference.key COLLATE "C"`,
 };
@@ -175,7 +184,7 @@ export async function compareSnapshot(
   environmentId: string,
   { id, otherId }: { readonly id: string; readonly otherId: string | null },
 ): Promise<SnapshotDifference | 'no-snapshot' | 'no-other'> {
-  type Row = Pick<SnapshotDifference, 'revision' | 'revisionId' | 'unchanged'> & { otherId: string | null };
+  type Row = Omit<SnapshotDifference, 'differences'> & { otherId: string | null };
   const values = [environmentId, id, otherId];
   const rows = await queryRows<Row & (KeyDifference | { key: null })>(pool, diffStatement, values);
   const [head] = rows;
@@ -184,7 +193,8 @@ export async function compareSnapshot(
   const differences = rows.flatMap((row) =>
     row.key === null ? [] : [{ key: row.key, from: row.from, to: row.to, valueChanged: row.valueChanged }],
   );
-  return { revision: head.revision, revisionId: head.revisionId, unchanged: head.unchanged, differences };
+  const { revision, revisionId, unchanged, destroyed } = head;
+  return { revision, revisionId, unchanged, destroyed, differences };
 }
 
 /** Deletes a snapshot with its entries. The caller holds the lock of its environment. */

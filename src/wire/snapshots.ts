@@ -69,6 +69,8 @@ export const snapshotDiffView = z.strictObject({
     z.strictObject({ key: z.string(), from: z.int().min(1), to: z.int().min(1), valueChanged: z.boolean() }),
   ),
   unchanged: z.int().min(0),
+  /** Versions that the snapshot names and whose values were destroyed. */
+  destroyed: z.array(keyAtVersion),
 });
 
 /** What a restore did or, with a planHash, would do. */
@@ -76,6 +78,8 @@ export const restoreView = z.strictObject({
   restored: z.array(z.string()),
   unchanged: z.array(z.string()),
   skipped: z.array(z.string()),
+  /** Left as they are, because their values of then were destroyed. */
+  destroyed: z.array(z.string()),
   pruned: z.array(z.string()),
   backupSnapshotId: z.guid().nullable(),
   revision: z.int().min(0),

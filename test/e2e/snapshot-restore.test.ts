@@ -50,6 +50,7 @@ describe('a SnapshotRestore', () => {
       restored: told('A'),
       unchanged: told('SAME'),
       skipped: told('GONE'),
+      destroyed: told(),
       pruned: told('LATER'),
     };
     expect(planned.status).toMatchObject({
@@ -193,6 +194,7 @@ describe('a SnapshotRestore', () => {
       restored: 2,
       unchanged: 0,
       skipped: 1,
+      destroyed: 0,
       pruned: 1,
       revision: 4,
       revisionId: expect.anything(),

@@ -45,6 +45,7 @@ export interface RestoreLists {
   readonly restored: readonly string[];
   readonly unchanged: readonly string[];
   readonly skipped: readonly string[];
+  readonly destroyed: readonly string[];
   readonly pruned: readonly string[];
 }
 
@@ -68,6 +69,8 @@ export function restoreLists(state: ModelState, { snapshot, prune, skipUnchanged
     restored: keys.filter((key) => state.has(key) && !isEqual(key)),
     unchanged: keys.filter((key) => state.has(key) && isEqual(key)),
     skipped: keys.filter((key) => !state.has(key)),
+    // The model destroys nothing.
+    destroyed: [],
     pruned: prune ? [...state.keys()].filter((key) => !snapshot.has(key)).toSorted() : [],
   };
 }

@@ -40,6 +40,10 @@ export const snapshotDiffCommand = defineCommand({
       name: ({ key }) => key,
       whenEmpty: `No difference; ${diff.unchanged} secrets are the same.`,
     });
+    if (context.printer.format === 'table' && diff.destroyed.length > 0) {
+      const lost = diff.destroyed.map(({ key, version }) => `${key} v${version}`).join(', ');
+      context.io.note(`Destroyed since, so that a restore leaves these as they are: ${lost}`);
+    }
   },
 });
 

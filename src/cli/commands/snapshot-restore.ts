@@ -77,11 +77,12 @@ async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: 
   return await api().post<RestoreView>(apiPath`/snapshots/${organization}/${project}/${environment}/restore`, body);
 }
 
-function planLines({ restored, unchanged, skipped, pruned }: RestoreView): string[] {
+function planLines({ restored, unchanged, skipped, destroyed, pruned }: RestoreView): string[] {
   return [
     ...restored.map((key) => `restore  ${key}`),
     ...pruned.map((key) => `delete   ${key}`),
     ...skipped.map((key) => `skip     ${key} (deleted since)`),
+    ...destroyed.map((key) => `skip     ${key} (its value of then was destroyed)`),
     ...(unchanged.length === 0 ? [] : [`leave    ${unchanged.length} that have not changed`]),
   ];
 }
@@ -94,6 +95,7 @@ async function print({ printer }: CommandContext, answer: RestoreView): Promise<
       [answer.planHash === undefined ? 'Restored' : 'Would restore', listed(answer.restored)],
       ['Unchanged', listed(answer.unchanged)],
       ['Skipped', listed(answer.skipped)],
+      ...(answer.destroyed.length === 0 ? [] : [['Destroyed', listed(answer.destroyed)] as const]),
       ['Pruned', listed(answer.pruned)],
       ['Backup', answer.backupSnapshotId],
       ['Revision', answer.revision],

@@ -154,6 +154,23 @@ export interface SnapshotRestoreStatus {
       keys: string[];
     };
     /**
+     * The keys whose values of then were destroyed; they stay as they are.
+     */
+    destroyed: {
+      /**
+       * How many keys these are.
+       */
+      count: number;
+      /**
+       * The first 100 of them, by name.
+       *
+       * @maxItems 100
+       *
+       * Items: A key.
+       */
+      keys: string[];
+    };
+    /**
      * The keys that the snapshot does not have, and that are deleted because of prune.
      */
     pruned: {
@@ -187,6 +204,10 @@ export interface SnapshotRestoreStatus {
      * How many keys of the snapshot stayed deleted.
      */
     skipped: number;
+    /**
+     * How many keys were left as they are because their values of then were destroyed.
+     */
+    destroyed: number;
     /**
      * How many keys were deleted.
      */

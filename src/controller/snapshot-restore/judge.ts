@@ -81,7 +81,7 @@ function planOutcome(plan: ResourcePlan, claim: ReadyClaim, whyIncomplete: strin
 
 function completeFields(done: ClaimedRestore): StatusFields<SnapshotRestore> {
   const { snapshotId, environmentId, environment, planHash, backupSnapshotId, startedAt, completedAt } = done;
-  const { restored, unchanged, skipped, pruned, revision, revisionId } = done;
+  const { restored, unchanged, skipped, destroyed, pruned, revision, revisionId } = done;
   return {
     snapshotId,
     environmentId,
@@ -91,6 +91,7 @@ function completeFields(done: ClaimedRestore): StatusFields<SnapshotRestore> {
       restored: restored.count,
       unchanged: unchanged.count,
       skipped: skipped.count,
+      destroyed: destroyed.count,
       pruned: pruned.count,
       revision,
       revisionId,
@@ -103,9 +104,16 @@ function completeFields(done: ClaimedRestore): StatusFields<SnapshotRestore> {
 
 type PlanStatus = NonNullable<SnapshotRestoreStatus['plan']>;
 
-function listsOf({ restored, unchanged, skipped, pruned }: ToldLists): Omit<PlanStatus, 'revision' | 'revisionId'> {
+function listsOf(lists: ToldLists): Omit<PlanStatus, 'revision' | 'revisionId'> {
+  const { restored, unchanged, skipped, destroyed, pruned } = lists;
   const told = ({ count, keys }: ToldLists['restored']): PlanStatus['restored'] => ({ count, keys: [...keys] });
-  return { restored: told(restored), unchanged: told(unchanged), skipped: told(skipped), pruned: told(pruned) };
+  return {
+    restored: told(restored),
+    unchanged: told(unchanged),
+    skipped: told(skipped),
+    destroyed: told(destroyed),
+    pruned: told(pruned),
+  };
 }
 
 function planText(plan: ResourcePlan): string {
@@ -113,8 +121,8 @@ function planText(plan: ResourcePlan): string {
   return `Restoring ${environment}, which is at revision ${revision}, from snapshot ${snapshotId}: ${countsText(plan)}.`;
 }
 
-function countsText({ restored, unchanged, skipped, pruned }: ToldLists): string {
-  const counts = { restored, unchanged, skipped, pruned };
+function countsText({ restored, unchanged, skipped, destroyed, pruned }: ToldLists): string {
+  const counts = { restored, unchanged, skipped, destroyed, pruned };
   return Object.entries(counts)
     .map(([what, { count }]) => `${count} ${what}`)
     .join(', ');

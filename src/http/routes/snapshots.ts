@@ -146,16 +146,17 @@ function viewOf(record: SnapshotRecord): SnapshotView {
   };
 }
 
-function diffViewOf({ added, removed, changed, ...head }: SnapshotDiff): SnapshotDiffView {
-  return { ...head, added: [...added], removed: [...removed], changed: [...changed] };
+function diffViewOf({ added, removed, changed, destroyed, ...head }: SnapshotDiff): SnapshotDiffView {
+  return { ...head, added: [...added], removed: [...removed], changed: [...changed], destroyed: [...destroyed] };
 }
 
 function restoreViewOf(answer: Omit<RestorePlan, 'planHash'> & Pick<RestoreAnswer, 'backupSnapshotId'>): RestoreView {
-  const { restored, unchanged, skipped, pruned, backupSnapshotId, revision, revisionId } = answer;
+  const { restored, unchanged, skipped, destroyed, pruned, backupSnapshotId, revision, revisionId } = answer;
   return {
     restored: [...restored],
     unchanged: [...unchanged],
     skipped: [...skipped],
+    destroyed: [...destroyed],
     pruned: [...pruned],
     backupSnapshotId,
     revision,

@@ -70,6 +70,7 @@ describe('restores from snapshots over HTTP', () => {
         restored: ['KEY'],
         unchanged: [],
         skipped: [],
+        destroyed: [],
         pruned: [],
         backupSnapshotId: null,
         revision: revision + 1,
@@ -197,7 +198,7 @@ describe('restores from snapshots over HTTP', () => {
     await place.remove('B');
     const { revision, revisionId } = await place.list();
     const none = await owner.send('POST', path, { snapshotId: id });
-    const nothing = { restored: [], unchanged: [], skipped: ['A', 'B'], pruned: [], backupSnapshotId: null };
+    const nothing = { restored: [], unchanged: [], skipped: ['A', 'B'], destroyed: [], pruned: [], backupSnapshotId: null };
     expect([none.status, none.body]).toEqual([200, { ...nothing, revision, revisionId }]);
     expect(await place.values()).toEqual({});
   });

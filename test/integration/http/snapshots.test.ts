@@ -203,6 +203,7 @@ describe('a restore over HTTP', () => {
       restored: ['A', 'B'],
       unchanged: [],
       skipped: [],
+      destroyed: [],
       pruned: [],
       backupSnapshotId: null,
       revision: 3,

@@ -72,8 +72,8 @@ async function expectAsPlanned(
   }
   expect(await resource.find()).toBeUndefined();
   const done = await resource.restore(snapshot.id, plan.planHash, options);
-  const { planHash, restored, unchanged, skipped, pruned } = plan;
-  expect(done).toMatchObject({ planHash, restored, unchanged, skipped, pruned });
+  const { planHash, restored, unchanged, skipped, destroyed, pruned } = plan;
+  expect(done).toMatchObject({ planHash, restored, unchanged, skipped, destroyed, pruned });
   const isChange = lists.restored.length + lists.pruned.length > 0;
   expect(done.revision).toBe(before.revision + Number(isChange));
   expect(done.backupSnapshotId !== null).toBe(isChange && options.backup);

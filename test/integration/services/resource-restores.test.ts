@@ -92,6 +92,7 @@ describe('a plan', () => {
       restored: told('CHANGED'),
       unchanged: told('SAME'),
       skipped: told('GONE'),
+      destroyed: told(),
       pruned: told('LATER'),
     });
     expect(await of().plan(id, { prune: true, skipUnchanged: true }, plan.planHash)).toEqual(plan);

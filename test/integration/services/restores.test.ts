@@ -31,7 +31,7 @@ beforeEach(async () => {
 const attempts = ['restore', 'plan'] as const;
 
 /** What a restore or a plan of one did to nothing. */
-const nothing = { restored: [], unchanged: [], skipped: [], pruned: [] };
+const nothing = { restored: [], unchanged: [], skipped: [], destroyed: [], pruned: [] };
 
 async function versionRows(): Promise<unknown[]> {
   return services.database.prisma.secretVersion.findMany({

@@ -175,7 +175,7 @@ describe('the audit of snapshots', () => {
     ]);
     await calls.patch({ A: 'x', LATER: 'x' }, ['GONE']);
     const options = { prune: true, skipUnchanged: true, backup: true };
-    const counts = { snapshotId: id, restored: 1, unchanged: 1, skipped: 1, pruned: 1 };
+    const counts = { snapshotId: id, restored: 1, unchanged: 1, skipped: 1, destroyed: 0, pruned: 1 };
     const planned = await rowsOf(world.developer.caller, (wanted) => wanted.plan(id, options));
     expect(planned).toMatchObject([{ ...chain, action: 'snapshot.restore', target: { ...counts, dryRun: true } }]);
     const restored = await rowsOf(world.developer.caller, (wanted) => wanted.restore(id, options));

@@ -175,6 +175,7 @@ describe('a comparison', () => {
         { key: 'SET', from: 1, to: 2, valueChanged: true },
       ],
       unchanged: 1,
+      destroyed: [],
     };
     expect(await snapshots.diff(id)).toEqual(expected);
     expect(await snapshots.diff(id, 'current')).toEqual(expected);
@@ -195,6 +196,7 @@ describe('a comparison', () => {
       removed: [{ key: 'GONE', version: 1 }],
       changed: [{ key: 'SET', from: 1, to: 2, valueChanged: true }],
       unchanged: 1,
+      destroyed: [],
     });
     expect(await snapshots.diff(two.id, one.id)).toMatchObject({
       revision: one.revision,

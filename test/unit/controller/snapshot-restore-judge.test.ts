@@ -11,10 +11,16 @@ import type { ClaimedRestore, ResourcePlan, ToldKeys } from '../../../src/servic
 
 const metadata = { namespace: 'team-a', name: 'back' };
 const told = (...keys: string[]): ToldKeys => ({ count: keys.length, keys });
-const lists = { restored: told('A', 'B'), unchanged: told(), skipped: told('C'), pruned: told('D') };
+const lists = {
+  restored: told('A', 'B'),
+  unchanged: told(),
+  skipped: told('C'),
+  destroyed: told('E'),
+  pruned: told('D'),
+};
 const place = { snapshotId: 'snapshot-1', environmentId: 'environment-1', environment: 'acme/web/prod' };
 const plan: ResourcePlan = { ...place, ...lists, planHash: 'hash', revision: 7, revisionId: 'revision-7' };
-const counts = '2 restored, 0 unchanged, 1 skipped, 1 pruned';
+const counts = '2 restored, 0 unchanged, 1 skipped, 1 destroyed, 1 pruned';
 const planText = `Restoring acme/web/prod, which is at revision 7, from snapshot snapshot-1: ${counts}.`;
 const approval = `kubectl patch snapshotrestore back -n team-a --type merge -p '{"spec":{"mode":"Apply","planHash":"hash"}}'`;
 
@@ -81,7 +87,15 @@ describe('the status of a SnapshotRestore', () => {
       },
       fields: {
         ...planFields,
-        result: { restored: 2, unchanged: 0, skipped: 1, pruned: 1, revision: 8, revisionId: 'revision-8' },
+        result: {
+          restored: 2,
+          unchanged: 0,
+          skipped: 1,
+          destroyed: 1,
+          pruned: 1,
+          revision: 8,
+          revisionId: 'revision-8',
+        },
         backupSnapshotId: 'backup-1',
         startTime: '2026-01-01T00:00:00Z',
         completionTime: '2026-01-01T00:00:01Z',
@@ -95,7 +109,7 @@ describe('the status of a SnapshotRestore', () => {
     const nothing = { restored: told(), pruned: told(), backupSnapshotId: null, revision: 7, revisionId: 'revision-7' };
     const { claim, fields } = judgeComplete(restored(nothing));
     expect(claim.message).toContain(
-      '0 restored, 0 unchanged, 1 skipped, 0 pruned, so nothing was changed at revision 7.',
+      '0 restored, 0 unchanged, 1 skipped, 1 destroyed, 0 pruned, so nothing was changed at revision 7.',
     );
     expect(fields).toMatchObject({ backupSnapshotId: undefined, result: { revision: 7 } });
   });

@@ -25,18 +25,19 @@ const plan = {
     planned('C', 'skip', { presentBytes: 0 }),
     planned('D', 'prune', { snapshotVersion: null, snapshotBytes: null }),
     planned('E', 'keep', { snapshotVersion: null, snapshotBytes: null }),
+    planned('F', 'destroyed', { snapshotBytes: 0 }),
   ],
 };
 
 describe('the lists of a plan', () => {
   test('tell each key but the kept by what becomes of it', () => {
-    expect(listsOf(plan)).toEqual({ restored: ['A'], unchanged: ['B'], skipped: ['C'], pruned: ['D'] });
+    expect(listsOf(plan)).toEqual({ restored: ['A'], unchanged: ['B'], skipped: ['C'], destroyed: ['F'], pruned: ['D'] });
   });
 });
 
 describe('the sizes of a plan', () => {
   test('count what is there now, and by how much it grows', () => {
-    expect(sizesOf(plan)).toEqual({ size: { secrets: 4, bytes: 40 }, growth: { secrets: -1, bytes: -16 } });
+    expect(sizesOf(plan)).toEqual({ size: { secrets: 5, bytes: 50 }, growth: { secrets: -1, bytes: -16 } });
   });
 
   test('grow by what the snapshot has more', () => {
@@ -65,7 +66,7 @@ describe('the hash of a plan', () => {
   test('is another for another revision, and for another action or version of a key', () => {
     const [first, ...others] = plan.keys;
     if (first === undefined) throw new Error('the plan has keys');
-    const variants = [{ action: 'leave' }, { version: 4 }, { snapshotVersion: 2 }, { key: 'AA' }] as const;
+    const variants = [{ action: 'leave' }, { action: 'destroyed' }, { version: 4 }, { snapshotVersion: 2 }, { key: 'AA' }] as const;
     const hashes = variants.map((variant) => planHash(wish, { ...plan, keys: [{ ...first, ...variant }, ...others] }));
     hashes.push(planHash(wish, { ...plan, revisionId: id(9) }), planHash(wish, { ...plan, keys: others }));
     expect(new Set([...hashes, planHash(wish, plan)]).size).toBe(hashes.length + 1);
