@@ -22,6 +22,7 @@ import { ChangeFeed } from './services/change-feed.ts';
 import { ChangeStreams } from './services/change-streams.ts';
 import { Changes } from './services/changes.ts';
 import { CredentialUsage } from './services/credential-usage.ts';
+import { Destructions } from './services/destructions.ts';
 import { EnvironmentQueue } from './services/environment-queue.ts';
 import { Environments } from './services/environments.ts';
 import { Me } from './services/me.ts';
@@ -39,6 +40,7 @@ import { SecretWriter } from './services/secret-writer.ts';
 import { Secrets } from './services/secrets.ts';
 import { ServiceTokens } from './services/service-tokens.ts';
 import { Snapshots } from './services/snapshots.ts';
+import { StateCache } from './services/state-cache.ts';
 import { Users } from './services/users.ts';
 import { Versions } from './services/versions.ts';
 import { StartError, exitCodes } from './start-error.ts';
@@ -59,6 +61,7 @@ interface Core extends HttpServices {
   readonly resources: ResourceServices;
   /** One for the process: the controller and the streams of the API hear of commits by it. */
   readonly feed: ChangeFeed;
+  readonly states: StateCache;
 }
 
 interface CoreDeps {
@@ -74,6 +77,7 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
   const usage = new CredentialUsage({ database, clock: systemClock, logger });
   const feed = new ChangeFeed({ database, listener, logger });
   const queue = new EnvironmentQueue();
+  const states = new StateCache();
   const writer = new SecretWriter({ database, keyring, queue });
   return {
     database,
@@ -81,6 +85,7 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
     auditLog: audit,
     usage,
     feed,
+    states,
     resources: {
       resourceAccess: new ResourceAccess({ database, audit }),
       resourceTokens: new ResourceTokens({ database, audit }),
@@ -97,8 +102,9 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
     members: new Members({ database, audit }),
     projects: new Projects({ database, audit }),
     environments: new Environments({ database, audit }),
-    secrets: new Secrets({ database, keyring, writer, audit }),
+    secrets: new Secrets({ database, keyring, writer, states, audit }),
     versions: new Versions({ database, keyring, writer, audit }),
+    destructions: new Destructions({ database, queue, audit }),
     snapshots: new Snapshots({ database, queue, audit }),
     restores: new Restores({ database, queue, audit }),
     serviceTokens: new ServiceTokens({ database, audit }),
@@ -173,6 +179,7 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
   metrics.observeChangeStreams(() => core.changeStreams.open);
   // For every role: the API serves without it, but for its streams.
   open.defer(() => core.feed.close());
+  dropDestroyed(core);
   core.feed.start();
   const controller = config.role === 'api' ? undefined : await composeController(config, { ...deps, metrics });
   const readiness = new Readiness({
@@ -213,6 +220,16 @@ function untilHearing(feed: Pick<ChangeFeed, 'ready'>): () => Promise<string | u
     isWaiting &&= !feed.ready && steadyNow() < untilMs;
     return Promise.resolve(isWaiting ? 'no connection hears of commits yet' : undefined);
   };
+}
+
+/** A value that is destroyed is not to lie in memory either. One that is past is never answered, heard of or not. */
+function dropDestroyed({ feed, states }: Pick<Core, 'feed' | 'states'>): void {
+  feed.subscribe({
+    onEvent: (event) => {
+      if (event.kind === 'environment' && event.destroyed === true) states.drop(event.environmentId);
+    },
+    onReady: () => undefined,
+  });
 }
 
 /** The controller, which hears of commits by the core's feed. */

@@ -77,6 +77,7 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
   const personal = await post('/personal-tokens', { name: 'doomed' });
   const service = await post('/service-tokens/acme', { ...tokenBody, name: 'doomed' });
   const snapshot = await post(`/snapshots/${scope}`, { name: 'doomed' });
+  for (const value of ['leaked', 'safe']) await api.call('PUT', `/secrets/${scope}/LEAKED`, { value });
   return {
     'DELETE /organizations/{org}': { org: doomed },
     'POST /organizations/{org}/purge': { org: buried },
@@ -90,5 +91,6 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
     'DELETE /service-tokens/{org}/{id}': { id: service.id },
     'DELETE /snapshots/{org}/{project}/{env}/{id}': { id: snapshot.id },
     'DELETE /secrets/{org}/{project}/{env}/{key}': { key: 'DOOMED' },
+    'POST /versions/{org}/{project}/{env}/{key}/{version}/destroy': { key: 'LEAKED', version: '1' },
   };
 }

@@ -77,6 +77,7 @@ function exitCodeOf(status: number): ExitCode {
     case 403:
       return exitCodes.forbidden;
     case 404:
+    case 410:
       return exitCodes.notFound;
     case 409:
     case 412:
@@ -110,6 +111,11 @@ const steps: Readonly<Record<string, (url: string) => string[]>> = {
   not_found: () => ['See what is there: keyframe org list, keyframe project list, keyframe env list, keyframe list'],
   plan_outdated: () => ['Look at the new plan: run the same command again'],
   secret_deleted: () => ['Its history is kept: keyframe versions <key>. Write it anew: keyframe set <key>=<value>'],
+  value_in_other_versions: () => [
+    'To destroy the value in all of them, add --same-value; to keep it in the others, --this-version-only',
+  ],
+  version_current: () => ['Give the secret another value first: keyframe rotate <key>, or keyframe set <key>=<value>'],
+  version_destroyed: () => ['See which versions still have a value: keyframe versions <key>'],
   version_mismatch: () => ['Somebody else has changed it meanwhile: look at it, and run the command again'],
 };
 

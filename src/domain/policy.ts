@@ -43,6 +43,7 @@ export const actionLevels = {
   'version.list': 'environment',
   'version.read': 'environment',
   'version.rollback': 'environment',
+  'version.destroy': 'environment',
   'snapshot.list': 'environment',
   'snapshot.read': 'environment',
   'snapshot.create': 'environment',
@@ -103,6 +104,8 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'version.list': { roles: everyRole, serviceToken: 'read' },
   'version.read': { roles: everyRole, serviceToken: 'read' },
   'version.rollback': { roles: writers, serviceToken: 'read_write' },
+  // Nothing brings it back, so what may write must not be able to do it.
+  'version.destroy': { roles: admins, serviceToken: 'never' },
   'snapshot.list': { roles: everyRole, serviceToken: 'read' },
   'snapshot.read': { roles: everyRole, serviceToken: 'read' },
   'snapshot.create': { roles: writers, serviceToken: 'read_write' },

@@ -2,6 +2,7 @@ import type { Access } from '../services/access.ts';
 import type { AuditEntries } from '../services/audit-entries.ts';
 import type { ChangeStreams } from '../services/change-streams.ts';
 import type { Changes } from '../services/changes.ts';
+import type { Destructions } from '../services/destructions.ts';
 import type { Environments } from '../services/environments.ts';
 import type { Me } from '../services/me.ts';
 import type { Members } from '../services/members.ts';
@@ -27,6 +28,7 @@ export interface HttpServices {
   readonly environments: Environments;
   readonly secrets: Secrets;
   readonly versions: Versions;
+  readonly destructions: Destructions;
   readonly snapshots: Snapshots;
   readonly restores: Restores;
   readonly serviceTokens: ServiceTokens;

@@ -10,6 +10,7 @@ const problemDescriptions: Readonly<Record<number, string>> = {
   403: 'The caller may see this, but not do it.',
   404: 'There is no such thing, or the caller may not see it.',
   409: 'It does not fit the present state; `code` and `detail` say why.',
+  410: 'The value that is asked for was destroyed.',
   412: 'What the request expects no longer holds.',
   413: 'The body is too large.',
   415: 'The body is not `application/json` in UTF-8.',
@@ -35,6 +36,14 @@ export const answerHeaders = {
   'WWW-Authenticate': { description: 'The scheme to authenticate with (RFC 6750).', schema: { type: 'string' } },
 } satisfies Record<string, oas31.HeaderObject>;
 
+/** Actions that need a value of the past, which may have been destroyed. */
+const destroyable: ReadonlySet<Route['action']> = new Set([
+  'secret.list',
+  'secret.read',
+  'version.read',
+  'version.rollback',
+]);
+
 /** The statuses of the errors that a route can answer. */
 export function errorStatuses({ method, path, takes, action }: Route): readonly number[] {
   const hasTarget = path.includes('{');
@@ -47,6 +56,7 @@ export function errorStatuses({ method, path, takes, action }: Route): readonly 
     ...(isOpenToAll ? [] : [403]),
     ...(hasTarget ? [404] : []),
     ...(method === 'GET' ? [] : [409]),
+    ...(destroyable.has(action) ? [410] : []),
     ...(expects ? [412] : []),
     ...(body === undefined ? [] : [413, 415]),
     422,

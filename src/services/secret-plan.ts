@@ -1,5 +1,6 @@
 import { DomainError } from '../domain/domain-error.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
+import { versionsDestroyed } from './destroyed-versions.ts';
 import type { NewVersion, SealedContent, SecretChange, StoredSecret, StoredVersion } from '../store/secrets.ts';
 
 /** What a caller wants done with one key. */
@@ -38,7 +39,8 @@ const namesShown = 20;
 /**
  * Plans the changes of one write. A key that was deleted goes on with its numbers. Throws DomainError not_found naming
  * the keys to delete or to roll back that do not exist, or the version to roll back to; secret_deleted for the rollback
- * of a deleted key; version_mismatch where an expected version is not the current one.
+ * of a deleted key, version_destroyed for one to a version without a value; version_mismatch where an expected version is
+ * not the current one.
  */
 export function planWrite(input: PlanInput): Plan {
   refuseAbsent(input);
@@ -107,6 +109,7 @@ function rollbackTarget({ targets }: PlanInput, { key, live }: KeyState, targetV
   }
   const target = targets.get(key);
   if (target === undefined) throw new DomainError('not_found', `secret ${key} has no version ${targetVersion}`);
+  if (target.isDestroyed) throw versionsDestroyed([{ key, version: targetVersion }]);
   return target;
 }
 

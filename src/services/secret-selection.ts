@@ -3,6 +3,7 @@ import type { RevisionRef } from '../store/revisions.ts';
 import type { SecretSelection, StoredKey } from '../store/secret-reads.ts';
 import type { Note } from './audited.ts';
 import { checkKeyPrefix, checkRevision } from './checks.ts';
+import { versionsDestroyed } from './destroyed-versions.ts';
 import { absentSecrets } from './secret-plan.ts';
 
 /** The revision that a secret is wanted at; the newest unless told. */
@@ -19,7 +20,7 @@ export function noteSelection(note: Note, { prefix, revision }: SecretSelection)
   note({ revision });
 }
 
-/** What was found, or DomainError not_found for what was not. */
+/** What was found, or DomainError not_found for what was not, and version_destroyed where its value is no more. */
 export function present<Row extends StoredKey>(
   found: Row | 'no-key' | 'no-revision',
   key: string,
@@ -27,6 +28,7 @@ export function present<Row extends StoredKey>(
 ): Row {
   if (found === 'no-revision') throw absentRevision(at.revision);
   if (found === 'no-key') throw absentSecrets([key]);
+  if (found.isDestroyed === true) throw versionsDestroyed([{ key, version: found.version }]);
   return found;
 }
 

@@ -1,12 +1,20 @@
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
 import type { Database } from '../store/database.ts';
-import { findRevision } from '../store/revisions.ts';
-import { findSecret, findSecretKey, listSecretKeys, listSecrets, type SecretSelection } from '../store/secret-reads.ts';
+import { findWholeRevision } from '../store/revisions.ts';
+import {
+  findSecret,
+  findSecretKey,
+  listSecretKeys,
+  listSecrets,
+  type SealedSecret,
+  type SecretSelection,
+} from '../store/secret-reads.ts';
 import type { EnvironmentAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { auditedFailure, auditedRead, auditedTokenRead } from './audited.ts';
 import { checkComment, checkKey, checkUuid, checkVersion } from './checks.ts';
+import { type KeyVersion, versionsDestroyed } from './destroyed-versions.ts';
 import type { Wish } from './secret-plan.ts';
 import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';
 import { checkValue, wishesOf } from './secret-wishes.ts';
@@ -38,6 +46,14 @@ export interface SecretList<Secret = SecretValue> {
   readonly revisionId: string;
   /** By key. */
   readonly secrets: readonly Secret[];
+  /** Those that it has no value of any more: only told to whoever asks for them apart. */
+  readonly destroyed?: readonly KeyVersion[];
+}
+
+/** What a list is of, and what becomes of versions whose values were destroyed. */
+export interface ListSelection extends SecretSelection {
+  /** `apart` names them beside the list; unless told, a list that would lack a value is refused. */
+  readonly destroyed?: 'refused' | 'apart';
 }
 
 export interface PutInput {
@@ -61,26 +77,29 @@ export interface SecretsDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly keyring: Pick<Keyring, 'opener'>;
   readonly writer: Pick<SecretWriter, 'write'>;
+  /** Where states are kept, for whoever has to drop one; its own unless told. */
+  readonly states?: StateCache;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
 /** The current secrets of an environment (docs/interface.md 4.5). */
 export class Secrets {
   readonly #deps: SecretsDeps;
-  readonly #kept = new StateCache();
+  readonly #kept: StateCache;
 
   constructor(deps: SecretsDeps) {
     this.#deps = deps;
+    this.#kept = deps.states ?? new StateCache();
   }
 
   /**
    * Reads secrets, all of the newest revision unless told, with one statement or, where that revision is kept, with
    * none; the answer is given away only when it is
    * audited. At an earlier revision `updatedAt` is when the version of then was made. Throws DomainError not_found for
-   * an unknown revision and where the environment was deleted meanwhile, key_unavailable, overloaded and
-   * store_unavailable.
+   * an unknown revision and where the environment was deleted meanwhile, version_destroyed, key_unavailable, overloaded
+   * and store_unavailable.
    */
-  async list(access: EnvironmentAccess<'secret.list'>, selection: SecretSelection = {}): Promise<SecretList> {
+  async list(access: EnvironmentAccess<'secret.list'>, selection: ListSelection = {}): Promise<SecretList> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       noteSelection(note, selection);
       const list = this.#keptList(access, selection) ?? (await this.#readList(access, selection));
@@ -109,19 +128,20 @@ export class Secrets {
 
   /**
    * The id of the revision that a list would be of, for a caller who may know it already: nothing is disclosed or
-   * audited. The newest one is known from the authorisation, so that it costs no statement. Throws DomainError not_found
-   * for an unknown revision.
+   * audited. The newest one is known from the authorisation, so that it costs no statement. Undefined for a
+   * list of values of which one was destroyed, so that nobody goes on with it. Throws DomainError not_found for an unknown revision.
    */
   async revisionIdOf(
     access: EnvironmentAccess<'secret.list'>,
-    { revision }: Pick<SecretSelection, 'revision'>,
-  ): Promise<string> {
+    { revision, prefix, values = true }: SecretSelection & { readonly values?: boolean },
+  ): Promise<string | undefined> {
     if (revision === undefined) return access.revisionId;
     return auditedFailure(this.#deps.audit, access, async (note) => {
-      noteSelection(note, { revision });
-      const found = await findRevision(this.#deps.database.pool, access.environmentId, revision);
+      const selection = { revision, ...(prefix === undefined ? {} : { prefix }) };
+      noteSelection(note, selection);
+      const found = await findWholeRevision(this.#deps.database.pool, access.environmentId, selection);
       if (found === undefined) throw absentRevision(revision);
-      return found.revisionId;
+      return found.isWhole || !values ? found.revisionId : undefined;
     });
   }
 
@@ -223,18 +243,31 @@ export class Secrets {
     return this.#kept.find(access.environmentId, access.revisionId);
   }
 
-  async #readList(access: EnvironmentAccess<'secret.list'>, selection: SecretSelection): Promise<SecretList> {
+  async #readList(access: EnvironmentAccess<'secret.list'>, selection: ListSelection): Promise<SecretList> {
     const { organizationId, projectId, environmentId } = access;
     const sealed = await listSecrets(this.#deps.database.pool, environmentId, selection);
     if (sealed === undefined) throw absentRevision(selection.revision);
     const { revision, revisionId } = sealed;
-    const opener = await this.#deps.keyring.opener(sealed.secrets.map(({ dataKeyId }) => dataKeyId));
-    const secrets = sealed.secrets.map(({ secretId, key, version, updatedAt, ...content }) => {
-      const value = opener.open({ organizationId, projectId, environmentId, secretId }, content);
+    const { whole, destroyed } = apart(sealed.secrets);
+    const isTold = selection.destroyed === 'apart';
+    if (destroyed.length > 0 && !isTold) throw versionsDestroyed(destroyed);
+    const opener = await this.#deps.keyring.opener(whole.map(({ dataKeyId }) => dataKeyId));
+    const secrets = whole.map(({ secretId, key, version, updatedAt, ciphertext, dataKeyId }) => {
+      const value = opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });
       return { key, value, version, updatedAt };
     });
-    const list = { environmentId, revision, revisionId, secrets };
+    const list = { environmentId, revision, revisionId, secrets, ...(isTold ? { destroyed } : {}) };
     if (selection.prefix === undefined && selection.revision === undefined) this.#kept.keep(list);
     return list;
   }
+}
+
+/** What has a value, and what has none any more. */
+function apart(secrets: readonly SealedSecret[]): { whole: readonly SealedSecret[]; destroyed: readonly KeyVersion[] } {
+  const lost = secrets.filter(({ isDestroyed }) => isDestroyed === true);
+  if (lost.length === 0) return { whole: secrets, destroyed: [] };
+  return {
+    whole: secrets.filter(({ isDestroyed }) => isDestroyed !== true),
+    destroyed: lost.map(({ key, version }) => ({ key, version })),
+  };
 }

@@ -71,7 +71,7 @@ export class StateCache {
 
   /** Keeps all secrets of an environment at a revision, in place of those of another one. */
   keep({ environmentId, revision, revisionId, secrets }: SecretList): void {
-    this.#drop(environmentId);
+    this.drop(environmentId);
     const state: WireState = [
       revision,
       secrets.map(({ key, value, version, updatedAt }) => [key, value.reveal(), version, updatedAt.getTime()]),
@@ -86,11 +86,12 @@ export class StateCache {
     this.#bytes += sealed.length + keepingBytes;
     for (const longestUnread of this.#kept.keys()) {
       if (this.#bytes <= this.#limits.maxBytes) break;
-      this.#drop(longestUnread);
+      this.drop(longestUnread);
     }
   }
 
-  #drop(environmentId: string): void {
+  /** Forgets what is kept of an environment: a value of its past was destroyed, and may be in it. */
+  drop(environmentId: string): void {
     const kept = this.#kept.get(environmentId);
     if (kept === undefined) return;
     this.#kept.delete(environmentId);
@@ -100,7 +101,7 @@ export class StateCache {
   #count(): void {
     this.#uses += 1;
     if (this.#uses < usesPerKey) return;
-    for (const environmentId of this.#kept.keys()) this.#drop(environmentId);
+    for (const environmentId of this.#kept.keys()) this.drop(environmentId);
     this.#key = newKey();
     this.#uses = 1;
   }

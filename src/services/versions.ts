@@ -2,11 +2,12 @@ import type { Keyring } from '../crypto/keyring.ts';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
 import type { Database } from '../store/database.ts';
-import { findVersion, listVersions, type VersionRecord } from '../store/versions.ts';
+import { findVersion, listVersions, notDestroyed, type VersionRecord } from '../store/versions.ts';
 import type { EnvironmentAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { auditedFailure, auditedRead } from './audited.ts';
 import { checkComment, checkKey, checkVersion } from './checks.ts';
+import { versionsDestroyed } from './destroyed-versions.ts';
 import { goneReplay, type IdempotencyRequest } from './mutate-once.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from './page.ts';
 import { absentSecrets, type Wish } from './secret-plan.ts';
@@ -80,7 +81,7 @@ export class Versions {
 
   /**
    * One version with its value, also of a deleted key. Throws DomainError not_found where the key was never written or
-   * has no such version, and key_unavailable.
+   * has no such version, version_destroyed where its value was erased, and key_unavailable.
    */
   async get(access: EnvironmentAccess<'version.read'>, key: string, version: number): Promise<VersionValue> {
     return auditedRead(this.#deps.audit, access, async (note) => {
@@ -92,6 +93,7 @@ export class Versions {
       if (found === 'no-key') throw absentSecrets([key]);
       if (found === 'no-version') throw new DomainError('not_found', `secret ${key} has no version ${version}`);
       const { secretId, ciphertext, dataKeyId, ...record } = found;
+      if (record.destroyedAt !== null) throw versionsDestroyed([{ key, version }]);
       const opener = await this.#deps.keyring.opener([dataKeyId]);
       const binding = { organizationId, projectId, environmentId, secretId };
       return { ...record, value: opener.open(binding, { ciphertext, dataKeyId }) };
@@ -101,7 +103,7 @@ export class Versions {
   /**
    * Makes a new version with the target version's value: its stored bytes are copied, nothing is decrypted. Throws
    * DomainError not_found for a key that was never written or has no such version, secret_deleted for a deleted key,
-   * quota_exceeded and what `SecretWriter.writeOnce` throws.
+   * version_destroyed, quota_exceeded and what `SecretWriter.writeOnce` throws.
    */
   async rollback(
     access: EnvironmentAccess<'version.rollback'>,
@@ -155,6 +157,7 @@ function rollbackAnswer(
     changedByName: name,
     comment: comment ?? null,
     createdAt: at,
+    ...notDestroyed,
     revision,
     revisionId,
   };

@@ -8,6 +8,8 @@ export type StoreMessage =
       readonly revisionId: string;
       /** It, or something above it, was deleted or purged; absent at every other commit. */
       readonly ended?: true;
+      /** The value of a version of its past was destroyed; the present is the same. */
+      readonly destroyed?: true;
     }
   | { readonly kind: 'service_token'; readonly serviceTokenId: string }
   | { readonly kind: 'user'; readonly userId: string }
@@ -18,6 +20,14 @@ export const notifyChannel = 'keyframe';
 /** Tells every listener, at the commit, that an environment is at a new revision, or was created or deleted. */
 export async function notifyEnvironment(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
   await notify(tx, { e: environmentId, r: revisionId });
+}
+
+/**
+ * Tells every listener, at the commit, that the value of a past version was destroyed. A server of an earlier release
+ * takes it for a change.
+ */
+export async function notifyDestruction(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
+  await notify(tx, { e: environmentId, r: revisionId, x: true });
 }
 
 /** Tells every listener, at the commit, that a service token was created, revoked or changed. */
@@ -51,14 +61,15 @@ export function parseMessage(payload: string): StoreMessage | undefined {
   const fields = parseObject(payload);
   if (typeof fields['e'] === 'string' && typeof fields['r'] === 'string') {
     const ended = fields['d'] === true ? { ended: true as const } : {};
-    return { kind: 'environment', environmentId: fields['e'], revisionId: fields['r'], ...ended };
+    const destroyed = fields['x'] === true ? { destroyed: true as const } : {};
+    return { kind: 'environment', environmentId: fields['e'], revisionId: fields['r'], ...ended, ...destroyed };
   }
   if (typeof fields['t'] === 'string') return { kind: 'service_token', serviceTokenId: fields['t'] };
   if (typeof fields['u'] === 'string') return { kind: 'user', userId: fields['u'] };
   return typeof fields['s'] === 'string' ? { kind: 'snapshot', snapshotId: fields['s'] } : undefined;
 }
 
-async function notify(tx: Transaction, fields: Readonly<Record<string, string>>): Promise<void> {
+async function notify(tx: Transaction, fields: Readonly<Record<string, string | true>>): Promise<void> {
   await tx.$executeRaw`SELECT pg_notify(${notifyChannel}, ${JSON.stringify(fields)})`;
 }
 

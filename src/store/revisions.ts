@@ -23,9 +23,28 @@ export const wantedRevision = `SELECT e.id AS environment_id, r.number, r.id
     UNION SELECT e.id, e.revision_number, e.revision_id FROM environment e
       WHERE e.id = $1 AND e.deleted_at IS NULL AND (e.revision_number = $2::int OR e.revision_id = $3::uuid)`;
 
+/**
+ * SQL that tells whether a key of an environment at a revision, both SQL as well, is at a version whose value was
+ * destroyed; `keys` narrows which secret `s` is meant.
+ */
+export function hasDestroyed(environmentId: string, revision: string, keys = 'true'): string {
+  return `EXISTS (SELECT FROM secret s
+      JOIN secret_version lost ON lost.secret_id = s.id AND lost.destroyed_at IS NOT NULL
+      WHERE s.environment_id = ${environmentId} AND ${keys} AND lost.id = (
+        SELECT c.version_id FROM secret_change c WHERE c.secret_id = s.id AND c.revision_number <= ${revision}
+        ORDER BY c.revision_number DESC LIMIT 1))`;
+}
+
 const findStatement: Statement = {
   name: 'revision-find',
   text: `SELECT number AS revision, id AS "revisionId" FROM (${wantedRevision}) wanted`,
+};
+
+const findWholeStatement: Statement = {
+  name: 'revision-find-whole',
+  text: `SELECT number AS revision, id AS "revisionId",
+      NOT ${hasDestroyed('wanted.environment_id', 'wanted.number', 'starts_with(s.key, $4)')} AS "isWhole"
+    FROM (${wantedRevision}) wanted`,
 };
 
 /** The values of `wantedRevision`. */
@@ -43,5 +62,16 @@ export async function findRevision(
   wanted: RevisionRef,
 ): Promise<RevisionIds | undefined> {
   const [found] = await queryRows<RevisionIds>(pool, findStatement, wantedRevisionValues(environmentId, wanted));
+  return found;
+}
+
+/** The same, and whether the values of all its keys that begin so are still there. */
+export async function findWholeRevision(
+  pool: pg.Pool,
+  environmentId: string,
+  { revision, prefix = '' }: { readonly revision: RevisionRef; readonly prefix?: string | undefined },
+): Promise<(RevisionIds & { readonly isWhole: boolean }) | undefined> {
+  const values = [...wantedRevisionValues(environmentId, revision), prefix];
+  const [found] = await queryRows<RevisionIds & { isWhole: boolean }>(pool, findWholeStatement, values);
   return found;
 }

@@ -11,6 +11,8 @@ export interface StoredKey {
   readonly versionId: string;
   /** When that version was made. */
   readonly updatedAt: Date;
+  /** Set where its value was destroyed, which only that of a past revision can have been. */
+  readonly isDestroyed?: boolean;
 }
 
 /** The same with its value as it is stored. */
@@ -63,7 +65,7 @@ function statementOf({ of, at, values }: Shape): Statement {
   return {
     name,
     text: `SELECT r.number AS revision, r.id AS "revisionId", s.id AS "secretId", s.key, v.version, v.id AS "versionId",
-        v.created_at AS "updatedAt"${sealed}
+        v.created_at AS "updatedAt", v.destroyed_at IS NOT NULL AS "isDestroyed"${sealed}
       FROM (${wantedRevision}) r
       LEFT JOIN (secret s
         CROSS JOIN LATERAL (SELECT c.version_id FROM secret_change c

@@ -28,6 +28,8 @@ export interface StoredVersion {
   readonly versionId: string;
   readonly version: number;
   readonly valueBytes: number;
+  /** Whether its value was erased for good. */
+  readonly isDestroyed: boolean;
 }
 
 /** A new version of a key, with content of its own or that of an earlier version. */
@@ -92,7 +94,8 @@ export async function findStoredVersions(
   wanted: readonly { readonly secretId: string; readonly version: number }[],
 ): Promise<StoredVersion[]> {
   return tx.$queryRaw<StoredVersion[]>`
-    SELECT v.secret_id AS "secretId", v.id AS "versionId", v.version, v.value_bytes AS "valueBytes"
+    SELECT v.secret_id AS "secretId", v.id AS "versionId", v.version, v.value_bytes AS "valueBytes",
+      v.destroyed_at IS NOT NULL AS "isDestroyed"
     FROM unnest(${wanted.map(({ secretId }) => secretId)}::uuid[], ${wanted.map(({ version }) => version)}::int[])
       AS wanted (secret_id, version)
     JOIN secret_version v ON v.secret_id = wanted.secret_id AND v.version = wanted.version`;

@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import type { ActorType } from '../domain/principal.ts';
+import type { Actor, ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { ChangeType } from './secrets.ts';
+import type { Transaction } from './transaction.ts';
 
 /** One version of a secret, without its value. */
 export interface VersionRecord {
@@ -13,9 +14,23 @@ export interface VersionRecord {
   readonly changedByName: string;
   readonly comment: string | null;
   readonly createdAt: Date;
+  /** When its value was erased for good; null, like the others, while it has one. */
+  readonly destroyedAt: Date | null;
+  readonly destroyedBy: string | null;
+  readonly destroyedByType: ActorType | null;
+  /** The actor's name as of then. */
+  readonly destroyedByName: string | null;
 }
 
-/** One version of a secret with its value as it is stored. */
+/** What a version has that was not destroyed. */
+export const notDestroyed = {
+  destroyedAt: null,
+  destroyedBy: null,
+  destroyedByType: null,
+  destroyedByName: null,
+} as const satisfies Partial<VersionRecord>;
+
+/** One version of a secret with its value as it is stored; without any where it was destroyed. */
 export interface SealedVersion extends VersionRecord {
   readonly secretId: string;
   readonly ciphertext: Uint8Array;
@@ -30,7 +45,9 @@ export interface VersionPage {
 }
 
 const columns = `v.version, v.change_type AS "changeType", v.changed_by_id AS "changedBy",
-    v.changed_by_type AS "changedByType", v.changed_by_name AS "changedByName", v.comment, v.created_at AS "createdAt"`;
+    v.changed_by_type AS "changedByType", v.changed_by_name AS "changedByName", v.comment, v.created_at AS "createdAt",
+    v.destroyed_at AS "destroyedAt", v.destroyed_by_id AS "destroyedBy", v.destroyed_by_type AS "destroyedByType",
+    v.destroyed_by_name AS "destroyedByName"`;
 
 // The join keeps a row for a key that has no such version: so one statement tells it from a key that never was.
 const listStatement: Statement = {
@@ -74,4 +91,70 @@ export async function findVersion(
   const [row] = await queryRows<SealedVersion | { version: null }>(pool, findStatement, [environmentId, key, version]);
   if (row === undefined) return 'no-key';
   return row.version === null ? 'no-version' : row;
+}
+
+/** A version that may be destroyed, and what else is to be known of its key. */
+export interface DoomedVersion extends VersionRecord {
+  readonly secretId: string;
+  /** Whether it is what a read of the key answers now. */
+  readonly isCurrent: boolean;
+  /** The number of the version that a read of the key answers; null for a key that is deleted. */
+  readonly currentVersion: number | null;
+  /** The other versions that hold the same value; of a destroyed one nobody knows. */
+  readonly equalVersions: readonly number[];
+}
+
+/** Looks up a version that is to be destroyed, under the environment's lock: `no-key` or `no-version` where there is none. */
+export async function findDoomedVersion(
+  tx: Transaction,
+  environmentId: string,
+  key: string,
+  version: number,
+): Promise<DoomedVersion | 'no-key' | 'no-version'> {
+  const text = `SELECT ${columns}, s.id AS "secretId", s.deleted_at IS NULL AND v.id = s.current_version_id AS "isCurrent",
+      CASE WHEN s.deleted_at IS NULL THEN s.version END AS "currentVersion",
+      ARRAY(SELECT other.version FROM secret_version other
+        WHERE other.secret_id = s.id AND other.id <> v.id AND other.value_mac = v.value_mac AND v.destroyed_at IS NULL
+        ORDER BY other.version) AS "equalVersions"
+    FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND v.version = $3::int
+    WHERE s.environment_id = $1::uuid AND s.key = $2`;
+  const [row] = await tx.$queryRawUnsafe<(DoomedVersion | { version: null })[]>(text, environmentId, key, version);
+  if (row === undefined) return 'no-key';
+  return row.version === null ? 'no-version' : row;
+}
+
+/**
+ * Erases the values of these versions of a secret for good and answers when; their records stay. The caller holds the
+ * environment's lock, and none of them is current or destroyed already.
+ */
+export async function destroyVersions(
+  tx: Transaction,
+  {
+    secretId,
+    versions,
+    actor,
+  }: { readonly secretId: string; readonly versions: readonly number[]; readonly actor: Actor },
+): Promise<Date> {
+  const rows = await tx.$queryRaw<{ at: Date }[]>`
+    UPDATE secret_version SET ciphertext = '', value_mac = '', value_bytes = 0, destroyed_at = statement_timestamp(),
+      destroyed_by_id = ${actor.id}::uuid, destroyed_by_type = ${actor.type}::actor_type,
+      destroyed_by_name = ${actor.name}
+    WHERE secret_id = ${secretId}::uuid AND version = ANY(${[...versions]}::int[]) AND destroyed_at IS NULL
+    RETURNING destroyed_at AS at`;
+  const [first] = rows;
+  if (first === undefined || rows.length !== versions.length) throw new Error('not all versions were there to destroy');
+  return first.at;
+}
+
+/** The versions of a secret that were destroyed together with one of them, by number. */
+export async function findDestroyedTogether(
+  tx: Transaction,
+  { secretId, destroyedAt, destroyedBy }: Pick<DoomedVersion, 'secretId' | 'destroyedAt' | 'destroyedBy'>,
+): Promise<number[]> {
+  const rows = await tx.$queryRaw<{ version: number }[]>`
+    SELECT version FROM secret_version
+    WHERE secret_id = ${secretId}::uuid AND destroyed_at = ${destroyedAt}::timestamptz(3)
+      AND destroyed_by_id = ${destroyedBy}::uuid
+    ORDER BY version`;
+  return rows.map(({ version }) => version);
 }

@@ -1,20 +1,30 @@
 import { z } from 'zod';
 import { comment, integerText, secretKey, versionNumber } from './fields.ts';
 
-/** docs/interface.md 4.6 and 4.7: the history of a secret and its rollback. */
+/** docs/interface.md 4.6, 4.7 and 4.11: the history of a secret, its rollback, and the destruction of its values. */
 
 export const versionParams = z.strictObject({ key: secretKey, version: integerText(1) });
 
 export const rollbackBody = z.strictObject({ targetVersion: versionNumber, comment: comment.exactOptional() });
 
+/** The body may be left out. */
+export const destroyBody = z.strictObject({ sameValue: z.boolean().exactOptional() }).default({});
+
+const actorType = z.enum(['user', 'service_token', 'resource', 'system']);
+
 const versionFields = {
   version: z.int().min(1),
   changeType: z.enum(['created', 'updated', 'rolled_back']),
   changedBy: z.guid(),
-  changedByType: z.enum(['user', 'service_token', 'resource', 'system']),
+  changedByType: actorType,
   changedByName: z.string(),
   comment: z.string().nullable(),
   createdAt: z.iso.datetime(),
+  /** When its value was erased for good, and by whom; all null while it has one. */
+  destroyedAt: z.iso.datetime().nullable(),
+  destroyedBy: z.guid().nullable(),
+  destroyedByType: actorType.nullable(),
+  destroyedByName: z.string().nullable(),
 };
 
 export const versionView = z.strictObject(versionFields);
@@ -24,6 +34,13 @@ export const versionWithValueView = z.strictObject({ ...versionFields, value: z.
 /** The version that a rollback made, and the revision it made it in. */
 export const rollbackView = z.strictObject({ ...versionFields, revision: z.int(), revisionId: z.guid() });
 
+/** The version without a value, and the numbers of all that were destroyed together. */
+export const destroyedVersionView = z.strictObject({
+  ...versionFields,
+  destroyedVersions: z.array(z.int().min(1)),
+});
+
+export type DestroyedVersionView = z.infer<typeof destroyedVersionView>;
 export type RollbackView = z.infer<typeof rollbackView>;
 export type VersionView = z.infer<typeof versionView>;
 export type VersionListView = z.infer<typeof versionListView>;

@@ -84,6 +84,8 @@ export const targetMethods: Methods = {
     services.versions.rollback(await world.onEnvironment(caller, 'version.rollback'), 'KEY', {
       targetVersion: 1,
     }),
+  'destructions.destroy': async ({ services, world }, caller) =>
+    services.destructions.destroy(await world.onEnvironment(caller, 'version.destroy'), 'KEY', { version: 1 }),
   'serviceTokens.create': async ({ services, world }, caller) =>
     services.serviceTokens.create(await world.onOrganization(caller, 'service_token.create'), {
       name: 'denied',

@@ -20,6 +20,7 @@ import { ChangeFeed } from '../../src/services/change-feed.ts';
 import { ChangeStreams, type ChangeStreamsDeps } from '../../src/services/change-streams.ts';
 import { Changes } from '../../src/services/changes.ts';
 import { CredentialUsage } from '../../src/services/credential-usage.ts';
+import { Destructions } from '../../src/services/destructions.ts';
 import { EnvironmentQueue } from '../../src/services/environment-queue.ts';
 import { type EnvironmentRecord, Environments } from '../../src/services/environments.ts';
 import { Me } from '../../src/services/me.ts';
@@ -60,6 +61,7 @@ export interface TestServices {
   readonly environments: Environments;
   readonly secrets: Secrets;
   readonly versions: Versions;
+  readonly destructions: Destructions;
   readonly snapshots: Snapshots;
   readonly restores: Restores;
   readonly serviceTokens: ServiceTokens;
@@ -154,6 +156,7 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     environments: new Environments({ database, audit }),
     secrets: new Secrets({ database, keyring, writer, audit }),
     versions: new Versions({ database, keyring, writer, audit }),
+    destructions: new Destructions({ database, queue, audit }),
     snapshots: new Snapshots({ database, queue, audit }),
     restores: new Restores({ database, queue, audit }),
     serviceTokens: new ServiceTokens({ database, audit }),

@@ -41,6 +41,7 @@ const peopleTable = `
   version.list          allowed allowed allowed   allowed hidden
   version.read          allowed allowed allowed   allowed hidden
   version.rollback      allowed allowed allowed   denied  hidden
+  version.destroy       allowed allowed denied    denied  hidden
   organization.update   allowed allowed denied    denied  hidden
   organization.delete   allowed denied  denied    denied  hidden
   member.list           allowed allowed allowed   allowed hidden
@@ -120,6 +121,10 @@ const tokenTable = `
   version.rollback     sibling-environment   denied  allowed denied  allowed hidden  hidden
   version.rollback     sibling-project       denied  allowed hidden  hidden  hidden  hidden
   version.rollback     foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
+  version.destroy      own                   denied  denied  denied  denied  denied  denied
+  version.destroy      sibling-environment   denied  denied  denied  denied  hidden  hidden
+  version.destroy      sibling-project       denied  denied  hidden  hidden  hidden  hidden
+  version.destroy      foreign-organization  hidden  hidden  hidden  hidden  hidden  hidden
   organization.update  own                  denied  denied  denied  denied  denied  denied
   organization.update  foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   organization.delete  own                  denied  denied  denied  denied  denied  denied
@@ -179,11 +184,7 @@ const targets: Record<string, PolicyTarget> = {
   own: { organizationId, projectId: 'project-1', environmentId: 'environment-1' },
   'sibling-environment': { organizationId, projectId: 'project-1', environmentId: 'environment-2' },
   'sibling-project': { organizationId, projectId: 'project-2', environmentId: 'environment-3' },
-  'foreign-organization': {
-    organizationId: 'organization-2',
-    projectId: 'project-1',
-    environmentId: 'environment-1',
-  },
+  'foreign-organization': { organizationId: 'organization-2', projectId: 'project-1', environmentId: 'environment-1' },
 };
 const relationsOfLevel = {
   organization: ['own', 'foreign-organization'],

@@ -33,8 +33,9 @@ export const secretRoutes: readonly Route[] = [
     async handle({ secrets }, access, { query: { values = true, ...selection }, headers }) {
       const condition = headers['if-none-match'];
       if (condition !== undefined) {
-        const tag = entityTag(await secrets.revisionIdOf(access, selection));
-        if (isKnownTag(condition, tag)) return { status: 304, headers: { ETag: tag } };
+        const revisionId = await secrets.revisionIdOf(access, { ...selection, values });
+        const tag = revisionId === undefined ? undefined : entityTag(revisionId);
+        if (tag !== undefined && isKnownTag(condition, tag)) return { status: 304, headers: { ETag: tag } };
       }
       const list = values
         ? viewOfList(await secrets.list(access, selection), viewOf)

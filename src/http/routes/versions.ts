@@ -1,6 +1,8 @@
 import type { VersionRecord } from '../../services/versions.ts';
 import {
   type VersionView,
+  destroyBody,
+  destroyedVersionView,
   rollbackBody,
   rollbackView,
   versionListView,
@@ -14,7 +16,7 @@ import { type Route, environmentRoute } from '../route.ts';
 
 const all = '/versions/{org}/{project}/{env}/{key}';
 
-/** docs/interface.md 4.6 and 4.7 */
+/** docs/interface.md 4.6, 4.7 and 4.11 */
 export const versionRoutes: readonly Route[] = [
   environmentRoute({
     method: 'GET',
@@ -63,9 +65,33 @@ export const versionRoutes: readonly Route[] = [
       return { status: 200, body: view };
     },
   }),
+  environmentRoute({
+    method: 'POST',
+    path: `${all}/{version}/destroy`,
+    action: 'version.destroy',
+    operation: 'destroyVersion',
+    summary: 'Erase the value of one version for good; its record stays',
+    takes: { params: versionParams, body: destroyBody },
+    answers: { 200: destroyedVersionView },
+    async handle({ destructions }, access, { params: { key, version }, body }) {
+      const { destroyedVersions, ...record } = await destructions.destroy(access, key, { version, ...body });
+      return { status: 200, body: { ...versionView(record), destroyedVersions: [...destroyedVersions] } };
+    },
+  }),
 ];
 
 function versionView(record: VersionRecord): VersionView {
-  const { version, changeType, changedBy, changedByType, changedByName, comment, createdAt } = record;
-  return { version, changeType, changedBy, changedByType, changedByName, comment, createdAt: createdAt.toISOString() };
+  return {
+    version: record.version,
+    changeType: record.changeType,
+    changedBy: record.changedBy,
+    changedByType: record.changedByType,
+    changedByName: record.changedByName,
+    comment: record.comment,
+    createdAt: record.createdAt.toISOString(),
+    destroyedAt: record.destroyedAt?.toISOString() ?? null,
+    destroyedBy: record.destroyedBy,
+    destroyedByType: record.destroyedByType,
+    destroyedByName: record.destroyedByName,
+  };
 }

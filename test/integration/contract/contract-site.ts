@@ -18,6 +18,14 @@ export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const tokenPattern = /^kf_svc_[0-9A-Za-z]{71}$/;
 
+/** What a version tells that has its value. */
+export const notDestroyed = {
+  destroyedAt: null,
+  destroyedBy: null,
+  destroyedByType: null,
+  destroyedByName: null,
+};
+
 /** Something with a slug, as its creation answered it. */
 export interface Named {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type HttpClient, expectProblem } from '../../support/http.ts';
-import { ContractSite, type Place } from './contract-site.ts';
+import { ContractSite, type Place, notDestroyed } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 
 let site: ContractSite;
@@ -131,6 +131,7 @@ describe('restores from snapshots over HTTP', () => {
         changedByName: actor.email,
         comment: `restored from snapshot ${id}`,
         createdAt: expect.any(String),
+        ...notDestroyed,
       })),
     );
     expect((await place.list()).secrets.map(({ key, version }) => [key, version])).toEqual([
@@ -198,7 +199,14 @@ describe('restores from snapshots over HTTP', () => {
     await place.remove('B');
     const { revision, revisionId } = await place.list();
     const none = await owner.send('POST', path, { snapshotId: id });
-    const nothing = { restored: [], unchanged: [], skipped: ['A', 'B'], destroyed: [], pruned: [], backupSnapshotId: null };
+    const nothing = {
+      restored: [],
+      unchanged: [],
+      skipped: ['A', 'B'],
+      destroyed: [],
+      pruned: [],
+      backupSnapshotId: null,
+    };
     expect([none.status, none.body]).toEqual([200, { ...nothing, revision, revisionId }]);
     expect(await place.values()).toEqual({});
   });

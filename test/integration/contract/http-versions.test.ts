@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { VersionView } from '../../../src/wire/versions.ts';
 import { expectProblem } from '../../support/http.ts';
-import { ContractSite, type Place, instant } from './contract-site.ts';
+import { ContractSite, type Place, instant, notDestroyed } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 
 let site: ContractSite;
@@ -29,6 +29,7 @@ describe('the history of a secret over HTTP', () => {
       changedByType: 'user',
       changedByName: email,
       createdAt: expect.stringMatching(instant),
+      ...notDestroyed,
     };
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -79,6 +80,7 @@ describe('the history of a secret over HTTP', () => {
         changedByName: site.owner.email,
         comment: null,
         createdAt: expect.stringMatching(instant),
+        ...notDestroyed,
         revision: revision + 1,
         revisionId: (await place.list()).revisionId,
       },

@@ -57,6 +57,17 @@ test('a change of secrets tells its environment and revision, once', async () =>
   expect(told).toEqual(revisionIds.map((revisionId) => ({ kind: 'environment', environmentId, revisionId })));
 });
 
+test('a destruction tells of the environment at the revision it stays at', async () => {
+  const calls = secretCalls(services, world, world.developer.caller);
+  await calls.put('LEAKED', 'one');
+  const { revisionId } = await calls.put('LEAKED', 'two');
+  const access = await world.onEnvironment(world.admin.caller, 'version.destroy');
+  const told = await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }));
+  const environmentId = world.environment.id;
+  expect(told).toEqual([{ kind: 'environment', environmentId, revisionId, destroyed: true }]);
+  expect(await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }))).toEqual([]);
+});
+
 test('what changes nothing tells nothing', async () => {
   const calls = secretCalls(services, world, world.developer.caller);
   await calls.put('SAME', 'x');

@@ -201,7 +201,7 @@ describe('what a caller may know already', () => {
     const first = await calls.put('A', '1');
     const second = await calls.put('A', '2');
     const access = await world.onEnvironment(world.viewer.caller, 'secret.list');
-    const known: string[] = [];
+    const known: (string | undefined)[] = [];
     expect(await statementsOf(async () => known.push(await services.secrets.revisionIdOf(access, {})))).toBe(0);
     known.push(await services.secrets.revisionIdOf(access, { revision: 1 }));
     expect(known).toEqual([second.revisionId, first.revisionId]);

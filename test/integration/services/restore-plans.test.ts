@@ -34,7 +34,13 @@ describe('a dry run', () => {
     const options = { prune: true, skipUnchanged: true, backup: true };
     const before = await calls.read();
     const { planHash, revision, revisionId, ...lists } = await snapshots.plan(id, options);
-    expect(lists).toEqual({ restored: ['KEPT'], unchanged: ['SAME'], skipped: ['GONE'], destroyed: [], pruned: ['LATER'] });
+    expect(lists).toEqual({
+      restored: ['KEPT'],
+      unchanged: ['SAME'],
+      skipped: ['GONE'],
+      destroyed: [],
+      pruned: ['LATER'],
+    });
     expect(planHash).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect({ revision, revisionId }).toEqual({ revision: before.revision, revisionId: before.revisionId });
     expect(await calls.read()).toEqual(before);

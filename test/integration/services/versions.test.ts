@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { VersionRecord } from '../../../src/services/versions.ts';
+import { notDestroyed } from '../../../src/store/versions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
 import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
@@ -43,7 +44,13 @@ describe('the list of versions', () => {
     await calls.rollback('KEY', { targetVersion: 1, comment: 'back' });
     const { versions, nextCursor } = await list('KEY');
     const { id, email } = world.developer;
-    const actor = { changedBy: id, changedByType: 'user', changedByName: email, createdAt: expect.any(Date) };
+    const actor = {
+      changedBy: id,
+      changedByType: 'user',
+      changedByName: email,
+      createdAt: expect.any(Date),
+      ...notDestroyed,
+    };
     expect(versions).toEqual([
       { version: 3, changeType: 'rolled_back', comment: 'back', ...actor },
       { version: 2, changeType: 'updated', comment: null, ...actor },

@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
   test('has an example of every problem that fits its schema', () => {
     const { responses = {} } = document.components;
     const told = Object.values(responses) as { content: Record<string, { example?: unknown }> }[];
-    expect(told).toHaveLength(12);
+    expect(told).toHaveLength(13);
     for (const { content } of told) {
       expect(problem.safeParse(content['application/problem+json']?.example).success).toBe(true);
     }

@@ -31,7 +31,13 @@ const plan = {
 
 describe('the lists of a plan', () => {
   test('tell each key but the kept by what becomes of it', () => {
-    expect(listsOf(plan)).toEqual({ restored: ['A'], unchanged: ['B'], skipped: ['C'], destroyed: ['F'], pruned: ['D'] });
+    expect(listsOf(plan)).toEqual({
+      restored: ['A'],
+      unchanged: ['B'],
+      skipped: ['C'],
+      destroyed: ['F'],
+      pruned: ['D'],
+    });
   });
 });
 
@@ -66,7 +72,13 @@ describe('the hash of a plan', () => {
   test('is another for another revision, and for another action or version of a key', () => {
     const [first, ...others] = plan.keys;
     if (first === undefined) throw new Error('the plan has keys');
-    const variants = [{ action: 'leave' }, { action: 'destroyed' }, { version: 4 }, { snapshotVersion: 2 }, { key: 'AA' }] as const;
+    const variants = [
+      { action: 'leave' },
+      { action: 'destroyed' },
+      { version: 4 },
+      { snapshotVersion: 2 },
+      { key: 'AA' },
+    ] as const;
     const hashes = variants.map((variant) => planHash(wish, { ...plan, keys: [{ ...first, ...variant }, ...others] }));
     hashes.push(planHash(wish, { ...plan, revisionId: id(9) }), planHash(wish, { ...plan, keys: others }));
     expect(new Set([...hashes, planHash(wish, plan)]).size).toBe(hashes.length + 1);

@@ -108,6 +108,7 @@ DELETE /secrets/{org}/{project}/{env}/{key}         204   204   204       403   
 GET    /versions/{org}/{project}/{env}/{key}        200   200   200       200    404     404    200  200   200  200   200  200
 POST   /versions/{org}/{project}/{env}/{key}/rollback 201 201   201       403    404     404    403  201   403  201   403  201
 GET    /versions/{org}/{project}/{env}/{key}/{version} 200 200  200       200    404     404    200  200   200  200   200  200
+POST   /versions/{org}/{project}/{env}/{key}/{version}/destroy 200 200 403 403   404     404    403  403   403  403   403  403
 
 GET    /snapshots/{org}/{project}/{env}             200   200   200       200    404     404    200  200   200  200   200  200
 POST   /snapshots/{org}/{project}/{env}             201   201   201       403    404     404    403  201   403  201   403  201
@@ -197,6 +198,7 @@ export const missingItems: Readonly<Record<string, number>> = {
   'GET /versions/{org}/{project}/{env}/{key}': 404,
   'POST /versions/{org}/{project}/{env}/{key}/rollback': 404,
   'GET /versions/{org}/{project}/{env}/{key}/{version}': 404,
+  'POST /versions/{org}/{project}/{env}/{key}/{version}/destroy': 404,
   'GET /snapshots/{org}/{project}/{env}/{id}': 404,
   'GET /snapshots/{org}/{project}/{env}/{id}/diff': 404,
   'DELETE /snapshots/{org}/{project}/{env}/{id}': 404,

@@ -173,6 +173,11 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   }),
   'GET /versions/{org}/{project}/{env}/{key}/{version}': () => ({ params: { key: seedKey, version: '1' } }),
 
+  'POST /versions/{org}/{project}/{env}/{key}/{version}/destroy': async (wanted) => ({
+    params: { key: seedKey, ...(await ownSecret(wanted)).params, version: '1' },
+    body: {},
+  }),
+
   'GET /snapshots/{org}/{project}/{env}': asItIs,
   'POST /snapshots/{org}/{project}/{env}': () => ({ body: { name: 'before' } }),
   'POST /snapshots/{org}/{project}/{env}/restore': restore,
