@@ -71,8 +71,8 @@ export class ChangeFeed {
   }
 
   /**
-   * The revision ids of environments, which credentials are live, and which revisions and snapshots are there, all at
-   * one moment. A deleted environment, or one under a deleted project or organization, is absent. Throws DomainError
+   * The revision ids of environments, which credentials are live, and which revisions and snapshots are there whole, all
+   * at one moment. A deleted environment, or one under a deleted project or organization, is absent. Throws DomainError
    * store_unavailable without the database.
    */
   async compare(question: StateQuestion): Promise<PresentState> {

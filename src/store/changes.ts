@@ -1,13 +1,14 @@
 import type pg from 'pg';
 import { liveCredentialIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
+import { hasDestroyed } from './revisions.ts';
 
 export interface PresentState {
   /** The newest revision's id of each environment that exists. */
   readonly environments: Map<string, string>;
   /** Those of the credentials asked for that open something now. */
   readonly liveCredentials: Set<string>;
-  /** Those of the revisions and snapshots asked for that are there. */
+  /** Those of the revisions and snapshots asked for that are there, with no value of theirs destroyed. */
   readonly kept: Set<string>;
 }
 
@@ -27,8 +28,12 @@ const presentState: Statement = {
     JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
     WHERE e.id = ANY($1::uuid[]) AND e.deleted_at IS NULL
     UNION ALL SELECT live.id, NULL, 'credential' FROM (${liveCredentialIds('$2::uuid[]')}) AS live
-    UNION ALL SELECT r.id, NULL, 'kept' FROM environment_revision r WHERE r.id = ANY($3::uuid[])
-    UNION ALL SELECT n.id, NULL, 'kept' FROM snapshot n WHERE n.id = ANY($3::uuid[])`,
+    UNION ALL SELECT r.id, NULL, 'kept' FROM environment_revision r
+      WHERE r.id = ANY($3::uuid[]) AND NOT ${hasDestroyed('r.environment_id', 'r.number')}
+    UNION ALL SELECT n.id, NULL, 'kept' FROM snapshot n
+      WHERE n.id = ANY($3::uuid[]) AND NOT EXISTS (
+        SELECT FROM snapshot_entry entry JOIN secret_version lost ON lost.id = entry.version_id
+        WHERE entry.snapshot_id = n.id AND lost.destroyed_at IS NOT NULL)`,
 };
 
 interface Row {

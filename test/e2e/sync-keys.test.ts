@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { first, makePinSite } from '../support/pin-site.ts';
 import { Stack } from '../support/stack.ts';
 import type { SyncSite } from '../support/sync-site.ts';
 
@@ -6,7 +7,7 @@ const resources = new AsyncDisposableStack();
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 4 });
+  stack = await Stack.start(resources, { namespaces: 5 });
   await stack.startController();
 });
 
@@ -131,4 +132,17 @@ describe('a SecretSync is refused with a sentence about', () => {
     expect(answer.status).toBe(422);
     expect((answer.body as { message: string }).message).toContain(message);
   });
+});
+
+test('a Secret keeps what it has when a value of its pinned revision is destroyed, until its key is left out', async () => {
+  const site = await makePinSite(stack, { spec: { revision: 1 } });
+  const held = await site.waitUntilSynced(first);
+  const { organization, project, name } = site.environment.ref;
+  await stack.admin.call('POST', `/versions/${organization}/${project}/${name}/A/1/destroy`);
+  const { message } = await site.waitForReason('VersionDestroyed');
+  expect(message).toContain('keys were destroyed in Keyframe: A (version 1). Secret app stays as it was.');
+  expect(await site.existingSecret()).toEqual(held);
+  await site.patchSync({ spec: { keys: { exclude: ['A'] } } });
+  const { A: _destroyed, ...others } = first;
+  await site.waitUntilSynced(others);
 });

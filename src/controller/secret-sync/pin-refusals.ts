@@ -1,9 +1,12 @@
 import { DomainError } from '../../domain/domain-error.ts';
+import type { KeyVersion } from '../../services/destroyed-versions.ts';
 import type { ClaimedSnapshot } from '../../services/resource-snapshots.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { environmentPath, targetOf } from './resource.ts';
 
 /** Why a pinned state cannot be had: each says what to do, in names. The Secret stays as it was. */
+
+const namesShown = 10;
 
 /** The environment has not come so far; `newest` is its newest revision. */
 export function revisionNotFound(sync: SecretSync, revision: number, newest: number): DomainError {
@@ -53,6 +56,18 @@ export function snapshotMismatch(sync: SecretSync, name: string, snapshot: Claim
   return new DomainError(
     'snapshot_mismatch',
     `The SecretSnapshot ${name} is of ${whose}. ${stays(sync)} Name one of that environment in spec.snapshotRef, or correct spec.environmentRef.`,
+  );
+}
+
+/** Keys that the Secret shall have are at versions whose values were destroyed. It is never written without them. */
+export function valuesDestroyed(sync: SecretSync, versions: readonly KeyVersion[]): DomainError {
+  const shown = versions.slice(0, namesShown).map(({ key, version }) => `${key} (version ${version})`);
+  const more = versions.length > namesShown ? ` and ${versions.length - namesShown} more` : '';
+  return new DomainError(
+    'version_destroyed',
+    `The values that the pinned state has of these keys were destroyed in Keyframe: ${shown.join(', ')}${more}. ` +
+      `${stays(sync)} If it has such a value, it still holds it. Pin to another state, take the pin away, or leave ` +
+      'the keys out by spec.keys.exclude.',
   );
 }
 

@@ -114,7 +114,8 @@ export async function readSource(
   // Before the read: what is committed after it is told to us.
   memories.setEnvironment(key, access.environmentId);
   const { environmentId } = access;
-  const { revision, revisionId, secrets } = await readState(deps, { sync, memory, requestId, principal, access });
+  const state = await readState(deps, { sync, memory, requestId, principal, access });
+  const { revision, revisionId, secrets, destroyed = [] } = state;
   const shape = { keys: sync.spec.keys, type: sync.spec.target.type };
   const data = encodeSecretData(deps.fingerprint, targetKeyOf(sync), secrets, shape);
   const { chosen, bytes, unmetNeed, fingerprint } = data;
@@ -122,7 +123,7 @@ export async function readSource(
     environmentId,
     revision,
     revisionId,
-    keys: secrets.map((secret) => secret.key),
+    keys: [...secrets, ...destroyed].map((secret) => secret.key),
     names: chosen.map(({ name }) => name),
     bytes,
     unmetNeed,

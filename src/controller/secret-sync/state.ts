@@ -6,6 +6,7 @@ import type { SecretList, Secrets } from '../../services/secrets.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { chooseKeys } from './keys.ts';
 import type { ReadSource, SyncMemory } from './memory.ts';
 import { type Pin, pinOf, snapshotKeyOf } from './pin.ts';
 import {
@@ -14,6 +15,7 @@ import {
   snapshotMismatch,
   snapshotNotFound,
   snapshotNotReady,
+  valuesDestroyed,
 } from './pin-refusals.ts';
 
 export interface StateDeps {
@@ -30,7 +32,8 @@ export interface StateReading {
   readonly access: EnvironmentAccess<'secret.list'>;
 }
 
-type State = Pick<SecretList, 'revision' | 'revisionId' | 'secrets'>;
+/** A state whose `destroyed` keys are none that the Secret shall have. */
+type State = Pick<SecretList, 'revision' | 'revisionId' | 'secrets' | 'destroyed'>;
 
 /** Takes note, before an environment is looked up, whether its commits from now on are news. */
 export function expectCommits(sync: SecretSync, memory: SyncMemory): void {
@@ -41,7 +44,7 @@ export function expectCommits(sync: SecretSync, memory: SyncMemory): void {
 /**
  * Reads the state that a SecretSync asks for: the environment's newest, or the one that it is pinned to; and notes what of
  * the database that rests on. Throws DomainError revision_not_found, snapshot_not_found, snapshot_not_ready,
- * snapshot_gone, snapshot_mismatch, cluster_unavailable and what `Secrets.list` throws.
+ * snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `Secrets.list` throws.
  */
 export async function readState(deps: StateDeps, reading: StateReading): Promise<State> {
   const { sync, memory, access, principal } = reading;
@@ -65,19 +68,35 @@ export async function readState(deps: StateDeps, reading: StateReading): Promise
   memory.source = { ...seen, pinnedId: id };
   // Revision 0 has no changes and so no secrets; it is not kept once another one follows.
   if (revisionId === null) return { revision, revisionId: id, secrets: [] };
-  return await deps.services.secrets.list(access, { revision: revisionId });
+  return await readPast(deps, reading, { revision: revisionId, seen });
+}
+
+/** Reads a state of the past, of which values may have been destroyed. Nothing but another spec mends that. */
+async function readPast(
+  { services }: StateDeps,
+  { sync, memory, access }: StateReading,
+  { revision, seen }: { readonly revision: number | string; readonly seen: ReadSource },
+): Promise<State> {
+  const state = await services.secrets.list(access, { revision, destroyed: 'apart' });
+  const lost = new Map((state.destroyed ?? []).map((version) => [version.key, version]));
+  const wanted = chooseKeys(sync.spec.keys, [...lost.keys()]).flatMap(({ key }) => lost.get(key) ?? []);
+  if (wanted.length === 0) return state;
+  memory.source = seen;
+  memory.isPinned = true;
+  throw valuesDestroyed(sync, wanted);
 }
 
 async function readRevision(
-  { services }: StateDeps,
-  { sync, memory, access }: StateReading,
+  deps: StateDeps,
+  reading: StateReading,
   { pin, seen }: { readonly pin: Extract<Pin, { kind: 'revision' }>; readonly seen: ReadSource },
 ): Promise<State> {
+  const { sync, memory, access } = reading;
   if (pin.revision > access.revision) {
     memory.source = { ...seen, revisionId: access.revisionId };
     throw revisionNotFound(sync, pin.revision, access.revision);
   }
-  const state = await services.secrets.list(access, { revision: pin.revision });
+  const state = await readPast(deps, reading, { revision: pin.revision, seen });
   memory.source = { ...seen, pinnedId: state.revisionId };
   memory.isPinned = true;
   return state;

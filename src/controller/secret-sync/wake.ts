@@ -66,6 +66,7 @@ const followsFromSource: ReadonlySet<ErrorCode> = new Set([
   'snapshot_not_ready',
   'snapshot_gone',
   'snapshot_mismatch',
+  'version_destroyed',
 ]);
 
 /** Turns events into keys to work on. */
@@ -170,10 +171,7 @@ export class Waker {
   committed(event: ChangeEvent): void {
     const { memories, queue } = this.#deps;
     if (event.kind === 'environment') {
-      for (const key of memories.byEnvironment(event.environmentId)) {
-        const concerns = event.ended === true || !memories.isResolved(key) || memories.find(key)?.isPinned !== true;
-        if (concerns) queue.add(key);
-      }
+      for (const key of memories.byEnvironment(event.environmentId)) if (this.#isConcerned(key, event)) queue.add(key);
       return;
     }
     // A SecretSync acts as a service token, never as a person.
@@ -217,6 +215,14 @@ export class Waker {
   /** Judges the events that came during a reconcile of a key; call in the moment in which it is no longer active. */
   afterReconcile(key: string): void {
     this.#checks.afterReconcile(key);
+  }
+
+  #isConcerned(key: string, { ended, destroyed }: Extract<ChangeEvent, { kind: 'environment' }>): boolean {
+    const { memories, queue } = this.#deps;
+    if (ended === true || !memories.isResolved(key)) return true;
+    const isPinned = memories.find(key)?.isPinned === true;
+    // What is destroyed is past. Whether what is being read at this moment is past is not known yet.
+    return destroyed === true ? isPinned || queue.isActive(key) : !isPinned;
   }
 
   // Whose token, or which snapshot, is being looked up at this moment is not known yet.

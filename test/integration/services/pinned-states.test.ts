@@ -73,6 +73,22 @@ describe('the state that a snapshot stands for', () => {
     expect({ revision, revisionId }).toEqual({ revision: 0, revisionId: null });
   });
 
+  test('is told apart from one with a destroyed value by whoever compares, as is each revision that had it', async () => {
+    const before = await calls.put('B', '1');
+    const first = await calls.put('A', 'leaked');
+    const { id, revisionId } = await takenBy(resource);
+    const second = await calls.put('A', 'safe');
+    await calls.remove('B');
+    const keptIds = [id, before.revisionId, first.revisionId, second.revisionId];
+    const kept = async () => (await services.feed.compare({ keptIds })).kept;
+    expect([await kept(), revisionId]).toEqual([new Set(keptIds), first.revisionId]);
+    const access = await world.onEnvironment(world.admin.caller, 'version.destroy');
+    await services.destructions.destroy(access, 'A', { version: 1 });
+    expect(await kept()).toEqual(new Set([before.revisionId, second.revisionId]));
+    await services.destructions.destroy(access, 'B', { version: 1 });
+    expect(await kept()).toEqual(new Set());
+  });
+
   test('is told apart from one that is gone by whoever compares: the revision stays, the snapshot does not', async () => {
     await calls.put('A', '1');
     const { id, revisionId } = await takenBy(resource);

@@ -28,6 +28,8 @@ export class FakeServices implements Services {
   readonly reads: { environmentId: string; caller: Caller }[] = [];
   /** Ids of revisions and snapshots that are there no more. */
   readonly gone = new Set<string>();
+  /** Keys whose values of a revision were destroyed, by its id. */
+  readonly destroyed = new Map<string, string[]>();
   comparisons = 0;
   /** Thrown by the next comparison. */
   comparisonFault: DomainError | undefined;
@@ -69,14 +71,15 @@ export class FakeServices implements Services {
       const revision = numberOf(selection?.revision) ?? environment.revision;
       const values = environment.history.get(revision);
       if (values === undefined) throw new DomainError('not_found', `the environment has no revision ${revision}`);
-      const secrets = Object.entries(values).map(([key, value]) => ({
-        key,
-        value: new Plaintext(value),
-        version: 1,
-        updatedAt: new Date(0),
-      }));
+      const revisionId = `${environmentId}-r${revision}`;
+      const destroyed = (this.destroyed.get(revisionId) ?? []).map((key) => ({ key, version: 1 }));
+      const isLost = (key: string): boolean => destroyed.some((lost) => lost.key === key);
+      if (destroyed.length > 0 && selection?.destroyed !== 'apart') throw new Error('a lacking list was not asked for');
+      const secrets = Object.entries(values)
+        .filter(([key]) => !isLost(key))
+        .map(([key, value]) => ({ key, value: new Plaintext(value), version: 1, updatedAt: new Date(0) }));
       await this.#run('duringRead');
-      return { environmentId, revision, revisionId: `${environmentId}-r${revision}`, secrets };
+      return { environmentId, revision, revisionId, secrets, destroyed };
     },
   };
 
@@ -97,7 +100,7 @@ export class FakeServices implements Services {
       return await Promise.resolve({
         environments: new Map(found.map(({ id, revision }) => [id, `${id}-r${revision}`])),
         liveCredentials: new Set(live.filter((id) => credentialIds.includes(id))),
-        kept: new Set(keptIds.filter((id) => !this.gone.has(id))),
+        kept: new Set(keptIds.filter((id) => !this.gone.has(id) && !this.destroyed.has(id))),
       });
     },
   };
@@ -124,6 +127,14 @@ export class FakeServices implements Services {
         environmentId: environment.id,
         revisionId: `${environment.id}-r${environment.revision}`,
       });
+  }
+
+  /** Destroys the values that a revision has of some keys, and tells of it unless it is to be missed. */
+  destroy(path: string, revision: number, keys: string[], { missed = false } = {}): void {
+    const { id: environmentId, revision: newest } = this.environments.get(path) ?? { id: '', revision: 0 };
+    this.destroyed.set(`${environmentId}-r${revision}`, keys);
+    const revisionId = `${environmentId}-r${newest}`;
+    if (!missed) this.tell({ kind: 'environment', environmentId, revisionId, destroyed: true });
   }
 
   tell(event: ChangeEvent): void {
