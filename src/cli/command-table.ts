@@ -66,6 +66,11 @@ export const commandTable: readonly CommandSection[] = [
         load: async () => (await import('./commands/rollback.ts')).rollbackCommand,
       },
       {
+        name: 'destroy',
+        summary: 'Erase the value of one version for good',
+        load: async () => (await import('./commands/destroy.ts')).destroyCommand,
+      },
+      {
         name: 'history',
         summary: 'List the changes of an environment',
         load: async () => (await import('./commands/history.ts')).historyCommand,

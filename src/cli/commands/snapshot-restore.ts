@@ -14,20 +14,25 @@ export const snapshotRestoreCommand = defineCommand({
     'goes on unasked, but for --prune and --no-backup, which then need --yes.',
   arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
   options: {
-    isDryRun: flag('--dry-run', 'Show the plan and change nothing'),
+    isPlan: flag('--plan', 'Show the plan and change nothing'),
+    isDryRun: flag('--dry-run', 'The same as --plan'),
     prune: flag('--prune', 'Delete the secrets that came after the snapshot'),
     backup: flag('--no-backup', 'Make no snapshot of the present state first'),
     skipUnchanged: flag('--skip-unchanged', 'Make no new version where the value is the same already'),
-    planHash: text('--plan-hash <hash>', 'Do just what this plan says (planHash of --dry-run --output json), unasked'),
+    planHash: text('--plan-hash <hash>', 'Do just what this plan says (planHash of --plan --output json), unasked'),
     ...commentOption,
   },
   examples: [
     { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Shows the plan and asks' },
     { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --prune --yes', note: 'Exactly as it was, unasked' },
-    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --dry-run', note: 'Only look' },
+    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan', note: 'Only look' },
+    {
+      line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan-hash x7Jq…',
+      note: 'What somebody else has looked at, and nothing but that',
+    },
   ],
   async run(context, { args: { id }, options }) {
-    const { isDryRun, planHash: givenHash, prune, backup, skipUnchanged, comment } = options;
+    const { isPlan, isDryRun, planHash: givenHash, prune, backup, skipUnchanged, comment } = options;
     const snapshot = await findSnapshot(context, id);
     const body = {
       snapshotId: snapshot.id,
@@ -36,19 +41,24 @@ export const snapshotRestoreCommand = defineCommand({
       skipUnchanged,
       ...(comment === undefined ? {} : { comment }),
     };
-    if (isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
+    if (isPlan || isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
     // In a script the command alone does what it says (docs/interface.md 4.9): the backup and the history keep all there was.
     const isAsked = !context.isConfirmed && (context.io.canAsk || prune || !backup);
     const planHash = givenHash ?? (isAsked ? await agreedPlan(context, snapshot, body) : undefined);
     const done = await restore(context, snapshot, { ...body, ...(planHash === undefined ? {} : { planHash }) });
     await print(context, done);
-    if (done.skipped.length > 0) tellSkipped(context, snapshot);
+    tellSkipped(context, snapshot, done);
   },
 });
 
 /** How to have back what a restore leaves alone, by docs/interface.md 4.3: the past state, written anew. */
-function tellSkipped({ io, printer }: CommandContext, snapshot: PlacedSnapshot): void {
-  if (printer.format !== 'table') return;
+function tellSkipped(
+  { io, printer }: CommandContext,
+  snapshot: PlacedSnapshot,
+  { skipped, destroyed }: RestoreView,
+): void {
+  // A state that lacks a value cannot be had whole.
+  if (printer.format !== 'table' || skipped.length === 0 || destroyed.length > 0) return;
   const { organization, project, environment, revision } = snapshot;
   const place = `-o ${organization} -p ${project} -e ${environment}`;
   io.note('What was skipped has been deleted since. To have that back as well:');

@@ -2,6 +2,7 @@ import type { VersionListView, VersionView, VersionWithValueView } from '../../w
 import { apiPath } from '../api-client.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { argument, integer, revealOption, scopeOptions } from '../options.ts';
+import type { Column } from '../printer.ts';
 import type { Scope } from '../scope.ts';
 
 const maxVersion = 2 ** 31 - 1;
@@ -42,6 +43,7 @@ export const versionsCommand = defineCommand({
         { title: 'CHANGE', cell: ({ changeType }) => changeType },
         { title: 'BY', cell: ({ changedByName }) => changedByName },
         { title: 'AT', cell: ({ createdAt }) => createdAt },
+        ...(versions.some(isDestroyed) ? [destroyedColumn] : []),
         { title: 'COMMENT', cell: ({ comment }) => comment },
       ],
       name: ({ version }) => String(version),
@@ -52,6 +54,12 @@ export const versionsCommand = defineCommand({
     }
   },
 });
+
+const destroyedColumn: Column<VersionView> = { title: 'DESTROYED', cell: ({ destroyedAt }) => destroyedAt };
+
+function isDestroyed({ destroyedAt }: VersionView): boolean {
+  return destroyedAt !== null;
+}
 
 async function showVersion(
   { api, printer, showsValues }: CommandContext,

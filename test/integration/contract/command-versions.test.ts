@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SecretListView } from '../../../src/wire/secrets.ts';
 import type { VersionListView } from '../../../src/wire/versions.ts';
 import { CommandSite, anyId, anyTime } from './command-site.ts';
+import { notDestroyed } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 
 let site: CommandSite;
@@ -87,6 +88,7 @@ describe('4.6 and 4.7 versions and rollback', () => {
       changedByName: email,
       comment: 'it broke',
       createdAt: anyTime,
+      ...notDestroyed,
       revision: 3,
       revisionId: anyId,
     });
