@@ -26,6 +26,11 @@ export const commandTable: readonly CommandSection[] = [
         load: async () => (await import('./secrets-commands/set.ts')).setCommand,
       },
       {
+        name: 'rotate',
+        summary: 'Give a secret a new random value, made up by the server',
+        load: async () => (await import('./secrets-commands/rotate.ts')).rotateCommand,
+      },
+      {
         name: 'unset',
         summary: 'Delete secrets',
         load: async () => (await import('./secrets-commands/unset.ts')).unsetCommand,

@@ -3,6 +3,9 @@ export const limits = {
   slugLength: 63,
   secretKeyLength: 253,
   valueBytes: 256 * 1024,
+  /** Characters of a value that the server makes up. */
+  generatedLengthLeast: 4,
+  generatedLengthMost: 4096,
   secretsPerEnvironment: 10_000,
   environmentBytes: 16 * 1024 * 1024,
   commentLength: 1000,

@@ -5,7 +5,13 @@ import type { NewVersion, SealedContent, SecretChange, StoredSecret, StoredVersi
 
 /** What a caller wants done with one key. */
 export type Wish =
-  | { readonly kind: 'set'; readonly value: Plaintext; readonly expectedVersion?: number }
+  | {
+      readonly kind: 'set';
+      readonly value: Plaintext;
+      readonly expectedVersion?: number;
+      /** The server made the value up; it becomes a version whatever the key has already. */
+      readonly isGenerated?: true;
+    }
   | { readonly kind: 'roll_back'; readonly targetVersion: number }
   | { readonly kind: 'delete' };
 
@@ -81,7 +87,8 @@ function planKey(input: PlanInput, state: KeyState): Step | 'unchanged' {
   const { key, wish, secret, live } = state;
   if (wish.kind === 'set') {
     checkExpected(key, live, wish.expectedVersion);
-    if (input.skipUnchanged && live !== undefined && input.isUnchanged(live, wish.value)) return 'unchanged';
+    const maySkip = input.skipUnchanged && wish.isGenerated !== true;
+    if (maySkip && live !== undefined && input.isUnchanged(live, wish.value)) return 'unchanged';
     const secretId = secret?.secretId ?? input.newSecretId(key);
     const content = input.seal(key, secretId, wish.value);
     return { change: versionOf(input, state, { secretId, content }), valueBytes: content.valueBytes };

@@ -201,10 +201,10 @@ async function findTargets(
 function summaryOf(written: WrittenSecrets, { wishes, batch = false }: SecretOrder): AuditTarget {
   const { revision, revisionId, at } = written;
   const revisionMade = at === null ? {} : { revision, revisionId };
-  return { ...(batch ? batchSummary(written) : singleSummary(written, wishes)), ...revisionMade };
+  return { ...(batch ? batchSummary(written, wishes) : singleSummary(written, wishes)), ...revisionMade };
 }
 
-function batchSummary({ changes, unchanged }: WrittenSecrets): AuditTarget {
+function batchSummary({ changes, unchanged }: WrittenSecrets, wishes: Wishes): AuditTarget {
   const keysOf = (wanted: store.SecretChange['kind']): string[] =>
     changes.filter(({ kind }) => kind === wanted).map(({ key }) => key);
   const [set, deleted] = [keysOf('version'), keysOf('deletion')];
@@ -214,7 +214,14 @@ function batchSummary({ changes, unchanged }: WrittenSecrets): AuditTarget {
     deletedKeys: deleted.slice(0, auditedKeys),
     deleted: deleted.length,
     unchanged: unchanged.length,
+    ...generatedSummary(wishes),
   };
+}
+
+/** Which of the keys that were set have values of the server's own making. */
+function generatedSummary(wishes: Wishes): AuditTarget {
+  const keys = [...wishes].flatMap(([key, wish]) => (wish.kind === 'set' && wish.isGenerated === true ? [key] : []));
+  return keys.length === 0 ? {} : { generatedKeys: keys.slice(0, auditedKeys), generated: keys.length };
 }
 
 /** The key, the version that was made of it, and the one that it was rolled back to. */

@@ -17,7 +17,7 @@ import { checkComment, checkKey, checkUuid, checkVersion } from './checks.ts';
 import { type KeyVersion, versionsDestroyed } from './destroyed-versions.ts';
 import type { Wish } from './secret-plan.ts';
 import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';
-import { checkValue, wishesOf } from './secret-wishes.ts';
+import { checkValue, type GenerateInput, wishesOf } from './secret-wishes.ts';
 import { type PatchAnswer, patchAnswer, type PutAnswer, putAnswer } from './secret-write-answers.ts';
 import type { SecretWriter } from './secret-writer.ts';
 import { StateCache } from './state-cache.ts';
@@ -65,11 +65,13 @@ export interface PutInput {
 
 export interface PatchInput {
   readonly set?: ReadonlyMap<string, Plaintext>;
+  /** Keys that get a value which the server makes up and does not answer. */
+  readonly generate?: ReadonlyMap<string, GenerateInput>;
   readonly delete?: readonly string[];
   readonly comment?: string;
   /** The id of the revision the environment must be at. */
   readonly expectedRevision?: string;
-  /** Makes no version of a value that the key has already. */
+  /** Makes no version of a value of `set` that the key has already. */
   readonly skipUnchanged?: boolean;
 }
 
@@ -211,7 +213,7 @@ export class Secrets {
   }
 
   /**
-   * Sets and deletes keys in one revision, all or nothing; without any key it makes none. Who may set may delete
+   * Sets keys, makes values up for others and deletes some, in one revision, all or nothing; without any key it makes none. Who may set may delete
    * (the policy gives both alike). Throws DomainError invalid_input for a key named twice, not_found naming the keys to
    * delete that do not exist, version_mismatch, quota_exceeded and what `SecretWriter.write` throws.
    */
@@ -219,6 +221,7 @@ export class Secrets {
     return auditedFailure(this.#deps.audit, access, async () => {
       const {
         set = new Map<string, Plaintext>(),
+        generate = new Map<string, GenerateInput>(),
         delete: deleted = [],
         comment,
         expectedRevision,
@@ -227,7 +230,7 @@ export class Secrets {
       checkComment(comment);
       if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
       const written = await this.#deps.writer.write(access, {
-        wishes: wishesOf(set, deleted),
+        wishes: wishesOf({ set, generate, delete: deleted }),
         batch: true,
         comment: comment ?? null,
         ...(expectedRevision === undefined ? {} : { expectedRevision }),

@@ -23,6 +23,27 @@ export function parseInput<Schema extends z.ZodType>(
   throw invalidInput(part, result.error.issues);
 }
 
+/** What is wrong with a piece of a body that a schema's own code looks at, and where in that piece. */
+export interface PieceFault {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** Parses such a piece in the same words; of its faults no more than are told. */
+export function parsePiece<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+): { readonly value: z.output<Schema> } | { readonly faults: readonly PieceFault[] } {
+  const result = schema.safeParse(input, { error: issueMessage });
+  if (result.success) return { value: result.data };
+  const faults = result.error.issues.flatMap((issue): PieceFault[] => {
+    const path = issue.path.map(String);
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+    return issue.keys.slice(0, maxFaults).map((key) => ({ path: [...path, key], message: unknownName('body') }));
+  });
+  return { faults: faults.slice(0, maxFaults) };
+}
+
 /** An `invalid_input` whose detail tells the first fault and how many more there are. */
 function invalidInput(part: InputPart, issues: readonly z.core.$ZodIssue[]): DomainError {
   // Only those that are shown: a body of 8 MiB has room for a million faults.

@@ -3,3 +3,5 @@
  * faulty file is told before anything is sent, with the line it is on.
  */
 export { secretKeyFault, secretValueFault } from '../domain/names.ts';
+export { charsetNames, defaultGeneration } from '../domain/generated-values.ts';
+export { limits } from '../domain/limits.ts';

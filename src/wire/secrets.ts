@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
+import { charsetNames, defaultGeneration } from '../domain/generated-values.ts';
 import { secretKeyFault, secretValueFault } from '../domain/names.ts';
 import { Plaintext } from '../domain/plaintext.ts';
 import {
@@ -14,21 +15,64 @@ import {
   secretValueSchema,
   uuid,
 } from './fields.ts';
+import { parsePiece } from './parse-input.ts';
 
 /** Bodies of docs/interface.md 4.5: reading and writing the secrets of an environment. */
 
 /**
- * `set` of a PATCH: a JSON object of key → value, as a Map. Not zod's record, which skips a key named `__proto__`
+ * `set` and `generate` of a PATCH: JSON objects by key, as Maps. Not zod's record, which skips a key named `__proto__`
  * in silence; here each own property is looked at, so that one is refused by its name.
  */
-const secretsToSet = z
-  .unknown()
-  .transform((input, context): Map<string, Plaintext> => {
-    const values = new Map<string, Plaintext>();
+const secretsToSet = byKey('must be a JSON object of keys and values', secretValueSchema, (value, fault) => {
+  const message = typeof value === 'string' ? secretValueFault(value) : 'must be a string';
+  if (message === undefined) return new Plaintext(value as string);
+  fault(message);
+  return undefined;
+});
+
+/** A value that the server is to make up; all of it may be left out. */
+const generation = z.strictObject({
+  length: z.int().min(limits.generatedLengthLeast).max(limits.generatedLengthMost).exactOptional(),
+  charset: z.enum(charsetNames).exactOptional(),
+  expectedVersion: expectedVersion.exactOptional(),
+});
+
+const generationSchema = {
+  type: 'object',
+  properties: {
+    length: {
+      type: 'integer',
+      minimum: limits.generatedLengthLeast,
+      maximum: limits.generatedLengthMost,
+      default: defaultGeneration.length,
+    },
+    charset: { type: 'string', enum: charsetNames, default: defaultGeneration.charset },
+    expectedVersion: { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 },
+  },
+  additionalProperties: false,
+} as const;
+
+const secretsToGenerate = byKey(
+  'must be a JSON object of keys and what is to be made up for each',
+  generationSchema,
+  (value, fault) => {
+    const piece = parsePiece(generation, value);
+    if ('value' in piece) return piece.value;
+    for (const { message, path } of piece.faults) fault(message, path);
+    return undefined;
+  },
+);
+
+/** Parses what an object has under a key; tells a fault by its message and its place below the key. */
+type ParseEntry<T> = (value: unknown, fault: (message: string, path?: readonly string[]) => void) => T | undefined;
+
+function byKey<T>(form: string, entrySchema: object, parse: ParseEntry<T>): z.ZodType<Map<string, T>> {
+  const parsed = z.unknown().transform((input, context): Map<string, T> => {
+    const values = new Map<string, T>();
     const fault = (message: string, path: string[] = []): number =>
       context.issues.push({ code: 'custom', message, path, input });
     if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-      fault('must be a JSON object of keys and values');
+      fault(form);
       return values;
     }
     const entries: [string, unknown][] = Object.entries(input);
@@ -37,25 +81,22 @@ const secretsToSet = z
       return values;
     }
     for (const [index, [key, value]] of entries.entries()) {
-      const message = secretFault(index + 1, key, value);
-      if (message === undefined) values.set(key, new Plaintext(value as string));
-      else fault(message, [key]);
+      const keyFault = secretKeyFault(key);
+      if (keyFault !== undefined) fault(`the key of entry ${index + 1} ${keyFault}`, [key]);
+      const entry =
+        keyFault === undefined ? parse(value, (message, path = []) => void fault(message, [key, ...path])) : undefined;
+      if (entry !== undefined) values.set(key, entry);
     }
     return values;
-  })
-  .meta({
+  });
+  return parsed.meta({
     override: {
       type: 'object',
       propertyNames: secretKeySchema,
-      additionalProperties: secretValueSchema,
+      additionalProperties: entrySchema,
       maxProperties: limits.secretsPerEnvironment,
     },
   });
-
-function secretFault(entry: number, key: string, value: unknown): string | undefined {
-  const keyFault = secretKeyFault(key);
-  if (keyFault !== undefined) return `the key of entry ${entry} ${keyFault}`;
-  return typeof value === 'string' ? secretValueFault(value) : 'must be a string';
 }
 
 export const secretParams = z.strictObject({ key: secretKey });
@@ -79,6 +120,7 @@ export const putSecretBody = z.strictObject({
 export const patchSecretsBody = z
   .strictObject({
     set: secretsToSet.exactOptional(),
+    generate: secretsToGenerate.exactOptional(),
     delete: z.array(secretKey).max(limits.secretsPerEnvironment).exactOptional(),
     comment: comment.exactOptional(),
     /** The environment's revision id as last read: the change is refused when another came between. */
@@ -86,10 +128,10 @@ export const patchSecretsBody = z
     skipUnchanged: z.boolean().exactOptional(),
   })
   .superRefine((body, context) => {
-    if (body.set !== undefined || body.delete !== undefined) return;
-    context.addIssue({ code: 'custom', message: 'must have set, delete or both' });
+    if (body.set !== undefined || body.generate !== undefined || body.delete !== undefined) return;
+    context.addIssue({ code: 'custom', message: 'must have set, generate or delete, or several of them' });
   })
-  .meta({ anyOf: [{ required: ['set'] }, { required: ['delete'] }] });
+  .meta({ anyOf: [{ required: ['set'] }, { required: ['generate'] }, { required: ['delete'] }] });
 
 /** A secret as a list and a single read answer it. */
 export const secretView = z.strictObject({
@@ -131,6 +173,8 @@ export const secretPatchView = z.strictObject({
   ...revisionViews,
 });
 
+export type GeneratedValue = z.input<typeof generation>;
+export type SecretKeyListView = z.infer<typeof secretKeyListView>;
 export type SecretPatchView = z.infer<typeof secretPatchView>;
 export type SecretView = z.infer<typeof secretView>;
 export type SecretListView = z.infer<typeof secretListView>;

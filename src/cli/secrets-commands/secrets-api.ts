@@ -1,4 +1,4 @@
-import type { SecretListView, SecretPatchView } from '../../wire/secrets.ts';
+import type { GeneratedValue, SecretKeyListView, SecretListView, SecretPatchView } from '../../wire/secrets.ts';
 import { type ApiClient, apiPath } from '../api-client.ts';
 import type { SecretTable } from '../formats/secret-table.ts';
 import type { Scope } from '../scope.ts';
@@ -10,8 +10,21 @@ export function readSecrets(api: ApiClient, scope: Scope, revision?: string): Pr
   return api.get<SecretListView>(secretsPath(scope), { query: { revision } });
 }
 
+/** What is known of a secret without its value; undefined where there is no such secret. */
+export async function findSecretKey(
+  api: ApiClient,
+  scope: Scope,
+  key: string,
+): Promise<SecretKeyListView['secrets'][number] | undefined> {
+  const query = { values: false, prefix: key };
+  const { secrets } = await api.get<SecretKeyListView>(secretsPath(scope), { query });
+  return secrets.find((secret) => secret.key === key);
+}
+
 export interface SecretChanges {
   readonly set?: SecretTable;
+  /** Values that the server makes up, by their keys. */
+  readonly generate?: ReadonlyMap<string, GeneratedValue>;
   readonly delete?: readonly string[];
   readonly comment?: string | undefined;
   readonly expectedRevision?: string;
@@ -20,11 +33,12 @@ export interface SecretChanges {
 
 /** Makes all the changes in one step, or none of them. */
 export function patchSecrets(api: ApiClient, scope: Scope, changes: SecretChanges): Promise<SecretPatchView> {
-  const { set, ...rest } = changes;
+  const { set, generate, ...rest } = changes;
   // What is undefined is not sent.
   return api.patch<SecretPatchView>(secretsPath(scope), {
     ...rest,
     ...(set === undefined ? {} : { set: Object.fromEntries(set) }),
+    ...(generate === undefined ? {} : { generate: Object.fromEntries(generate) }),
   });
 }
 

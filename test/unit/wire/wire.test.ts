@@ -72,7 +72,34 @@ describe('a PATCH of secrets', () => {
   });
 
   test.each([
-    ['neither set nor delete', '{"comment":"x"}', ['body', 'must have set, delete or both']],
+    [
+      'none of set, generate and delete',
+      '{"comment":"x"}',
+      ['body', 'must have set, generate or delete, or several of them'],
+    ],
+    [
+      'a generate that is a list',
+      '{"generate":[]}',
+      ['generate', 'must be a JSON object of keys and what is to be made up for each'],
+    ],
+    ['a length that is too short', '{"generate":{"A":{"length":3}}}', ['generate.A.length', 'must be at least 4']],
+    ['a length that is too long', '{"generate":{"A":{"length":4097}}}', ['generate.A.length', 'must be at most 4096']],
+    ['a length in words', '{"generate":{"A":{"length":"32"}}}', ['generate.A.length', 'must be a number']],
+    [
+      'a charset that there is not',
+      '{"generate":{"A":{"charset":"emoji"}}}',
+      ['generate.A.charset', 'must be one of alphanumeric, digits, hex, base64url, ascii-printable'],
+    ],
+    [
+      'an unknown field of a value to be made up',
+      '{"generate":{"A":{"value":"canary"}}}',
+      ['generate.A.value', 'is not a field of this request'],
+    ],
+    [
+      'a value in place of what is to be made up',
+      '{"generate":{"A":"canary"}}',
+      ['generate.A', 'must be a JSON object'],
+    ],
     ['a set that is an array', '{"set":["canary"]}', ['set', 'must be a JSON object of keys and values']],
     [
       'a number for the expected revision',

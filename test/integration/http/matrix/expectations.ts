@@ -100,6 +100,7 @@ GET    /secrets/{org}/{project}/{env}               200   200   200       200   
 GET    /secrets/{org}/{project}/{env} [filtered]    200   200   200       200    404     404    200  200   200  200   200  200
 PATCH  /secrets/{org}/{project}/{env}               200   200   200       403    404     404    403  200   403  200   403  200
 PATCH  /secrets/{org}/{project}/{env} [delete]      200   200   200       403    404     404    403  200   403  200   403  200
+PATCH  /secrets/{org}/{project}/{env} [generate]    200   200   200       403    404     404    403  200   403  200   403  200
 GET    /secrets/{org}/{project}/{env}/{key}         200   200   200       200    404     404    200  200   200  200   200  200
 PUT    /secrets/{org}/{project}/{env}/{key}         201   201   201       403    404     404    403  201   403  201   403  201
 PUT    /secrets/{org}/{project}/{env}/{key} [again] 200   200   200       403    404     404    403  200   403  200   403  200

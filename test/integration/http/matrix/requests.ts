@@ -161,6 +161,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'PATCH /secrets/{org}/{project}/{env} [delete]': async (wanted) => ({
     body: { delete: [(await ownSecret(wanted)).params?.['key']] },
   }),
+  'PATCH /secrets/{org}/{project}/{env} [generate]': () => ({ body: { generate: { [freshKey()]: {} } } }),
   'GET /secrets/{org}/{project}/{env}/{key}': seed,
   'PUT /secrets/{org}/{project}/{env}/{key}': () => ({ params: { key: freshKey() }, body: { value: 'x' } }),
   'PUT /secrets/{org}/{project}/{env}/{key} [again]': () => ({ params: { key: seedKey }, body: { value: 'x' } }),
