@@ -40,7 +40,7 @@ import { SecretWriter } from './services/secret-writer.ts';
 import { Secrets } from './services/secrets.ts';
 import { ServiceTokens } from './services/service-tokens.ts';
 import { Snapshots } from './services/snapshots.ts';
-import { StateCache } from './services/state-cache.ts';
+import { StateCache, dropDestroyed } from './services/state-cache.ts';
 import { Users } from './services/users.ts';
 import { Versions } from './services/versions.ts';
 import { StartError, exitCodes } from './start-error.ts';
@@ -179,7 +179,7 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
   metrics.observeChangeStreams(() => core.changeStreams.open);
   // For every role: the API serves without it, but for its streams.
   open.defer(() => core.feed.close());
-  dropDestroyed(core);
+  dropDestroyed(core.feed, core.states);
   core.feed.start();
   const controller = config.role === 'api' ? undefined : await composeController(config, { ...deps, metrics });
   const readiness = new Readiness({
@@ -220,16 +220,6 @@ function untilHearing(feed: Pick<ChangeFeed, 'ready'>): () => Promise<string | u
     isWaiting &&= !feed.ready && steadyNow() < untilMs;
     return Promise.resolve(isWaiting ? 'no connection hears of commits yet' : undefined);
   };
-}
-
-/** A value that is destroyed is not to lie in memory either. One that is past is never answered, heard of or not. */
-function dropDestroyed({ feed, states }: Pick<Core, 'feed' | 'states'>): void {
-  feed.subscribe({
-    onEvent: (event) => {
-      if (event.kind === 'environment' && event.destroyed === true) states.drop(event.environmentId);
-    },
-    onReady: () => undefined,
-  });
 }
 
 /** The controller, which hears of commits by the core's feed. */

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { open, seal } from '../crypto/aead.ts';
 import { Plaintext } from '../domain/plaintext.ts';
+import type { ChangeFeed } from './change-feed.ts';
 import type { SecretList } from './secrets.ts';
 
 export interface StateCacheLimits {
@@ -105,6 +106,16 @@ export class StateCache {
     this.#key = newKey();
     this.#uses = 1;
   }
+}
+
+/** Has a value that is destroyed not lie in memory either. What is past is never answered, heard of or not. */
+export function dropDestroyed(changes: Pick<ChangeFeed, 'subscribe'>, states: Pick<StateCache, 'drop'>): void {
+  changes.subscribe({
+    onEvent: (event) => {
+      if (event.kind === 'environment' && event.destroyed === true) states.drop(event.environmentId);
+    },
+    onReady: () => undefined,
+  });
 }
 
 function newKey(): KeyObject {

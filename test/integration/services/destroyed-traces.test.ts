@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { EnvironmentQueue } from '../../../src/services/environment-queue.ts';
+import { SecretWriter } from '../../../src/services/secret-writer.ts';
+import { Secrets } from '../../../src/services/secrets.ts';
+import { dropDestroyed, StateCache } from '../../../src/services/state-cache.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
+import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+let calls: SecretCalls;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(services);
+  calls = secretCalls(services, world, world.developer.caller);
+});
+
+async function destroy(key: string, version: number): Promise<void> {
+  const access = await world.onEnvironment(world.admin.caller, 'version.destroy');
+  await services.destructions.destroy(access, key, { version });
+}
+
+describe('what is kept in memory of an environment', () => {
+  test('goes when a value of its past is destroyed, and nothing else goes', async () => {
+    const states = new StateCache();
+    const { keyring, audit, feed } = services;
+    const writer = new SecretWriter({ database: services.database, keyring, queue: new EnvironmentQueue() });
+    const secrets = new Secrets({ database: services.database, keyring, writer, states, audit });
+    dropDestroyed(feed, states);
+    feed.start();
+    await calls.put('KEY', 'leaked');
+    await secrets.list(await world.onEnvironment(world.viewer.caller, 'secret.list'));
+    const kept = states.bytes;
+    const { revisionId } = await calls.put('KEY', 'safe');
+    const other = await createWorld(services);
+    const list = await secrets.list(await other.onEnvironment(other.viewer.caller, 'secret.list'));
+    await waitFor('the feed to listen', () => feed.ready);
+    const both = states.bytes;
+    expect([kept > 0, both > kept, states.find(world.environment.id, revisionId)]).toEqual([true, true, undefined]);
+    await destroy('KEY', 1);
+    await waitFor('the state to be dropped', () => states.bytes === both - kept);
+    expect(states.find(other.environment.id, list.revisionId)).toBeDefined();
+  });
+});
+
+describe('the database', () => {
+  test('keeps a server of an earlier release from copying what is not there', async () => {
+    await calls.put('KEY', 'leaked');
+    await calls.put('KEY', 'safe');
+    await destroy('KEY', 1);
+    const copy = services.database.pool.query(
+      `INSERT INTO secret_version (id, secret_id, version, change_type, changed_by_id, changed_by_type, changed_by_name,
+         ciphertext, data_key_id, value_mac, value_bytes)
+       SELECT gen_random_uuid(), secret_id, 3, 'rolled_back', changed_by_id, 'user', 'x', ciphertext, data_key_id,
+         value_mac, value_bytes
+       FROM secret_version WHERE destroyed_at IS NOT NULL AND destroyed_by_id = $1`,
+      [world.admin.id],
+    );
+    await expect(copy).rejects.toMatchObject({ constraint: 'secret_version_content' });
+    const half = services.database.pool.query(
+      'UPDATE secret_version SET destroyed_at = NULL WHERE destroyed_by_id = $1',
+      [world.admin.id],
+    );
+    await expect(half).rejects.toMatchObject({ constraint: 'secret_version_content' });
+  });
+});
