@@ -6,6 +6,7 @@ import { dropDestroyed, StateCache } from '../../../src/services/state-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
 import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { snapshotCalls } from '../../support/snapshot-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let database: TestDatabase;
@@ -54,6 +55,39 @@ describe('what is kept in memory of an environment', () => {
     await waitFor('the state to be dropped', () => states.bytes === both - kept);
     expect(states.find(other.environment.id, list.revisionId)).toBeDefined();
   });
+});
+
+describe('of a destruction and what would copy the value at the same time', () => {
+  // Which of them comes first is chance; the environment's lock puts one wholly before the other.
+  test.each(['rollback', 'restore'] as const)(
+    'a %s comes before or after, and no value is without its bytes',
+    async (kind) => {
+      const snapshots = snapshotCalls(services, world, world.developer.caller);
+      for (let round = 0; round < 12; round += 1) {
+        const key = `KEY_${round}`;
+        await calls.put(key, 'leaked');
+        const { id } = await snapshots.create();
+        await calls.put(key, 'safe');
+        const copy = (): Promise<unknown> =>
+          kind === 'rollback'
+            ? calls.rollback(key, { targetVersion: 1 })
+            : snapshots.restore(id, { skipUnchanged: true });
+        const steps = [() => destroy(key, 1), copy];
+        const [first, second] = await Promise.allSettled(
+          (round % 2 === 0 ? steps : steps.toReversed()).map((step) => step()),
+        );
+        const [destroyed, copied] = round % 2 === 0 ? [first, second] : [second, first];
+        const value = await calls.readOne(key);
+        if (destroyed?.status === 'fulfilled') {
+          expect(value).toBe('safe');
+          if (kind === 'rollback') expect(copied).toMatchObject({ reason: { code: 'version_destroyed' } });
+          else expect(copied).toMatchObject({ value: { destroyed: expect.arrayContaining([key]) } });
+        } else {
+          expect([value, destroyed]).toMatchObject(['leaked', { reason: { code: 'version_current' } }]);
+        }
+      }
+    },
+  );
 });
 
 describe('the database', () => {
