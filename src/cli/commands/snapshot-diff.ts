@@ -27,7 +27,10 @@ export const snapshotDiffCommand = defineCommand({
   ],
   async run(context, { args: { id }, options: { against } }) {
     const snapshot = await findSnapshot(context, id);
-    const diff = await context.api().get<SnapshotDiffView>(`${snapshotPath(snapshot)}/diff`, { query: { against } });
+    // A server of an earlier release does not name what was destroyed.
+    type Answer = Omit<SnapshotDiffView, 'destroyed'> & Partial<SnapshotDiffView>;
+    const answer = await context.api().get<Answer>(`${snapshotPath(snapshot)}/diff`, { query: { against } });
+    const diff = { ...answer, destroyed: answer.destroyed ?? [] };
     await context.printer.list({
       value: diff,
       rows: diffRows(diff),

@@ -84,7 +84,11 @@ async function agreedPlan(
 
 async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: object): Promise<RestoreView> {
   const { organization, project, environment } = snapshot;
-  return await api().post<RestoreView>(apiPath`/snapshots/${organization}/${project}/${environment}/restore`, body);
+  const path = apiPath`/snapshots/${organization}/${project}/${environment}/restore`;
+  // A server of an earlier release does not name what was destroyed.
+  type Answer = Omit<RestoreView, 'destroyed'> & Partial<RestoreView>;
+  const answer = await api().post<Answer>(path, body);
+  return { ...answer, destroyed: answer.destroyed ?? [] };
 }
 
 function planLines({ restored, unchanged, skipped, destroyed, pruned }: RestoreView): string[] {

@@ -58,7 +58,8 @@ export const versionsCommand = defineCommand({
 const destroyedColumn: Column<VersionView> = { title: 'DESTROYED', cell: ({ destroyedAt }) => destroyedAt };
 
 function isDestroyed({ destroyedAt }: VersionView): boolean {
-  return destroyedAt !== null;
+  // A server of an earlier release says nothing of it.
+  return Boolean(destroyedAt);
 }
 
 async function showVersion(
