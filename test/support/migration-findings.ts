@@ -193,15 +193,22 @@ const refusing = {
   CONSTR_NOTNULL: undefined,
 } as const;
 
-/** A constraint on a table that an older server writes; columns which that leaves null are none of its business. */
+/**
+ * A constraint on a table that an older server writes; columns which that leaves null are none of its business. A CHECK that
+ * asks for one of these beside others may say the same as before for rows with null: that takes a reason.
+ */
 function constraintFindings(table: string, constraint: Constraint, made: Made): Finding[] {
   const { contype, conname, raw_expr: expression } = constraint;
   const word = (refusing as Readonly<Record<string, string | undefined>>)[contype ?? ''];
   if (word === undefined) return [];
   const columns = contype === 'CONSTR_CHECK' ? columnsIn(expression) : keysOf(constraint);
   const what = dense([word, conname, 'on', table]);
-  if (!areLeftNull(table, columns, made) || constraint.nulls_not_distinct === true) return [contraction(what)];
-  return contype === 'CONSTR_CHECK' ? [change(what)] : deletionFindings(table, constraint, made);
+  if (contype === 'CONSTR_CHECK') {
+    const asksForMade = columns.some((column) => areLeftNull(table, [column], made));
+    return [asksForMade ? change(what) : contraction(what)];
+  }
+  const isHarmless = areLeftNull(table, columns, made) && constraint.nulls_not_distinct !== true;
+  return isHarmless ? deletionFindings(table, constraint, made) : [contraction(what)];
 }
 
 function keysOf({ keys = [], fk_attrs: foreign = [] }: Constraint): string[] {

@@ -1,3 +1,5 @@
+-- Side by side: CHECK secret_version_content on secret_version: a version that an older server writes has its value, and only a copy of a destroyed one is refused
+
 -- AlterTable
 ALTER TABLE "secret_version" ADD COLUMN     "destroyed_at" TIMESTAMPTZ(3),
 ADD COLUMN     "destroyed_by_id" UUID,

@@ -1,3 +1,6 @@
+-- Side by side: AT_ValidateConstraint secret_version.secret_version_content: it looks at every row and keeps nobody from writing
+-- Side by side: INDEX secret_version_destroyed_idx on secret_version: writers wait while it is built, once through the table; it holds no row yet
+
 -- What schema.prisma cannot say.
 
 -- In a migration of its own, without the lock that keeps readers out: this one looks at every row.

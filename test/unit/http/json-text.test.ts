@@ -53,6 +53,6 @@ describe('a JSON text', () => {
     const startedAt = performance.now();
     scanJson(text);
     // A quadratic scan takes hours.
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
   });
 });

@@ -74,7 +74,7 @@ const contractions: readonly [what: string, sql: string][] = [
   ['UNIQUE of thing.more on thing', 'ALTER TABLE thing ADD COLUMN more int DEFAULT 1 UNIQUE'],
   ['UNIQUE INDEX thing_name on thing', 'CREATE UNIQUE INDEX thing_name ON thing (name)'],
   ['CHECK named on thing', `ALTER TABLE thing ADD CONSTRAINT named CHECK (name <> '') NOT VALID`],
-  ['CHECK of thing.more on thing', `ALTER TABLE thing ADD COLUMN more text CHECK (more <> name)`],
+  ['CHECK of thing.more on thing', `ALTER TABLE thing ADD COLUMN more text DEFAULT 'x' CHECK (more <> name)`],
   ['FOREIGN KEY mine on thing', 'ALTER TABLE thing ADD CONSTRAINT mine FOREIGN KEY (name) REFERENCES other (name)'],
   ['EXCLUDE apart on thing', 'ALTER TABLE thing ADD CONSTRAINT apart EXCLUDE (name WITH =)'],
 ];
@@ -90,6 +90,7 @@ const changes: readonly [what: string, sql: string][] = [
   ['SET DEFAULT thing.size', 'ALTER TABLE thing ALTER size SET DEFAULT 2'],
   ['FOREIGN KEY of part keeps rows of thing', 'CREATE TABLE part (thing_id uuid REFERENCES thing (id))'],
   ['CHECK sized on thing', 'ALTER TABLE thing ADD COLUMN more int, ADD CONSTRAINT sized CHECK (more > 0)'],
+  ['CHECK mixed on thing', `ALTER TABLE thing ADD more int, ADD CONSTRAINT mixed CHECK (more IS NULL OR name = '')`],
   ['AT_EnableRowSecurity thing', 'ALTER TABLE thing ENABLE ROW LEVEL SECURITY'],
   ['DO', `DO $$ BEGIN EXECUTE 'DROP TABLE thing'; END $$`],
   ['UPDATE', `UPDATE thing SET size = 3`],
