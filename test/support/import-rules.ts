@@ -57,6 +57,7 @@ const owners: readonly (readonly [pattern: RegExp, room: string])[] = [
   [/^express(\/|$)/, 'http'],
   [/^(@prisma\/|pg(\/|$))/, 'store'],
   [/^(@kubernetes\/client-node|undici)(\/|$)/, 'kube'],
+  [/^croner(\/|$)/, 'lib'],
   [/^react(-dom)?(\/|$)/, 'dashboard'],
 ];
 
