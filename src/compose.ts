@@ -33,6 +33,7 @@ import { Projects } from './services/projects.ts';
 import { ResourceAccess } from './services/resource-access.ts';
 import { ResourceEnvironments } from './services/resource-environments.ts';
 import { ResourceRestores } from './services/resource-restores.ts';
+import { ResourceSchedules } from './services/resource-schedules.ts';
 import { ResourceSnapshots } from './services/resource-snapshots.ts';
 import { ResourceTokens } from './services/resource-tokens.ts';
 import { Restores } from './services/restores.ts';
@@ -91,6 +92,7 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
       resourceTokens: new ResourceTokens({ database, audit }),
       resourceSnapshots: new ResourceSnapshots({ database, queue, audit }),
       resourceRestores: new ResourceRestores({ database, queue, audit }),
+      resourceSchedules: new ResourceSchedules({ database, audit }),
       resourceEnvironments: new ResourceEnvironments({ database, audit }),
     },
     authentication: new Authentication({ database, usage }),

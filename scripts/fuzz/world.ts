@@ -69,6 +69,8 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
     await post('/projects/acme', { slug });
     await post('/environments/acme/shop', { slug });
   }
+  // Where pruning takes nothing that others need.
+  await post('/environments/acme/shop', { slug: 'pruned' });
   for (const path of ['/organizations', '/projects/acme', '/environments/acme/shop']) {
     await api.call('DELETE', `${path}/${buried}`);
   }
@@ -90,6 +92,7 @@ async function makeDoomed(api: Api, scope: string, tokenBody: object): Promise<R
     'DELETE /personal-tokens/{id}': { id: personal.id },
     'DELETE /service-tokens/{org}/{id}': { id: service.id },
     'DELETE /snapshots/{org}/{project}/{env}/{id}': { id: snapshot.id },
+    'POST /snapshots/{org}/{project}/{env}/prune': { env: 'pruned' },
     'DELETE /secrets/{org}/{project}/{env}/{key}': { key: 'DOOMED' },
     'POST /versions/{org}/{project}/{env}/{key}/{version}/destroy': { key: 'LEAKED', version: '1' },
   };

@@ -114,6 +114,11 @@ export const commandTable: readonly CommandSection[] = [
             summary: 'Delete a snapshot; the secrets are left alone',
             load: async () => (await import('./commands/snapshot-delete.ts')).snapshotDeleteCommand,
           },
+          {
+            name: 'prune',
+            summary: 'Delete the snapshots of an environment but for those to keep',
+            load: async () => (await import('./commands/snapshot-prune.ts')).snapshotPruneCommand,
+          },
         ],
       },
       {

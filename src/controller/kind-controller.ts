@@ -9,9 +9,9 @@ import { EventChecks } from './event-checks.ts';
 import { retryAfter, toDomainError } from './failure.ts';
 import { Finalizers } from './finalizers.ts';
 import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
-import { type Outcome, failureOutcome, nextStatus } from './outcome.ts';
+import { type Outcome, type StatusFields, failureOutcome, nextStatus } from './outcome.ts';
 import { OwnWrites } from './own-writes.ts';
-import { type Asked, type Resource, askedBy, isSuspended } from './resource.ts';
+import { type Asked, type Resource, askedBy, isSameAsk, isSuspended } from './resource.ts';
 import { type ReportMemory, StatusReporter, statusPatch } from './status-report.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
@@ -34,6 +34,8 @@ export interface KindRules<T extends Resource> {
   readonly action: string;
   /** What is not done while `spec.suspend` is true, as a sentence. */
   readonly suspendedMessage?: string;
+  /** What else the status tells then. */
+  readonly suspendedFields?: StatusFields<T>;
   /** Sees to it that things are as the resource says. What it throws becomes the condition (see `failureOutcome`). */
   readonly reconcile: (round: Round<T>) => Promise<Outcome<T>>;
   /** For a kind whose resources own what must go with them. */
@@ -170,7 +172,7 @@ export class KindController<T extends Resource> implements ManagedKind {
     this.#rules.onSeen?.(resource);
     this.#checks.notice(key, () => {
       if (!memory.resource.observe(resource)) return false;
-      if (memory.reconciled === undefined || !isSame(memory.reconciled, askedBy(resource.metadata))) return true;
+      if (memory.reconciled === undefined || !isSameAsk(memory.reconciled, askedBy(resource.metadata))) return true;
       if (this.#finalizers.isOff(resource, this.#isCleanupNeeded(resource))) return true;
       const statusDiffers = statusPatch(resource.status, memory.status ?? {}) !== undefined;
       if (statusDiffers) this.#queue.addAfter(key, repairDelayMs);
@@ -258,8 +260,9 @@ export class KindController<T extends Resource> implements ManagedKind {
   }
 
   #suspended(): Outcome<T> {
-    const message = `spec.suspend is true. ${this.#rules.suspendedMessage ?? defaultSuspendedMessage}`;
-    return { claim: { progress: 'suspended', reason: 'Suspended', message } };
+    const { suspendedMessage = defaultSuspendedMessage, suspendedFields: fields = {} } = this.#rules;
+    const message = `spec.suspend is true. ${suspendedMessage}`;
+    return { claim: { progress: 'suspended', reason: 'Suspended', message }, fields };
   }
 
   async #report({ key, resource }: Round<T>, memory: Memory<T>, outcome: Outcome<T>): Promise<Processed> {
@@ -292,8 +295,4 @@ function newMemory<T extends Resource>(): Memory<T> {
     failure: undefined,
     deferred: [],
   };
-}
-
-function isSame(before: Asked, now: Asked): boolean {
-  return (Object.keys(now) as (keyof Asked)[]).every((field) => before[field] === now[field]);
 }

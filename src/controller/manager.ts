@@ -16,6 +16,8 @@ import { createSecretSnapshotController } from './secret-snapshot/controller.ts'
 import { createSnapshotRestoreController } from './snapshot-restore/controller.ts';
 import { createServiceTokenController } from './service-token/controller.ts';
 import { createSecretSyncController } from './secret-sync/controller.ts';
+import { createSnapshotScheduleController } from './snapshot-schedule/controller.ts';
+import { allReferences } from './snapshot-schedule/references.ts';
 import type { ReadServices } from './secret-sync/read.ts';
 import type { Fingerprint } from './secret-sync/secret-data.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
@@ -109,21 +111,22 @@ class Manager implements Controller {
     const deps = { services, grants, cluster: () => options.clusterName ?? grants.clusterUid() };
     const { kind: serviceTokenKind, tokens: serviceTokens } = createServiceTokenController(context, deps);
     const { kind: secretSnapshots, snapshots } = createSecretSnapshotController(context, deps);
+    const rolloutsAllowed = options.rollouts ?? false;
+    const syncDeps = { context, services, fingerprint, serviceTokens, snapshots, rolloutsAllowed };
+    const { kind: secretSyncs, pins } = createSecretSyncController(syncDeps);
+    const { watches: snapshotWatches } = secretSnapshots;
+    const restoreDeps = { ...deps, snapshots, snapshotWatches };
+    const { kind: snapshotRestores, references: restores } = createSnapshotRestoreController(context, restoreDeps);
+    const references = allReferences([pins, restores]);
     return [
       // First: the comparison at the start finds then that none of them has been reconciled, and asks for nothing more.
-      createSecretSyncController({
-        context,
-        services,
-        fingerprint,
-        serviceTokens,
-        snapshots,
-        rolloutsAllowed: options.rollouts ?? false,
-      }),
+      secretSyncs,
       accessGrants,
       createSecretEnvironmentController(context, deps).kind,
       serviceTokenKind,
       secretSnapshots,
-      createSnapshotRestoreController(context, { ...deps, snapshots, snapshotWatches: secretSnapshots.watches }),
+      snapshotRestores,
+      createSnapshotScheduleController(context, { ...deps, fingerprint, snapshots, snapshotWatches, references }),
     ];
   }
 

@@ -1,6 +1,7 @@
 import type { ResourceAccess } from '../services/resource-access.ts';
 import type { ResourceEnvironments } from '../services/resource-environments.ts';
 import type { ResourceRestores } from '../services/resource-restores.ts';
+import type { ResourceSchedules } from '../services/resource-schedules.ts';
 import type { ResourceSnapshots } from '../services/resource-snapshots.ts';
 import type { ResourceTokens } from '../services/resource-tokens.ts';
 import type { GrantIndex } from './grants/grant-index.ts';
@@ -11,6 +12,7 @@ export interface ResourceServices {
   readonly resourceTokens: ResourceTokens;
   readonly resourceSnapshots: ResourceSnapshots;
   readonly resourceRestores: ResourceRestores;
+  readonly resourceSchedules: ResourceSchedules;
   readonly resourceEnvironments: ResourceEnvironments;
 }
 

@@ -37,6 +37,10 @@ export function askedBy({ uid, generation = 0, annotations = {}, deletionTimesta
   };
 }
 
+export function isSameAsk(before: Asked, now: Asked): boolean {
+  return (Object.keys(now) as (keyof Asked)[]).every((field) => before[field] === now[field]);
+}
+
 /** Whether a resource asks to be left alone; kinds without that field never do. */
 export function isSuspended({ spec }: Resource): boolean {
   return 'suspend' in spec && spec.suspend === true;

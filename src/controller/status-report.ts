@@ -137,7 +137,18 @@ export function statusPatch(present: object | undefined, next: object): Record<s
   const fields = new Set([...before.keys(), ...after.keys()]);
   const differing = [...fields].filter((field) => !isDeepStrictEqual(before.get(field), after.get(field)));
   if (differing.length === 0) return undefined;
-  return Object.fromEntries(differing.map((field) => [field, after.get(field) ?? null]));
+  return Object.fromEntries(differing.map((field) => [field, mergedInto(before.get(field), after.get(field))]));
+}
+
+/** What makes one value into another in a merge patch (RFC 7396), which would keep what an object has no more. */
+function mergedInto(before: unknown, after: unknown): unknown {
+  if (!isMap(before) || !isMap(after)) return after ?? null;
+  const fields = [...Object.keys(before), ...Object.keys(after)];
+  return Object.fromEntries(fields.map((field) => [field, mergedInto(before[field], after[field])]));
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function reasonOf(status: Resource['status'], conditionType: string): string | undefined {

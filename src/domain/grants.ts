@@ -32,12 +32,18 @@ export interface GrantNeed extends GrantPlace {
   readonly permission: TokenPermission;
 }
 
+// What a kind has others do for it, which they must be allowed as well.
+const helpers: Readonly<Partial<Record<ResourceKindName, readonly ResourceKindName[]>>> = {
+  SnapshotSchedule: ['SecretSnapshot'],
+};
+
 /**
  * Whether one of the rules covers all that is asked for: two that cover half of it each do not. A whole organization
- * needs `*` for projects and environments, a whole project `*` for environments; `read_write` covers `read`.
+ * needs `*` for projects and environments, a whole project `*` for environments; `read_write` covers `read`. What a kind
+ * has others do for it, one of the rules must allow to them as well.
  */
 export function covers(rules: readonly GrantRule[], need: GrantNeed): boolean {
-  return rules.some((rule) => coversAlone(rule, need));
+  return kindsNeeded(need.kind).every((kind) => rules.some((rule) => coversAlone(rule, { ...need, kind })));
 }
 
 /** Whether some rule lets resources of some kind read at a place: then its namespace may know that the place exists. */
@@ -58,8 +64,12 @@ spec:
       project: ${quoted(need.project ?? '*')}
       environments: [${quoted(need.environment ?? '*')}]
       permission: ${need.permission === 'read' ? 'Read' : 'ReadWrite'}
-      kinds: [${need.kind}]
+      kinds: [${kindsNeeded(need.kind).join(', ')}]
 `;
+}
+
+function kindsNeeded(kind: ResourceKindName): readonly ResourceKindName[] {
+  return [kind, ...(helpers[kind] ?? [])];
 }
 
 function coversAlone(rule: GrantRule, { kind, organization, project, environment, permission }: GrantNeed): boolean {

@@ -184,6 +184,8 @@ export type ResourceAction =
   | 'snapshot.delete'
   | 'snapshot.restore'
   | 'restore.find'
+  | 'schedule.run'
+  | 'schedule.find'
   | 'environment.create'
   | 'environment.read'
   | 'environment.delete';
@@ -208,6 +210,7 @@ export const resourceRules: Readonly<
     'snapshot.delete': 'own',
   },
   SnapshotRestore: { 'snapshot.restore': 'read_write', 'restore.find': 'own' },
+  SnapshotSchedule: { 'schedule.run': 'read_write', 'schedule.find': 'own' },
   SecretEnvironment: { 'environment.create': 'cluster', 'environment.read': 'own', 'environment.delete': 'own' },
 };
 

@@ -41,7 +41,8 @@ export interface ServiceTokenPrincipal extends Actor {
 }
 
 /** Kinds of custom resources that act in their own name; a SecretSync acts as the service token that it names. */
-export type ResourceKindName = 'ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore' | 'SecretEnvironment';
+export type ResourceKindName =
+  'ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore' | 'SnapshotSchedule' | 'SecretEnvironment';
 
 /**
  * A custom resource of a cluster, whom the controller acts for. It has no credential and never comes over HTTP: what it

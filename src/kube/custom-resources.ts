@@ -128,19 +128,22 @@ export async function patchSpec(
 }
 
 export interface NewResource {
-  readonly metadata: Pick<ObjectMeta, 'name'> & Partial<Pick<ObjectMeta, 'namespace' | 'ownerReferences'>>;
+  readonly metadata: Pick<ObjectMeta, 'name'> &
+    Partial<Pick<ObjectMeta, 'namespace' | 'ownerReferences' | 'labels' | 'annotations'>>;
   readonly spec: object;
 }
 
-/** Makes one resource; 409 where one of that name exists. Throws ApiError. */
+/** Makes one resource and answers its metadata; 409 where one of that name exists. Throws ApiError. */
 export async function createResource(
   client: Pick<KubeClient, 'request'>,
   kind: ResourceKind,
   { metadata, spec }: NewResource,
-): Promise<void> {
+): Promise<ObjectMeta> {
   const apiVersion = `${kind.group}/${kind.version}`;
   const body = { apiVersion, kind: kind.kind, metadata, spec };
-  await client.request({ method: 'POST', path: collectionPath(kind, metadata.namespace), accept: metadataOnly, body });
+  const path = collectionPath(kind, metadata.namespace);
+  const made = await client.request<KubeObject>({ method: 'POST', path, accept: metadataOnly, body });
+  return made.metadata;
 }
 
 export interface ResourceDeletion {

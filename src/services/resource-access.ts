@@ -2,19 +2,13 @@ import { DomainError } from '../domain/domain-error.ts';
 import { type GrantPlace, reveals } from '../domain/grants.ts';
 import { decideResource, type ResourceAction, resourceRules } from '../domain/policy.ts';
 import type { AnyCaller, ResourceCaller, ResourcePrincipal, TokenPermission } from '../domain/principal.ts';
-import {
-  findEnvironmentTargets,
-  findOrganizationTarget,
-  findProjectTarget,
-  findSnapshotTarget,
-  holdTarget,
-  type TargetIds,
-} from '../store/access.ts';
+import { findSnapshotTarget, holdTarget, type TargetIds } from '../store/access.ts';
 import type { Database } from '../store/database.ts';
 import type { Transaction } from '../store/transaction.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
 import { checkSlug, checkUuid } from './checks.ts';
 import { absentPlace, grantRefusal, resourceRefusal, snapshotRefusal } from './refusals.ts';
+import { findPlace, placeTarget } from './resource-place.ts';
 import type { EnvironmentSlugs } from './slugs.ts';
 
 /** A place and what is asked for there. */
@@ -31,6 +25,7 @@ export type OwnAction =
   | 'snapshot.find'
   | 'snapshot.delete'
   | 'restore.find'
+  | 'schedule.find'
   | 'environment.read'
   | 'environment.delete'
   | 'environment.create';
@@ -173,13 +168,12 @@ export class ResourceAccess {
 
   /** Admits to a snapshot of an environment. */
   async maySnapshot(caller: AnyCaller, slugs: EnvironmentSlugs): Promise<EnvironmentPlaceAccess<'snapshot.create'>> {
-    const { organization, project, environment } = slugs;
-    const asked: AskedPlace = { organization, project, environment, permission: 'read_write' };
-    const resource = await this.#decide(caller, 'snapshot.create', asked);
-    const found = await this.#find(resource, 'snapshot.create', asked);
-    const { projectId, environmentId } = found;
-    if (projectId === undefined || environmentId === undefined) throw new Error('an environment has both ids');
-    return new EnvironmentPlaceHandle(resource, 'snapshot.create', { ...found, projectId, environmentId });
+    return this.#writing(caller, 'snapshot.create', slugs);
+  }
+
+  /** Admits to having snapshots of an environment taken by a schedule: SecretSnapshots must be granted it as well. */
+  async maySchedule(caller: AnyCaller, slugs: EnvironmentSlugs): Promise<EnvironmentPlaceAccess<'schedule.run'>> {
+    return this.#writing(caller, 'schedule.run', slugs);
   }
 
   /**
@@ -233,6 +227,19 @@ export class ResourceAccess {
     throw error;
   }
 
+  async #writing<A extends PlaceAction>(
+    caller: AnyCaller,
+    action: A,
+    { organization, project, environment }: EnvironmentSlugs,
+  ): Promise<EnvironmentPlaceAccess<A>> {
+    const asked: AskedPlace = { organization, project, environment, permission: 'read_write' };
+    const resource = await this.#decide(caller, action, asked);
+    const found = await this.#find(resource, action, asked);
+    const { projectId, environmentId } = found;
+    if (projectId === undefined || environmentId === undefined) throw new Error('an environment has both ids');
+    return new EnvironmentPlaceHandle(resource, action, { ...found, projectId, environmentId });
+  }
+
   async #decide(caller: AnyCaller, action: ResourceAction, asked?: AskedPlace): Promise<ResourceCaller> {
     if (asked !== undefined) {
       await this.#auditFaults(caller, action, () => {
@@ -264,19 +271,11 @@ export class ResourceAccess {
   }
 
   async #find(caller: ResourceCaller, action: ResourceAction, asked: AskedPlace): Promise<FoundPlace> {
-    const ids = await this.#findIds(asked);
+    const ids = await findPlace(this.#pool, asked);
     if (ids !== undefined) return { ...ids, asked };
     const error = absentPlace(asked);
     await this.#audit.recordFailure(caller, action, placeTarget(asked), error);
     throw error;
-  }
-
-  async #findIds({ organization, project, environment }: GrantPlace): Promise<TargetIds | undefined> {
-    if (project === null) return findOrganizationTarget(this.#pool, null, organization);
-    if (environment === null) return findProjectTarget(this.#pool, null, [organization, project]);
-    const asked = { userId: null, organization, project, environment };
-    const [found] = await findEnvironmentTargets(this.#pool, [asked]);
-    return found;
   }
 
   async #auditFaults(caller: AnyCaller, action: ResourceAction, check: () => void): Promise<void> {
@@ -288,12 +287,4 @@ export class ResourceAccess {
       throw error;
     }
   }
-}
-
-function placeTarget({ organization, project, environment }: GrantPlace): AuditTarget {
-  return {
-    organization,
-    ...(project === null ? {} : { project }),
-    ...(environment === null ? {} : { environment }),
-  };
 }

@@ -6,10 +6,12 @@ import { notifySnapshot } from '../store/notify.ts';
 import {
   compareSnapshot,
   deleteSnapshot,
+  deleteSnapshots,
   findSnapshot,
   insertSnapshot,
   type KeyDifference,
   listSnapshots,
+  readHeldSnapshots,
   readSnapshot,
   type SnapshotRecord,
 } from '../store/snapshots.ts';
@@ -22,6 +24,7 @@ import type { EnvironmentQueue } from './environment-queue.ts';
 import { goneReplay, type IdempotencyRequest, mutateOnce } from './mutate-once.ts';
 import { mutate } from './mutation.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from './page.ts';
+import { checkPruning, planPruning, type PruneSnapshotsInput, type SnapshotPruning } from './snapshot-pruning.ts';
 
 export type { SnapshotRecord } from '../store/snapshots.ts';
 
@@ -74,6 +77,9 @@ export interface SnapshotsDeps {
   readonly queue: Pick<EnvironmentQueue, 'run'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
+
+// The entry of a change of many names the first of them and counts them all.
+const mostAudited = 100;
 
 /** Snapshots of environments (docs/interface.md 2.1, 4.1 and 4.2); restores are in restores.ts. */
 export class Snapshots {
@@ -182,6 +188,30 @@ export class Snapshots {
           await deleteSnapshot(tx, id);
           await notifySnapshot(tx, id);
           return { result: undefined, audit: successRecord(access, auditedFields(snapshot)) };
+        }),
+      );
+    });
+  }
+
+  /**
+   * Deletes the snapshots that a retention does not keep, in one change, or tells which it would. Throws DomainError
+   * invalid_input for a retention that keeps nothing.
+   */
+  async prune(access: EnvironmentAccess<'snapshot.delete'>, input: PruneSnapshotsInput): Promise<SnapshotPruning> {
+    const dryRun = input.dryRun === true ? { dryRun: true } : {};
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      checkPruning(input);
+      note(dryRun);
+      const { environmentId } = access;
+      return this.#deps.queue.run(environmentId, () =>
+        mutate(this.#deps, access, async (tx) => {
+          // Under the lock: no restore from one of them is half done, and no other has come since they were judged.
+          await lockAtRevision(tx, environmentId);
+          const pruning = planPruning(await readHeldSnapshots(tx, environmentId), input);
+          const ids = pruning.pruned.map(({ id }) => id);
+          if (input.dryRun !== true && ids.length > 0) await deleteSnapshots(tx, ids);
+          const target = { pruned: ids.length, kept: pruning.kept.length, snapshotIds: ids.slice(0, mostAudited) };
+          return { result: pruning, audit: successRecord(access, { ...target, ...dryRun }) };
         }),
       );
     });

@@ -197,6 +197,31 @@ export async function compareSnapshot(
   return { revision, revisionId, unchanged, destroyed, differences };
 }
 
+/** A snapshot, with the custom resource that took it or stands for it. */
+export interface HeldSnapshot {
+  readonly id: string;
+  readonly name: string | null;
+  readonly createdAt: Date;
+  /** `SecretSnapshot team-a/nightly`; null where there is none. */
+  readonly heldBy: string | null;
+}
+
+/** All snapshots of an environment, newest first. */
+export async function readHeldSnapshots(tx: Transaction, environmentId: string): Promise<HeldSnapshot[]> {
+  return tx.$queryRaw<HeldSnapshot[]>`
+    SELECT n.id, n.name, n.created_at AS "createdAt", coalesce(
+        (SELECT c.name FROM resource_claim c
+          WHERE c.snapshot_id = n.id ORDER BY c.created_at LIMIT 1),
+        CASE WHEN n.created_by_type = 'resource' THEN n.created_by_name END) AS "heldBy"
+    FROM snapshot n WHERE n.environment_id = ${environmentId}::uuid
+    ORDER BY n.created_at DESC, n.id DESC`;
+}
+
+/** Deletes snapshots with their entries. The caller holds the lock of their environment. */
+export async function deleteSnapshots(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx.$executeRaw`DELETE FROM snapshot WHERE id = ANY(${[...ids]}::uuid[])`;
+}
+
 /** Deletes a snapshot with its entries. The caller holds the lock of its environment. */
 export async function deleteSnapshot(tx: Transaction, id: string): Promise<void> {
   await tx.$executeRaw`DELETE FROM snapshot WHERE id = ${id}::uuid`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTimeZone } from '../lib/time-zone.ts';
 import { comment, name, uuid } from './fields.ts';
 
 /** docs/interface.md 2.1 and 4.1 to 4.3: snapshots of environments, and restores from them. */
@@ -29,6 +30,31 @@ export const restoreBody = z.strictObject({
   skipUnchanged: z.boolean().exactOptional(),
   backup: z.boolean().exactOptional(),
   comment: comment.exactOptional(),
+});
+
+const keptCount = z.int().min(1).max(10_000);
+
+/** Which snapshots to keep, as of a SnapshotSchedule: at least one of these. */
+export const pruneBody = z.strictObject({
+  retention: z
+    .strictObject({
+      keepLast: keptCount.exactOptional(),
+      keepHourly: keptCount.exactOptional(),
+      keepDaily: keptCount.exactOptional(),
+      keepWeekly: keptCount.exactOptional(),
+      keepMonthly: keptCount.exactOptional(),
+    })
+    .refine((retention) => Object.keys(retention).length > 0, { error: 'must keep something, such as keepLast: 10' })
+    .meta({ minProperties: 1, description: 'How many of each sort to keep; at least one of them.' }),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, { error: 'must be an IANA time zone such as Europe/Berlin' })
+    .meta({ description: 'IANA time zone by whose calendar days, weeks and months are told; UTC unless given.' })
+    .exactOptional(),
+  namePrefix: name
+    .meta({ description: 'Only snapshots whose name begins so are judged; all unless given.' })
+    .exactOptional(),
+  dryRun: z.boolean().exactOptional(),
 });
 
 /** 0 and null for a snapshot of an environment that had no change yet. */
@@ -73,6 +99,14 @@ export const snapshotDiffView = z.strictObject({
   destroyed: z.array(keyAtVersion),
 });
 
+const prunedFields = { id: z.guid(), name: z.string().nullable(), createdAt: z.iso.datetime() };
+
+/** What was kept, and why, and what was deleted, or would be: each newest first. */
+export const pruneView = z.strictObject({
+  kept: z.array(z.strictObject({ ...prunedFields, reasons: z.array(z.string()).min(1) })),
+  pruned: z.array(z.strictObject(prunedFields)),
+});
+
 /** What a restore did or, with a planHash, would do. */
 export const restoreView = z.strictObject({
   restored: z.array(z.string()),
@@ -90,4 +124,5 @@ export const restoreView = z.strictObject({
 export type SnapshotView = z.infer<typeof snapshotView>;
 export type SnapshotListView = z.infer<typeof snapshotListView>;
 export type SnapshotDiffView = z.infer<typeof snapshotDiffView>;
+export type PruneView = z.infer<typeof pruneView>;
 export type RestoreView = z.infer<typeof restoreView>;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
-import { CrashLoop, type CrashSeries, type Trial } from '../support/crash-loop.ts';
+import { CrashLoop, type Trial } from '../support/crash-loop.ts';
+import { type Strides, crashLimitMs as limitMs, expectSurvivedBy } from '../support/crash-series.ts';
 import { SnapshotTrial, TokenTrial, type TrialGround, waitForPass } from '../support/crash-trials.ts';
 import { ResourceSite } from '../support/resource-site.ts';
 import { RestoreSite } from '../support/restore-site.ts';
@@ -8,33 +9,6 @@ import { RestoreTrial } from '../support/restore-trial.ts';
 import { ageToken } from '../support/resource-rows.ts';
 import { Stack } from '../support/stack.ts';
 import { TokenSite } from '../support/token-site.ts';
-
-// A proxy kills the controller by SIGKILL, at a message to PostgreSQL (a statement, counted where it is to be executed) or
-// to the API server (a request); the next controller then has to bring everything to its end. At full scale that happens
-// at every statement and every request, both before the other side has it and when its answer is lost. Otherwise it
-// happens at every or every second request and COMMIT, with the answer lost, and at few other statements, before and
-// after in turn: what each test is called with.
-
-const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
-const both = ['before', 'after'] as const;
-const everywhere: readonly CrashSeries[] = both.flatMap((moment) => [
-  { of: 'request', moments: [moment], stride: 1 },
-  { of: 'statement', moments: [moment], stride: 1 },
-]);
-
-/** How far what a controller dies at is from the next, unless that is everything. */
-interface Strides {
-  /** Of requests, and of COMMITs. */
-  readonly coarse: number;
-  readonly statements: number;
-}
-
-const somewhere = ({ coarse, statements }: Strides): readonly CrashSeries[] => [
-  { of: 'request', moments: ['after'], stride: coarse },
-  { of: 'commit', moments: ['after'], stride: coarse },
-  { of: 'statement', moments: both, stride: statements, first: Math.ceil(statements / 2) },
-];
-const limitMs = isFull ? 1_800_000 : 120_000;
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;
@@ -59,12 +33,8 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-async function expectSurvived(strides: Strides, makeTrial: () => Promise<Trial>): Promise<void> {
-  const deaths: number[] = [];
-  for (const each of isFull ? everywhere : somewhere(strides)) deaths.push(await loop.run(each, makeTrial));
-  // A series that kills nobody shows nothing.
-  for (const count of deaths) expect(count).toBeGreaterThanOrEqual(1);
-}
+const expectSurvived = (strides: Strides, makeTrial: () => Promise<Trial>): Promise<void> =>
+  expectSurvivedBy(loop, strides, makeTrial);
 
 describe('a controller that dies at its n-th message, and is started again, leaves', () => {
   test(

@@ -8,6 +8,7 @@ import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
+import type { SnapshotSchedule } from '../../src/controller/generated/snapshot-schedule.ts';
 import type { Resource } from '../../src/controller/resource.ts';
 import type { CliRunner } from '../support/cli.ts';
 import { buildPatienceMs } from '../support/cluster-cache.ts';
@@ -161,9 +162,8 @@ describe('«A restore that somebody else approves»', () => {
     await step(heading, 1);
     expect(await valuesOf('orders', 'orders')).toEqual(good);
     await step(heading, 2);
-    const { status } = await stack.kube.json<SnapshotRestore>({
-      path: pathOf('orders', 'snapshotrestores', 'back-to-good'),
-    });
+    const path = pathOf('orders', 'snapshotrestores', 'back-to-good');
+    const { status } = await stack.kube.json<SnapshotRestore>({ path });
     const approval = JSON.stringify({ spec: { mode: 'Apply', planHash: status?.planHash } });
     const user = 'system:serviceaccount:orders:planner';
     const patch = `kubectl patch --as=${user} snapshotrestore back-to-good -n orders --type merge`;
@@ -173,6 +173,22 @@ describe('«A restore that somebody else approves»', () => {
     expect(await valuesOf('orders', 'orders')).not.toEqual(good);
     await step(heading, 3);
     expect(await valuesOf('orders', 'orders')).toEqual(good);
+  });
+});
+
+describe('«Snapshots every night»', () => {
+  test('a schedule tells when its next snapshot is due, and what was taken by hand is pruned by hand', async () => {
+    const heading = 'Snapshots every night';
+    await step(heading, 1);
+    const path = pathOf('ledger', 'snapshotschedules', 'nightly');
+    const { status } = await stack.kube.json<SnapshotSchedule>({ path });
+    const next = new Date(status?.nextTime ?? '');
+    const clock = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
+    expect([clock.format(next), next.getTime() - Date.now() < 25 * 3_600_000]).toEqual(['02:30', true]);
+    expect(await step(heading, 2)).toMatch(/deleted\s+\S+\s+by-hand-1/);
+    const kept = await stack.admin.call<{ snapshots: { name: string }[] }>('GET', '/snapshots/acme/ledger/production');
+    const byHand = kept.snapshots.map(({ name }) => name).filter((name) => name.startsWith('by-hand-'));
+    expect(byHand).toEqual(['by-hand-3', 'by-hand-2']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { ApiProxy } from './api-proxy.ts';
 import { type KillPoint, KillSwitch } from './kill-switch.ts';
+import type { MovedClock } from './moved-clock.ts';
 import { PostgresProxy } from './postgres-proxy.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { Stack } from './stack.ts';
@@ -40,22 +41,28 @@ export class CrashLoop {
   readonly #stack: Stack;
   readonly #database: PostgresProxy;
   readonly #switch: KillSwitch;
+  readonly #clock: MovedClock | undefined;
   #controller: ServerProcess | undefined;
 
-  private constructor(stack: Stack, proxies: { readonly api: ApiProxy; readonly database: PostgresProxy }) {
+  private constructor(
+    stack: Stack,
+    proxies: { readonly api: ApiProxy; readonly database: PostgresProxy },
+    clock: MovedClock | undefined,
+  ) {
     this.#stack = stack;
+    this.#clock = clock;
     this.api = proxies.api;
     this.#database = proxies.database;
     this.#switch = new KillSwitch(proxies);
   }
 
-  /** Starts the proxies and a first controller behind them. */
-  static async start(resources: AsyncDisposableStack, stack: Stack): Promise<CrashLoop> {
+  /** Starts the proxies and a first controller behind them, each controller with this clock. */
+  static async start(resources: AsyncDisposableStack, stack: Stack, clock?: MovedClock): Promise<CrashLoop> {
     const api = await ApiProxy.start(stack.kubeconfigFile);
     resources.defer(() => api.close());
     const database = await PostgresProxy.start(stack.databaseUrl);
     resources.defer(() => database.close());
-    const loop = new CrashLoop(stack, { api, database });
+    const loop = new CrashLoop(stack, { api, database }, clock);
     await loop.#startController();
     return loop;
   }
@@ -106,7 +113,8 @@ export class CrashLoop {
     const lease = `/apis/coordination.k8s.io/v1/namespaces/${this.#stack.namespaces[0]}/leases/keyframe-controller`;
     await this.#stack.kube.find({ method: 'DELETE', path: lease });
     const { kubeconfigFile } = this.api;
-    this.#controller = await this.#stack.startController({ kubeconfigFile, databaseUrl: this.#database.url });
+    const clock = this.#clock === undefined ? {} : { clock: this.#clock };
+    this.#controller = await this.#stack.startController({ kubeconfigFile, databaseUrl: this.#database.url, ...clock });
   }
 }
 

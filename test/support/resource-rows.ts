@@ -62,6 +62,15 @@ export async function restoresMadeBy(
   return { revisionIds: revisions.map(({ id }) => id), audited: restores.length };
 }
 
+/** What is remembered as made by a schedule: name and uid of each, by time. */
+export async function runsOf(
+  databaseUrl: string,
+  scheduleUid: string,
+): Promise<readonly { readonly name: string; readonly uid: string }[]> {
+  const text = 'SELECT child_name AS name, child_uid AS uid FROM schedule_run WHERE schedule_uid = $1 ORDER BY due_at';
+  return await query<{ name: string; uid: string }>(databaseUrl, text, [scheduleUid]);
+}
+
 /** Makes the newest value of a resource's token older, as if it had been made so much earlier: the shortest interval is a minute. */
 export async function ageToken(databaseUrl: string, uid: string, seconds: number): Promise<void> {
   await query(

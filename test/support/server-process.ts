@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { buildServer } from '../../scripts/build-server.ts';
 import { CapturedProcess, type ProcessEnd } from './captured-process.ts';
 import { freePort } from '../../scripts/free-port.ts';
+import type { MovedClock } from './moved-clock.ts';
 import { noRateLimits } from './program.ts';
 
 export type ServerRole = 'all' | 'api' | 'controller' | 'migrate';
@@ -12,6 +13,8 @@ export interface ServerOptions {
   readonly env: Readonly<Record<string, string>>;
   /** What to call it in messages; the role if it is left out. */
   readonly name?: string;
+  /** The machine's if it is left out. */
+  readonly clock?: MovedClock | undefined;
 }
 
 const readyLimitMs = 90_000;
@@ -31,7 +34,7 @@ export class ServerProcess {
   /** Starts it, to be ended with `resources` at the latest. Does not wait until it is ready. */
   static async spawn(
     resources: AsyncDisposableStack,
-    { role, env, name = role }: ServerOptions,
+    { role, env, name = role, clock }: ServerOptions,
   ): Promise<ServerProcess> {
     const program = await buildServer();
     const ports = { api: await freePort(), metrics: await freePort() };
@@ -39,7 +42,13 @@ export class ServerProcess {
     const prefixed = Object.fromEntries(
       Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, String(value)]),
     );
-    const captured = new CapturedProcess({ name, program: process.execPath, args: [program, role], env: prefixed });
+    const args = [...(clock?.nodeArgs ?? []), program, role];
+    const captured = new CapturedProcess({
+      name,
+      program: process.execPath,
+      args,
+      env: { ...prefixed, ...clock?.env },
+    });
     resources.defer(async () => void (await captured.end('SIGKILL')));
     return new ServerProcess(captured, ports);
   }

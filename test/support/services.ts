@@ -31,6 +31,7 @@ import { type ProjectRecord, Projects } from '../../src/services/projects.ts';
 import { ResourceAccess } from '../../src/services/resource-access.ts';
 import { ResourceEnvironments } from '../../src/services/resource-environments.ts';
 import { ResourceRestores } from '../../src/services/resource-restores.ts';
+import { ResourceSchedules } from '../../src/services/resource-schedules.ts';
 import { ResourceSnapshots } from '../../src/services/resource-snapshots.ts';
 import { ResourceTokens } from '../../src/services/resource-tokens.ts';
 import { Restores } from '../../src/services/restores.ts';
@@ -72,6 +73,7 @@ export interface TestServices {
   readonly resourceTokens: ResourceTokens;
   readonly resourceSnapshots: ResourceSnapshots;
   readonly resourceRestores: ResourceRestores;
+  readonly resourceSchedules: ResourceSchedules;
   readonly resourceEnvironments: ResourceEnvironments;
   /** What the streams of changes hear by; a test that has some starts it. */
   readonly feed: ChangeFeed;
@@ -167,6 +169,7 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     resourceTokens: new ResourceTokens({ database, audit }),
     resourceSnapshots: new ResourceSnapshots({ database, queue, audit }),
     resourceRestores: new ResourceRestores({ database, queue, audit }),
+    resourceSchedules: new ResourceSchedules({ database, audit }),
     resourceEnvironments: new ResourceEnvironments({ database, audit }),
     feed,
     close: async () => {

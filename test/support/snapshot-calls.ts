@@ -2,6 +2,7 @@ import type { Caller } from '../../src/domain/principal.ts';
 import type { RestoreAnswer, RestoreInput, RestorePlan } from '../../src/services/restores.ts';
 import type { PageRequest } from '../../src/services/page.ts';
 import type { CreateSnapshotInput, SnapshotDiff, SnapshotList, SnapshotRecord } from '../../src/services/snapshots.ts';
+import type { PruneSnapshotsInput, SnapshotPruning } from '../../src/services/snapshot-pruning.ts';
 import type { TestServices, World } from './services.ts';
 
 /** Calls on the snapshots of a world's environment, each authorised for itself as by an edge. */
@@ -13,6 +14,7 @@ export interface SnapshotCalls {
   find(id: string): Promise<SnapshotRecord>;
   diff(id: string, against?: string): Promise<SnapshotDiff>;
   delete(id: string): Promise<void>;
+  prune(input: PruneSnapshotsInput): Promise<SnapshotPruning>;
   restore(snapshotId: string, rest?: Omit<RestoreInput, 'snapshotId'>): Promise<RestoreAnswer>;
   plan(snapshotId: string, rest?: Omit<RestoreInput, 'snapshotId'>): Promise<RestorePlan>;
 }
@@ -40,6 +42,9 @@ export function snapshotCalls(
     },
     async delete(id) {
       await snapshots.delete(await world.onEnvironment(caller, 'snapshot.delete'), id);
+    },
+    async prune(input) {
+      return snapshots.prune(await world.onEnvironment(caller, 'snapshot.delete'), input);
     },
     async restore(snapshotId, rest = {}) {
       return restores.restore(await world.onEnvironment(caller, 'snapshot.restore'), { snapshotId, ...rest });

@@ -13,6 +13,7 @@ import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import { ApiClient } from './api-client.ts';
 import type { CapturedProcess } from './captured-process.ts';
 import { createAccount, createNamespace, deleteNamespace, sharedCluster } from './cluster.ts';
+import type { MovedClock } from './moved-clock.ts';
 import { createTestDatabase } from './postgres.ts';
 import { ServerProcess } from './server-process.ts';
 import { type SiteOptions, SyncSite } from './sync-site.ts';
@@ -44,6 +45,8 @@ export interface ControllerOptions {
   readonly kubeconfigFile?: string;
   /** Further variables, without the prefix. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The machine's if it is left out. */
+  readonly clock?: MovedClock;
 }
 
 const account = 'controller';
@@ -134,7 +137,8 @@ export class Stack {
 
   /** Starts a controller and does not wait for it. */
   async spawnController(options: ControllerOptions = {}): Promise<ServerProcess> {
-    const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile, env } = options;
+    const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile } = options;
+    const { env, clock } = options;
     const all = {
       ...this.#env,
       DATABASE_URL: databaseUrl,
@@ -143,7 +147,7 @@ export class Stack {
       NAMESPACE: this.namespaces[0] ?? '',
       ...env,
     };
-    return this.#kept(await ServerProcess.spawn(this.#resources, { role: 'controller', env: all, name }));
+    return this.#kept(await ServerProcess.spawn(this.#resources, { role: 'controller', env: all, name, clock }));
   }
 
   /** A namespace that no test of the stack has had yet. */

@@ -144,6 +144,12 @@ describe('the AccessGrant that a message shows', () => {
     });
   });
 
+  test('allows to a schedule what it has SecretSnapshots do as well', () => {
+    const place = { organization: 'acme', project: 'web', environment: 'prod' };
+    const yaml = grantYaml({ ...place, kind: 'SnapshotSchedule', permission: 'read_write' }, 'team-a', 'g');
+    expect(yaml).toContain('permission: ReadWrite\n      kinds: [SnapshotSchedule, SecretSnapshot]\n');
+  });
+
   test('stays text where a name looks like a number or a truth value', () => {
     const need: GrantNeed = {
       kind: 'ServiceToken',

@@ -9,29 +9,33 @@ import { resourceCaller } from '../support/resource-caller.ts';
  * out so that a change of the policy shows here; `denied` stands for all three. Asked for is read_write.
  */
 const policyTable = `
-  action                  ServiceToken           SecretSnapshot          SnapshotRestore        SecretEnvironment
-  service_token.create    denied/denied/allowed  denied                  denied                 denied
-  service_token.resume    denied/denied/allowed  denied                  denied                 denied
-  service_token.update    denied/denied/allowed  denied                  denied                 denied
-  service_token.read      allowed                denied                  denied                 denied
-  service_token.activate  allowed                denied                  denied                 denied
-  service_token.suspend   allowed                denied                  denied                 denied
-  service_token.revoke    allowed                denied                  denied                 denied
-  snapshot.create         denied                 denied/denied/allowed   denied                 denied
-  snapshot.read           denied                 denied/allowed/allowed  denied                 denied
-  snapshot.find           denied                 allowed                 denied                 denied
-  snapshot.delete         denied                 allowed                 denied                 denied
-  snapshot.restore        denied                 denied                  denied/denied/allowed  denied
-  restore.find            denied                 denied                  allowed                denied
-  environment.create      denied                 denied                  denied                 allowed
-  environment.read        denied                 denied                  denied                 allowed
-  environment.delete      denied                 denied                  denied                 allowed
+  action                  ServiceToken           SecretSnapshot          SnapshotRestore        SnapshotSchedule       SecretEnvironment
+  service_token.create    denied/denied/allowed  denied                  denied                 denied                 denied
+  service_token.resume    denied/denied/allowed  denied                  denied                 denied                 denied
+  service_token.update    denied/denied/allowed  denied                  denied                 denied                 denied
+  service_token.read      allowed                denied                  denied                 denied                 denied
+  service_token.activate  allowed                denied                  denied                 denied                 denied
+  service_token.suspend   allowed                denied                  denied                 denied                 denied
+  service_token.revoke    allowed                denied                  denied                 denied                 denied
+  snapshot.create         denied                 denied/denied/allowed   denied                 denied                 denied
+  snapshot.read           denied                 denied/allowed/allowed  denied                 denied                 denied
+  snapshot.find           denied                 allowed                 denied                 denied                 denied
+  snapshot.delete         denied                 allowed                 denied                 denied                 denied
+  snapshot.restore        denied                 denied                  denied/denied/allowed  denied                 denied
+  restore.find            denied                 denied                  allowed                denied                 denied
+  schedule.run            denied                 denied                  denied                 denied/denied/allowed  denied
+  schedule.find           denied                 denied                  denied                 allowed                denied
+  environment.create      denied                 denied                  denied                 denied                 allowed
+  environment.read        denied                 denied                  denied                 denied                 allowed
+  environment.delete      denied                 denied                  denied                 denied                 allowed
 `;
 
 const place = { organization: 'acme', project: 'web', environment: 'prod' };
 
 function grant(permission: TokenPermission, kind: ResourceKindName): GrantRule {
-  return { organization: 'acme', project: 'web', environments: ['prod'], permission, kinds: [kind] };
+  // A schedule has SecretSnapshots do its work.
+  const kinds: ResourceKindName[] = kind === 'SnapshotSchedule' ? [kind, 'SecretSnapshot'] : [kind];
+  return { organization: 'acme', project: 'web', environments: ['prod'], permission, kinds };
 }
 
 function cells(): { action: ResourceAction; kind: ResourceKindName; expected: string[] }[] {
@@ -79,6 +83,21 @@ test('grants for another kind do not count', () => {
   const { principal } = resourceCaller({ kind: 'SecretSnapshot', grants: [grant('read_write', 'ServiceToken')] });
   expect(decideResource(principal, 'snapshot.create', { ...place, permission: 'read_write' })).toBe('denied');
 });
+
+test.each<ResourceKindName>(['SnapshotSchedule', 'SecretSnapshot'])(
+  'a schedule needs a grant for itself and for its SecretSnapshots: one for %s alone is too little',
+  (kind) => {
+    const alone = { ...grant('read_write', kind), kinds: [kind] };
+    const other = { ...alone, kinds: ['SnapshotSchedule', 'SecretSnapshot'].filter((each) => each !== kind) };
+    const asked = { ...place, permission: 'read_write' } as const;
+    const decide = (grants: GrantRule[]): string =>
+      decideResource(resourceCaller({ kind: 'SnapshotSchedule', grants }).principal, 'schedule.run', asked);
+    expect(decide([alone])).toBe('denied');
+    // Two rules will do, where each covers one kind whole.
+    expect(decide([alone, other as GrantRule])).toBe('allowed');
+    expect(decide([alone, { ...(other as GrantRule), permission: 'read' }])).toBe('denied');
+  },
+);
 
 test('grants are read anew at each judgement', () => {
   let rules = [grant('read', 'ServiceToken')];

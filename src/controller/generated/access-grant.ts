@@ -103,14 +103,14 @@ export interface AccessGrantSpec {
      */
     permission: 'Read' | 'ReadWrite';
     /**
-     * The kinds of resource that the rule is for. A SecretSync that names no token needs ServiceToken.
+     * The kinds of resource that the rule is for. A SecretSync that names no token needs ServiceToken; a SnapshotSchedule needs SnapshotSchedule and SecretSnapshot.
      *
      * @minItems 1
      * @maxItems 8
      *
      * Items: A kind.
      */
-    kinds: ('ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore')[];
+    kinds: ('ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore' | 'SnapshotSchedule')[];
   }[];
 }
 /**

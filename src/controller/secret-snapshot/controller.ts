@@ -45,6 +45,7 @@ export function createSecretSnapshotController(
       return kind.watches.every(({ group }) => group.isSynced);
     },
     find: (key) => kind.find(key),
+    keys: () => kind.keys(),
     claimed: async (resource, requestId) =>
       await reconciler.find({ key: objectKey(resource.metadata), resource, requestId }),
     onChange: (listener) => void listeners.push(listener),

@@ -6,6 +6,8 @@ export interface SnapshotLookup {
   /** Whether they have been listed: until then, one that is not found may be there. */
   readonly isSynced: boolean;
   readonly find: (key: string) => SecretSnapshot | undefined;
+  /** The keys of all. */
+  readonly keys: () => Iterable<string>;
   /**
    * What a resource took or adopted, as the database knows it and whatever its status says; undefined where it did
    * neither. Throws DomainError store_unavailable, and cluster_unavailable where the cluster is not known.

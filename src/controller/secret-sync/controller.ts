@@ -1,7 +1,7 @@
 import type { ChangeEvent, ChangeFeed } from '../../services/change-feed.ts';
 import { collectionPath } from '../../kube/custom-resources.ts';
 import { NamedWatches } from '../../kube/named-watches.ts';
-import { type KubeObject, objectKey } from '../../kube/objects.ts';
+import { type KubeObject, objectKey, parseObjectKey } from '../../kube/objects.ts';
 import { ReflectorGroup } from '../../kube/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
@@ -9,6 +9,7 @@ import { watchLabelledSecrets } from '../labelled-secrets.ts';
 import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
 import type { ServiceTokens } from '../service-token/controller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
+import type { SnapshotReferences } from '../snapshot-schedule/references.ts';
 import { Rollouts } from '../rollout/rollouts.ts';
 import { WorkQueue } from '../work-queue.ts';
 import { SyncMemories } from './memory.ts';
@@ -32,11 +33,17 @@ export interface SecretSyncDeps {
 }
 
 /** Keeps the Secrets of all SecretSyncs in step with their environments. */
-export function createSecretSyncController(deps: SecretSyncDeps): ManagedKind {
-  return new SecretSyncController(deps);
+export function createSecretSyncController(deps: SecretSyncDeps): {
+  readonly kind: ManagedKind;
+  /** The SecretSnapshots that SecretSyncs are pinned to. */
+  readonly pins: SnapshotReferences;
+} {
+  const kind = new SecretSyncController(deps);
+  return { kind, pins: kind.pins };
 }
 
 class SecretSyncController implements ManagedKind {
+  readonly pins: SnapshotReferences;
   readonly watches: readonly NamedWatch[];
   readonly #deps: SecretSyncDeps;
   readonly #queue: WorkQueue;
@@ -88,6 +95,13 @@ class SecretSyncController implements ManagedKind {
     });
     this.#reconciler = this.#createReconciler({ memories, follow, watchedSync, tokens });
     this.#listen();
+    const syncs = this.#syncs;
+    this.pins = {
+      get isSynced() {
+        return syncs.isSynced;
+      },
+      referrersOf: (key) => memories.bySnapshot(key).map((sync) => `SecretSync ${parseObjectKey(sync).name}`),
+    };
     this.watches = [
       { name: 'SecretSyncs', kind: secretSyncKind, group: this.#syncs },
       { name: 'Secrets', group: this.#targets },

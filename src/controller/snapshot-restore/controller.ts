@@ -6,9 +6,11 @@ import { KindController } from '../kind-controller.ts';
 import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import { ReverseIndex } from '../reverse-index.ts';
+import type { SnapshotReferences } from '../snapshot-schedule/references.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { WakeThrottle } from '../wake-throttle.ts';
 import { RestoreReconciler } from './reconcile.ts';
+import { UnfinishedRestores } from './unfinished.ts';
 
 const snapshotRestoreKind = {
   group: 'keyframe.dev',
@@ -27,11 +29,18 @@ export interface SnapshotRestoreDeps extends ResourceKindDeps<'resourceAccess' |
   readonly snapshotWatches: readonly NamedWatch[];
 }
 
-/** Plans the restore of each SnapshotRestore, anew with each commit, and carries out those that are approved. */
-export function createSnapshotRestoreController(context: KindContext, deps: SnapshotRestoreDeps): ManagedKind {
+/**
+ * Plans the restore of each SnapshotRestore, anew with each commit, and carries out those that are approved. Beside it: what
+ * those that are not complete still need.
+ */
+export function createSnapshotRestoreController(
+  context: KindContext,
+  deps: SnapshotRestoreDeps,
+): { readonly kind: ManagedKind; readonly references: SnapshotReferences } {
   const { grants, snapshots } = deps;
   const reconciler = new RestoreReconciler(deps);
   const bySnapshot = new ReverseIndex();
+  const unfinished = new UnfinishedRestores(() => kind.watches.every(({ group }) => group.isSynced));
   const throttle = new WakeThrottle({
     clock: context.clock,
     intervalMs: planIntervalMs,
@@ -50,8 +59,12 @@ export function createSnapshotRestoreController(context: KindContext, deps: Snap
         for (const key of followersOf(reconciler, event)) throttle.wake(key);
         return [];
       },
-      onSeen: (resource) => bySnapshot.set(objectKey(resource.metadata), snapshotKeyOf(resource)),
+      onSeen(resource) {
+        bySnapshot.set(objectKey(resource.metadata), snapshotKeyOf(resource));
+        unfinished.seen(resource, snapshotKeyOf(resource));
+      },
       onGone({ metadata }) {
+        unfinished.gone(objectKey(metadata));
         bySnapshot.set(objectKey(metadata), undefined);
         reconciler.forget(objectKey(metadata));
       },
@@ -62,7 +75,7 @@ export function createSnapshotRestoreController(context: KindContext, deps: Snap
   snapshots.onChange((key) => {
     for (const restoreKey of bySnapshot.keysOf(key)) kind.wake(restoreKey);
   });
-  return kind;
+  return { kind, references: unfinished };
 }
 
 function followersOf({ snapshots, environments }: RestoreReconciler, event: ChangeEvent): Iterable<string> {

@@ -1,13 +1,17 @@
 import type { RestoreAnswer, RestorePlan } from '../../services/restores.ts';
+import type { PrunedSnapshot, SnapshotPruning } from '../../services/snapshot-pruning.ts';
 import type { SnapshotDiff, SnapshotRecord } from '../../services/snapshots.ts';
 import { pageQuery } from '../../wire/page.ts';
 import {
+  type PruneView,
   type RestoreView,
   type SnapshotDiffView,
   type SnapshotView,
   createSnapshotBody,
   diffQuery,
   placedSnapshotView,
+  pruneBody,
+  pruneView,
   restoreBody,
   restoreView,
   snapshotDiffView,
@@ -76,6 +80,18 @@ export const snapshotRoutes: readonly Route[] = [
       const answer = await restores.restore(access, { ...input, idempotency });
       const view = restoreViewOf(answer);
       return answer.replayed === true ? replayed(view) : { status: 200, body: view };
+    },
+  }),
+  environmentRoute({
+    method: 'POST',
+    path: `${all}/prune`,
+    action: 'snapshot.delete',
+    operation: 'pruneSnapshots',
+    summary: 'Delete the snapshots that a retention does not keep, or tell which',
+    takes: { body: pruneBody },
+    answers: { 200: pruneView },
+    async handle({ snapshots }, access, { body }) {
+      return { status: 200, body: pruneViewOf(await snapshots.prune(access, body)) };
     },
   }),
   environmentRoute({
@@ -148,6 +164,16 @@ function viewOf(record: SnapshotRecord): SnapshotView {
 
 function diffViewOf({ added, removed, changed, destroyed, ...head }: SnapshotDiff): SnapshotDiffView {
   return { ...head, added: [...added], removed: [...removed], changed: [...changed], destroyed: [...destroyed] };
+}
+
+function pruneViewOf({ kept, pruned }: SnapshotPruning): PruneView {
+  const head = ({ id, name, createdAt }: PrunedSnapshot): PruneView['pruned'][number] => {
+    return { id, name, createdAt: createdAt.toISOString() };
+  };
+  return {
+    kept: kept.map((snapshot) => ({ ...head(snapshot), reasons: [...snapshot.reasons] })),
+    pruned: pruned.map(head),
+  };
 }
 
 function restoreViewOf(answer: Omit<RestorePlan, 'planHash'> & Pick<RestoreAnswer, 'backupSnapshotId'>): RestoreView {

@@ -210,6 +210,26 @@ describe('snapshots', () => {
     }
   });
 
+  test('snapshot prune shows what goes and why the rest stays, asks, and deletes just that', async () => {
+    const create = async (name: string): Promise<string> =>
+      (await cli.output(['snapshot', 'create', '--name', name, ...scope, '--output', 'name'])).trim();
+    const ids = [await create('pruned-1'), await create('pruned-2'), await create('pruned-3'), await create('other')];
+    const prune = ['snapshot', 'prune', '--keep-last', '1', '--name-prefix', 'pruned-', ...scope];
+    const plan = await cli.output([...prune, '--dry-run']);
+    expect(plan).toContain('would delete');
+    expect(plan).toMatch(/keep\s+\S+\s+pruned-3\s+\S+\s+last 1, newest successful/);
+    expect(plan).not.toContain('other');
+    const refused = await cli.run(prune);
+    expect(refused.code).toBe(7);
+    expect(refused.stderr).toContain('pruned-1');
+    const done = await cli.json<{ pruned: { id: string }[] }>([...prune, '--yes']);
+    expect(done.pruned.map(({ id }) => id)).toEqual([ids[1], ids[0]]);
+    const left = await cli.output(['snapshot', 'list', ...scope, '--output', 'name']);
+    expect(ids.map((id) => left.includes(id))).toEqual([false, false, true, true]);
+    expect((await cli.run(['snapshot', 'prune', ...scope])).stderr).toContain('say what to keep');
+    expect((await cli.run([...prune, '--time-zone', 'Mars/Olympus'])).stderr).toContain('IANA');
+  });
+
   test('history tells who changed which keys, and --since leaves out what was before', async () => {
     await write({ HISTORY: 'value-of-history' });
     const output = await cli.output(['history', ...scope, '--limit', '1']);

@@ -105,6 +105,7 @@ describe('the rights on snapshots', () => {
       find: () => wanted.find(id),
       diff: () => wanted.diff(id),
       delete: () => wanted.delete(id),
+      prune: () => wanted.prune({ retention: { keepLast: 1 } }),
       restore: () => wanted.restore(id),
       plan: () => wanted.plan(id),
     }[method];
@@ -114,7 +115,7 @@ describe('the rights on snapshots', () => {
     );
   }
 
-  test.each([...reading, ...writing, 'delete' as const])(
+  test.each([...reading, ...writing, 'delete' as const, 'prune' as const])(
     '%s is not found by a stranger or a foreign token',
     async (method) => {
       const other = await createWorld(services);
@@ -139,13 +140,16 @@ describe('the rights on snapshots', () => {
     for (const { caller } of [world.developer, writer]) expect(await outcome(caller, method)).toBe('allowed');
   });
 
-  test('delete is for admins and owners alone, and for no service token', async () => {
-    const token = await world.serviceToken({ scope: 'organization' });
-    for (const { caller } of [world.viewer, world.developer, token]) {
-      expect(await outcome(caller, 'delete')).toBe('forbidden');
-    }
-    expect(await outcome(world.admin.caller, 'delete')).toBe('allowed');
-  });
+  test.each(['delete', 'prune'] as const)(
+    '%s is for admins and owners alone, and for no service token',
+    async (method) => {
+      const token = await world.serviceToken({ scope: 'organization' });
+      for (const { caller } of [world.viewer, world.developer, token]) {
+        expect(await outcome(caller, method)).toBe('forbidden');
+      }
+      expect(await outcome(world.admin.caller, method)).toBe('allowed');
+    },
+  );
 });
 
 describe('the audit of snapshots', () => {

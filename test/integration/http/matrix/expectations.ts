@@ -115,6 +115,8 @@ GET    /snapshots/{org}/{project}/{env}             200   200   200       200   
 POST   /snapshots/{org}/{project}/{env}             201   201   201       403    404     404    403  201   403  201   403  201
 POST   /snapshots/{org}/{project}/{env}/restore     200   200   200       403    404     404    403  200   403  200   403  200
 POST   /snapshots/{org}/{project}/{env}/restore [dry] 200 200   200       403    404     404    403  200   403  200   403  200
+POST   /snapshots/{org}/{project}/{env}/prune       200   200   403       403    404     404    403  403   403  403   403  403
+POST   /snapshots/{org}/{project}/{env}/prune [dry] 200   200   403       403    404     404    403  403   403  403   403  403
 GET    /snapshots/{org}/{project}/{env}/{id}        200   200   200       200    404     404    200  200   200  200   200  200
 GET    /snapshots/{org}/{project}/{env}/{id}/diff   200   200   200       200    404     404    200  200   200  200   200  200
 DELETE /snapshots/{org}/{project}/{env}/{id}        204   204   403       403    404     404    403  403   403  403   403  403

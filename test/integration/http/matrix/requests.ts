@@ -185,6 +185,9 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'POST /snapshots/{org}/{project}/{env}/restore [dry]': ({ place }) => ({
     body: { snapshotId: place.snapshotId, dryRun: true },
   }),
+  // More than there are: what other lines are about stays there.
+  'POST /snapshots/{org}/{project}/{env}/prune': () => ({ body: { retention: { keepLast: 1000 } } }),
+  'POST /snapshots/{org}/{project}/{env}/prune [dry]': () => ({ body: { retention: { keepLast: 1 }, dryRun: true } }),
   'GET /snapshots/{org}/{project}/{env}/{id}': ({ place }) => ({ params: { id: place.snapshotId } }),
   'GET /snapshots/{org}/{project}/{env}/{id}/diff': ({ place }) => ({
     params: { id: place.snapshotId },

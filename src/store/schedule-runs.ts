@@ -1,0 +1,67 @@
+import type pg from 'pg';
+import { queryRows, type Statement } from './database.ts';
+import type { ClaimOwner } from './resource-claims.ts';
+import type { Transaction } from './transaction.ts';
+
+/** A SecretSnapshot that a SnapshotSchedule made for one of its times. */
+export interface ScheduledChild {
+  readonly dueAt: Date;
+  readonly uid: string;
+  readonly name: string;
+}
+
+/** With what became of it, as the database knows it. */
+export interface ScheduleRun extends ScheduledChild {
+  /** The snapshot that the child took, while that can be restored from; else null, also for one that it adopted. */
+  readonly snapshotId: string | null;
+  readonly takenAt: Date | null;
+}
+
+// What a child took bears its uid as the creator's; with its environment a snapshot is deleted.
+const runsStatement: Statement = {
+  name: 'schedule-runs',
+  text: `SELECT s.due_at AS "dueAt", s.child_uid AS uid, s.child_name AS name, n.id AS "snapshotId",
+      n.created_at AS "takenAt"
+    FROM schedule_run s
+    LEFT JOIN resource_claim c ON c.cluster = s.cluster AND c.uid = s.child_uid AND c.operation = 'snapshot'
+    LEFT JOIN (
+      snapshot n
+      JOIN environment e ON e.id = n.environment_id AND e.deleted_at IS NULL
+      JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
+      JOIN organization o ON o.id = p.organization_id AND o.deleted_at IS NULL
+    ) ON n.id = c.snapshot_id AND n.created_by_type = 'resource' AND n.created_by_id = s.child_uid
+    WHERE s.cluster = $1 AND s.schedule_uid = $2::uuid
+    ORDER BY s.due_at DESC`,
+};
+
+/** What a schedule made and was not forgotten, newest first. */
+export async function listScheduleRuns(pool: pg.Pool, { cluster, id }: ClaimOwner): Promise<ScheduleRun[]> {
+  return queryRows<ScheduleRun>(pool, runsStatement, [cluster, id]);
+}
+
+/** Remembers what a schedule made; what is remembered for a time already stays. Answers how many are new. */
+export async function insertScheduleRuns(
+  tx: Transaction,
+  { cluster, id }: ClaimOwner,
+  children: readonly ScheduledChild[],
+): Promise<number> {
+  const rows = JSON.stringify(children.map(({ dueAt, uid, name }) => ({ due_at: dueAt, uid, name })));
+  return tx.$executeRaw`
+    INSERT INTO schedule_run (cluster, schedule_uid, due_at, child_uid, child_name)
+    SELECT ${cluster}, ${id}::uuid, child.due_at, child.uid, child.name
+    FROM json_to_recordset(${rows}::json) AS child (due_at timestamptz, uid uuid, name text)
+    ON CONFLICT DO NOTHING`;
+}
+
+/** Forgets children of a schedule, but never its latest time. */
+export async function deleteScheduleRuns(
+  tx: Transaction,
+  { cluster, id }: ClaimOwner,
+  uids: readonly string[],
+): Promise<void> {
+  await tx.$executeRaw`
+    DELETE FROM schedule_run s WHERE s.cluster = ${cluster} AND s.schedule_uid = ${id}::uuid
+      AND s.child_uid = ANY(${[...uids]}::uuid[])
+      AND s.due_at < (SELECT max(l.due_at) FROM schedule_run l
+        WHERE l.cluster = s.cluster AND l.schedule_uid = s.schedule_uid)`;
+}

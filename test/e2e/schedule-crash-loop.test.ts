@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { CrashLoop, type Trial } from '../support/crash-loop.ts';
+import { crashLimitMs, expectSurvivedBy } from '../support/crash-series.ts';
+import { waitForPass } from '../support/crash-trials.ts';
+import { MovedClock } from '../support/moved-clock.ts';
+import { ScheduleSite, hourMs, hourOf } from '../support/schedule-site.ts';
+import { type ScheduleGround, ScheduleTrial } from '../support/schedule-trial.ts';
+import { Stack } from '../support/stack.ts';
+
+const resources = new AsyncDisposableStack();
+let stack: Stack;
+let clock: MovedClock;
+let loop: CrashLoop;
+let site: ScheduleSite;
+let ground: ScheduleGround;
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 1 });
+  clock = new MovedClock(resources, 24 * hourMs);
+  // Away from the end of an hour: no trial shall run over it.
+  const toGoMs = hourOf(clock.now()) + hourMs - clock.now();
+  if (toGoMs < 1_800_000) clock.move(toGoMs);
+  site = await ScheduleSite.make(stack);
+  const granted = await site.grant();
+  resources.defer(() => site.withdraw(granted));
+  loop = await CrashLoop.start(resources, stack, clock);
+  ground = { site, clock, databaseUrl: stack.databaseUrl };
+}, 120_000);
+
+afterAll(() => resources.disposeAsync());
+
+describe('a controller that dies at its n-th message, and is started again, leaves', () => {
+  test(
+    'of a new SnapshotSchedule one snapshot for the time that is due',
+    () =>
+      expectSurvivedBy(loop, { coarse: 3, statements: 20 }, () => {
+        const trial = new ScheduleTrial(ground);
+        return Promise.resolve<Trial>({
+          act: () => trial.create(),
+          expectDone: () => trial.expectTaken(),
+          prove: () => trial.proveOne(),
+          clear: () => trial.clear(),
+        });
+      }),
+    crashLimitMs,
+  );
+
+  test(
+    'of the next time one snapshot, and the one before pruned',
+    () =>
+      expectSurvivedBy(loop, { coarse: 3, statements: 30 }, async () => {
+        const trial = new ScheduleTrial(ground);
+        await trial.create({ retention: { keepLast: 1 } });
+        await waitForPass(() => trial.expectTaken());
+        return {
+          async act() {
+            clock.move(hourMs);
+            await site.look(trial.name);
+          },
+          expectDone: () => trial.expectTaken(),
+          prove: () => trial.proveOne(),
+          clear: () => trial.clear(),
+        };
+      }),
+    crashLimitMs,
+  );
+});

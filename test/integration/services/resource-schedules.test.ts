@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { GrantRule } from '../../../src/domain/grants.ts';
+import type { ResourceCaller } from '../../../src/domain/principal.ts';
+import type { RecordRunsInput, ScheduledChild, ScheduleRun } from '../../../src/services/resource-schedules.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { resourceCaller } from '../../support/resource-caller.ts';
+import {
+  type ResourceSnapshotCalls,
+  resourceSnapshotCalls,
+  snapshotRule,
+} from '../../support/resource-snapshot-calls.ts';
+import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { snapshotCalls } from '../../support/snapshot-calls.ts';
+
+let database: TestDatabase;
+let services: TestServices;
+let world: World;
+let schedule: ResourceCaller;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  services = await startServices(database.url);
+});
+
+afterAll(async () => {
+  await services.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  world = await createWorld(services);
+  schedule = resourceCaller({ kind: 'SnapshotSchedule', grants: [rule()], name: 'nightly' });
+});
+
+const rule = (more: Partial<GrantRule> = {}): GrantRule =>
+  snapshotRule(world, { kinds: ['SnapshotSchedule', 'SecretSnapshot'], ...more });
+
+/** What the schedule made for an hour of a day, and its uid. */
+function child(hour: number, uid: string = randomUUID()): ScheduledChild {
+  const time = String(hour).padStart(2, '0');
+  return { dueAt: new Date(`2026-11-20T${time}:00:00Z`), uid, name: `nightly-20261120${time}00` };
+}
+
+async function record(input: Partial<RecordRunsInput>, caller = schedule): Promise<void> {
+  const access = await services.resourceAccess.maySchedule(caller, world.slugs);
+  await services.resourceSchedules.record(access, { made: [], gone: [], ...input });
+}
+
+async function list(caller = schedule): Promise<readonly ScheduleRun[]> {
+  return services.resourceSchedules.list(await services.resourceAccess.owner(caller, 'schedule.find'));
+}
+
+/** A SecretSnapshot that acts for itself. */
+function asChild({ uid, name }: ScheduledChild): ResourceSnapshotCalls {
+  return resourceSnapshotCalls(
+    services,
+    world,
+    resourceCaller({ kind: 'SecretSnapshot', grants: [rule()], uid, name }),
+  );
+}
+
+describe('what a schedule made', () => {
+  test('is told newest first, with the snapshot that each one took', async () => {
+    const [first, second] = [child(1), child(2)];
+    await record({ made: [first] });
+    await record({ made: [second] });
+    const { id } = await asChild(first).taken();
+    expect(await list()).toEqual([
+      { ...second, snapshotId: null, takenAt: null },
+      { ...first, snapshotId: id, takenAt: expect.any(Date) },
+    ]);
+    await asChild(first).remove();
+    expect((await list()).map(({ snapshotId }) => snapshotId)).toEqual([null, null]);
+  });
+
+  test('is one for each time: the first that was recorded stays', async () => {
+    const first = child(1);
+    await record({ made: [first] });
+    await Promise.all([record({ made: [child(1)] }), record({ made: [child(1), child(2)] })]);
+    expect((await list()).map(({ uid }) => uid)).toEqual([expect.any(String), first.uid]);
+    expect(await list()).toHaveLength(2);
+  });
+
+  test('is forgotten when it is gone, but for the latest', async () => {
+    const children = [child(1), child(2), child(3)];
+    await record({ made: children });
+    await record({ gone: children.map(({ uid }) => uid) });
+    expect((await list()).map(({ uid }) => uid)).toEqual([children[2]?.uid]);
+  });
+
+  test('is another for each schedule and cluster', async () => {
+    await record({ made: [child(1)] });
+    const { id: uid } = schedule.principal;
+    for (const other of [{}, { uid, cluster: 'other' }]) {
+      const caller = resourceCaller({ kind: 'SnapshotSchedule', grants: [rule()], ...other });
+      expect(await list(caller)).toEqual([]);
+    }
+  });
+
+  test('has no snapshot where it adopted one, or its environment is deleted', async () => {
+    const [adopting, taking] = [child(1), child(2)];
+    await record({ made: [adopting, taking] });
+    const { id } = await snapshotCalls(services, world, world.admin.caller).create();
+    await asChild(adopting).adopt(id);
+    const taken = await asChild(taking).taken();
+    expect((await list()).map(({ snapshotId }) => snapshotId)).toEqual([taken.id, null]);
+    await services.environments.delete(await world.onEnvironment(world.owner.caller, 'environment.delete'));
+    expect((await list()).map(({ snapshotId }) => snapshotId)).toEqual([null, null]);
+  });
+});
+
+describe('without its grants', () => {
+  const lacking: readonly (readonly [string, () => readonly GrantRule[]])[] = [
+    ['any grant', () => []],
+    ['one for reading alone', () => [rule({ permission: 'read' })]],
+    ['one for SecretSnapshots', () => [rule({ kinds: ['SnapshotSchedule'] })]],
+    ['one for itself', () => [rule({ kinds: ['SecretSnapshot'] })]],
+    ['one for this environment', () => [rule({ environments: ['other'] })]],
+  ];
+
+  test.each(lacking)('a schedule (without %s) records nothing, and is told both kinds', async (_, grants) => {
+    const caller = resourceCaller({ kind: 'SnapshotSchedule', grants: grants() });
+    await expect(record({ made: [child(1)] }, caller)).rejects.toMatchObject({
+      code: 'forbidden',
+      detail: expect.stringContaining('kinds: [SnapshotSchedule, SecretSnapshot]'),
+    });
+    expect(await list(caller)).toEqual([]);
+    const denials = await services.database.prisma.auditEntry.findMany({
+      where: { actorId: caller.principal.id, outcome: 'denied', action: 'schedule.run' },
+    });
+    expect(denials).toHaveLength(1);
+  });
+
+  test('one that is withdrawn in between leaves nothing recorded', async () => {
+    let looks = 0;
+    // Two kinds are looked for at the door, and again at the end of the change.
+    const grantsNow = (): readonly GrantRule[] => (++looks > 1 ? [] : [rule()]);
+    const caller = resourceCaller({ kind: 'SnapshotSchedule', grantsNow });
+    await expect(record({ made: [child(1)] }, caller)).rejects.toMatchObject({ code: 'forbidden' });
+    expect(looks).toBeGreaterThan(1);
+    expect(await list(caller)).toEqual([]);
+  });
+
+  test('no other kind may, nor anybody with a token', async () => {
+    const other = resourceCaller({ kind: 'SecretSnapshot', grants: [rule()] });
+    for (const caller of [other, world.owner.caller]) {
+      await expect(services.resourceAccess.maySchedule(caller, world.slugs)).rejects.toMatchObject({
+        code: 'forbidden',
+      });
+      await expect(services.resourceAccess.owner(caller, 'schedule.find')).rejects.toMatchObject({ code: 'forbidden' });
+    }
+  });
+});
+
+test('the audit tells what was made', async () => {
+  await record({ made: [child(1)] });
+  const entries = await services.database.prisma.auditEntry.findMany({ where: { actorId: schedule.principal.id } });
+  expect(entries).toMatchObject([
+    {
+      action: 'schedule.run',
+      outcome: 'success',
+      organizationId: world.organization.id,
+      target: { ...world.slugs, made: ['nightly-202611200100'] },
+    },
+  ]);
+});
