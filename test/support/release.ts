@@ -87,7 +87,13 @@ export class Release {
     const settings = Object.entries({ ...images, ...values }).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
     // The definitions stay when a release goes, and name it as their owner.
     const place = ['--namespace', this.namespace, '--take-ownership', '--wait', '--timeout', helmTimeout];
-    await runHelm([command, name, chartFolder, ...place, ...settings, ...more], this.#site.node);
+    try {
+      await runHelm([command, name, chartFolder, ...place, ...settings, ...more], this.#site.node);
+    } catch (error) {
+      // Helm tells that it waited in vain, and not for what.
+      const seen = await this.#site.kubectl(['--namespace', this.namespace, 'get', 'pods,events']);
+      throw new Error(`${(error as Error).message}\n${seen}`, { cause: error });
+    }
   }
 }
 
