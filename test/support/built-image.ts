@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { onProcessEnd } from '../../scripts/cluster/process-end.ts';
 import { type BuiltImage, makeImage } from '../../scripts/image/make-image.ts';
 
 const variable = 'KEYFRAME_TEST_IMAGE';
@@ -12,8 +13,10 @@ const variable = 'KEYFRAME_TEST_IMAGE';
 export async function builtImage(): Promise<BuiltImage> {
   const known = knownImage();
   if (known !== undefined) return known;
-  const output = join(mkdtempSync(join(tmpdir(), 'keyframe-image-file-')), 'keyframe.tar');
-  const image = await makeImage({ installTools: true, output });
+  const folder = mkdtempSync(join(tmpdir(), 'keyframe-image-file-'));
+  // Also when the run is interrupted: it is a quarter of a gigabyte.
+  onProcessEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const image = await makeImage({ installTools: true, output: join(folder, 'keyframe.tar') });
   process.env[variable] = JSON.stringify(image);
   return image;
 }
