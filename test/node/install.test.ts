@@ -1,23 +1,62 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { apply } from '../../scripts/cluster/apply.ts';
+import { freePort } from '../../scripts/free-port.ts';
 import { applyQuickstart, awaitSecret } from '../../scripts/start/quickstart.ts';
-import { makeSample } from '../../scripts/start/sample.ts';
+import { makeSample, sample } from '../../scripts/start/sample.ts';
+import { commandsIn, followNotes } from '../support/chart-notes.ts';
+import { CliRunner } from '../support/cli.ts';
+import { Consumer } from '../support/consumer.ts';
 import { NodeSite } from '../support/node-site.ts';
 import { Release } from '../support/release.ts';
+import { waitFor } from '../support/wait-for.ts';
 
-jest.setTimeout(180_000);
+// One story: each test goes on where the one before has ended.
+
+jest.setTimeout(240_000);
+
+const patience = { timeoutMs: 90_000, pollMs: 200 };
+const { organization, project, environment } = sample;
+const secretsPath = `/secrets/${organization}/${project}/${environment}`;
+const definitionFiles = readdirSync(join(checkoutDirectory, 'crds'));
+const group = '/apis/keyframe.dev/v1alpha1';
 
 const resources = new AsyncDisposableStack();
 const site = new NodeSite(resources);
 let release: Release;
+let application: string;
+let consumer: Consumer;
 
 beforeAll(async () => {
   release = await Release.install(site, resources);
+  application = await site.makeNamespace('restricted');
 });
 
 afterAll(() => resources.disposeAsync());
 
-describe('The chart, installed on a node', () => {
-  test('runs in pods that are ready and never had to start again, under «restricted»', async () => {
+async function change(key: string, value: string): Promise<void> {
+  const { client } = await release.admin();
+  await client.call('PUT', `${secretsPath}/${key}`, { value });
+}
+
+async function values(): Promise<Record<string, string>> {
+  const { client } = await release.admin();
+  const { secrets } = await client.call<{ secrets: readonly { key: string; value: string }[] }>('GET', secretsPath);
+  return Object.fromEntries(secrets.map(({ key, value }) => [key, value]));
+}
+
+/** All that hold up a deletion, as `kind name: finalizers`. */
+async function finalizersIn(namespace: string): Promise<string[]> {
+  const line = '{.kind} {.metadata.name}: {.metadata.finalizers[*]}';
+  const all = ['-n', namespace, 'get', 'secretsyncs,servicetokens,secretsnapshots'];
+  const printed = await site.kubectl([...all, '-o', `jsonpath={range .items[*]}${line}{"\\n"}{end}`]);
+  return (printed.match(/^.*: .+$/gm) ?? []).sort();
+}
+
+describe('The chart, installed on a node with its defaults', () => {
+  test('makes its Secrets, and runs in pods that are ready, under «restricted»', async () => {
     const { items } = await site.kube.json<{ items: readonly PodObject[] }>({
       path: `/api/v1/namespaces/${release.namespace}/pods`,
     });
@@ -28,39 +67,148 @@ describe('The chart, installed on a node', () => {
     }));
     expect(told.toSorted((a, b) => String(a.component).localeCompare(String(b.component)))).toEqual([
       { component: 'postgres', ready: 'True', restarts: [0] },
-      { component: 'server', ready: 'True', restarts: [expect.any(Number)] },
+      { component: 'server', ready: 'True', restarts: [0] },
+    ]);
+    const made = ['get', 'secrets', '--field-selector', 'type=Opaque', '-o', 'name'];
+    expect((await site.kubectl(['-n', release.namespace, ...made])).trim().split('\n')).toEqual([
+      'secret/keyframe-admin',
+      'secret/keyframe-postgres',
+      'secret/keyframe-root-key',
     ]);
   });
 
-  test('answers through its Service, as the first administrator whose token its pod holds', async () => {
+  test('answers through its Service, as the first administrator whose token it has put into a Secret', async () => {
     const { client } = await release.admin();
     expect(await client.call('GET', '/me')).toMatchObject({ type: 'user', instanceAdmin: true });
     expect((await client.as('nonsense').send('GET', '/me')).status).toBe(401);
   });
 
+  test('prints commands that work as they are, helm’s test of the release among them', async () => {
+    expect(commandsIn(release.notes)).toHaveLength(4);
+    const cli = await CliRunner.create();
+    resources.defer(() => cli.remove());
+    const end = await followNotes(release.notes, { cli, cluster: site.node, port: await freePort() });
+    expect(end).toMatchObject({ code: 0 });
+    expect(end.stdout).toMatch(/successfully rolled out[^]*Forwarding from[^]*admin@example\.com[^]*Phase: +Succeeded/);
+  });
+
   test('gives an application what the quickstart syncs, as variables and as files', async () => {
-    const { api, client } = await release.admin();
-    await makeSample(api);
-    const namespace = await site.makeNamespace('restricted');
-    await applyQuickstart(site.kube, namespace);
-    const keys = await awaitSecret(site.kube, namespace);
-    const { secrets } = await client.call<{ secrets: readonly { key: string }[] }>(
-      'GET',
-      '/secrets/demo/shop/production',
+    await makeSample((await release.admin()).api);
+    await applyQuickstart(site.kube, application);
+    const keys = await awaitSecret(site.kube, application);
+    consumer = await Consumer.deploy(site, application, { name: 'app', secret: 'quickstart' });
+    const { variables, files } = await consumer.look();
+    const expected = await values();
+    expect(keys).toEqual(Object.keys(expected).sort());
+    expect(files).toEqual(expected);
+    expect(variables).toMatchObject(expected);
+  });
+
+  test('brings a change to the files of a pod that runs on', async () => {
+    const before = await consumer.look();
+    await change('LOG_LEVEL', 'of the file');
+    const after = await waitFor('the file to change', async () => await lookFor('files', 'of the file'), patience);
+    expect(after.pod).toBe(before.pod);
+    expect(after.variables['LOG_LEVEL']).toBe('info');
+  });
+
+  test('brings a change to the variables by a restart, where the chart allows those and spec.rollout names the workload', async () => {
+    const before = await consumer.look();
+    await release.upgrade({ rollouts: 'true' });
+    const spec = { rollout: { targets: [{ kind: 'Deployment', name: 'app' }] } };
+    await patchSync({ spec });
+    await change('LOG_LEVEL', 'of the variable');
+    const after = await waitFor('a new pod', async () => await lookFor('variables', 'of the variable'), patience);
+    expect(after.pod).not.toBe(before.pod);
+    await site.kubectl([
+      '-n',
+      application,
+      'wait',
+      '--for=condition=Converged',
+      'secretsync/quickstart',
+      '--timeout=60s',
+    ]);
+  });
+
+  test('leaves data, definitions and Secrets when it is uninstalled, and no namespace hangs that is deleted then', async () => {
+    const doomed = await makeResourcesWithFinalizers();
+    expect(await finalizersIn(doomed)).toEqual([
+      'SecretSnapshot doomed: keyframe.dev/cleanup',
+      'ServiceToken doomed-token: keyframe.dev/cleanup',
+    ]);
+    await release.uninstall();
+    expect(await finalizersIn(doomed)).toEqual([]);
+    expect(await site.secretValue(application, 'quickstart', 'LOG_LEVEL')).toBe('of the variable');
+    const definitions = await site.kubectl(['get', 'customresourcedefinitions', '-o', 'name']);
+    expect(definitions.match(/\.keyframe\.dev$/gm)).toHaveLength(definitionFiles.length);
+    const running = ['-n', release.namespace, 'get', 'pods,jobs', '-o', 'name'];
+    await waitFor('the pods to be gone', async () => (await site.kubectl(running)) === '', patience);
+    await site.kubectl(['delete', 'namespace', doomed, '--timeout=60s']);
+  });
+
+  test('goes on with the same root key, values and tokens when it is installed again', async () => {
+    const left = await secretsLeft();
+    const token = await site.secretValue(application, 'quickstart-token', 'token');
+    await release.installAgain();
+    expect(await secretsLeft()).toEqual(left);
+    expect(await values()).toMatchObject({ LOG_LEVEL: 'of the variable' });
+    const { client } = await release.admin();
+    expect(await client.as(token).call('GET', secretsPath)).toMatchObject({ secrets: expect.any(Array) });
+    await change('LOG_LEVEL', 'after all');
+    await waitFor(
+      'the Secret',
+      async () => (await site.secretValue(application, 'quickstart', 'LOG_LEVEL')) === 'after all',
+      patience,
     );
-    expect(keys).toEqual(secrets.map(({ key }) => key).sort());
-    const script = `setInterval(() => {}, 1e9)`;
-    await site.runPod(namespace, { name: 'app', script, secretEnv: 'quickstart', secretFiles: 'quickstart' });
-    const read = `const names = ${JSON.stringify(keys)};
-      const file = (name) => require('node:fs').readFileSync('/etc/secret/' + name, 'utf8');
-      console.log(JSON.stringify(names.map((name) => [name, process.env[name], file(name)])))`;
-    const found = JSON.parse(await site.exec(namespace, 'pod/app', ['node', '-e', read])) as string[][];
-    for (const [key = '', variable, file] of found) {
-      const { value } = await client.call<{ value: string }>('GET', `/secrets/demo/shop/production/${key}`);
-      expect([variable, file]).toEqual([value, value]);
-    }
+    expect(await site.secretValue(application, 'quickstart-token', 'token')).toBe(token);
   });
 });
+
+async function lookFor(where: 'files' | 'variables', value: string): Promise<ReturnType<Consumer['look']> | false> {
+  const seen = await consumer.look();
+  return seen[where]['LOG_LEVEL'] === value && seen;
+}
+
+async function patchSync(patch: object): Promise<void> {
+  await site.kube.json({
+    method: 'PATCH',
+    path: `${group}/namespaces/${application}/secretsyncs/quickstart`,
+    contentType: 'application/merge-patch+json',
+    body: patch,
+  });
+}
+
+/** A namespace with one resource of each kind that can hold up its deletion, all of them ready. */
+async function makeResourcesWithFinalizers(): Promise<string> {
+  const namespace = await site.makeNamespace('restricted');
+  const apiVersion = 'keyframe.dev/v1alpha1';
+  const metadata = { name: 'doomed' };
+  const environmentRef = { organization, project, name: environment };
+  const rule = { organization, project, environments: [environment] };
+  const rules = [{ ...rule, permission: 'ReadWrite', kinds: ['ServiceToken', 'SecretSnapshot'] }];
+  const grant = { apiVersion, kind: 'AccessGrant', metadata, spec: { namespaces: [namespace], rules } };
+  await apply(site.kube, `${group}/accessgrants/doomed`, grant);
+  const specs = {
+    SecretSync: { environmentRef, target: { deletionPolicy: 'Delete' } },
+    SecretSnapshot: { source: { environmentRef }, deletionPolicy: 'Delete' },
+  };
+  for (const [kind, spec] of Object.entries(specs)) {
+    const plural = `${kind.toLowerCase()}s`;
+    await apply(site.kube, `${group}/namespaces/${namespace}/${plural}/doomed`, { apiVersion, kind, metadata, spec });
+    await site.waitReady(namespace, `${plural}/doomed`);
+  }
+  return namespace;
+}
+
+/** What the first installation has made, as it is. */
+async function secretsLeft(): Promise<string[]> {
+  const names = [
+    ['keyframe-root-key', 'root-key'],
+    ['keyframe-postgres', 'password'],
+    ['keyframe-admin', 'token'],
+  ] as const;
+  return await Promise.all(names.map(([name, key]) => site.secretValue(release.namespace, name, key)));
+}
 
 interface PodObject {
   readonly metadata: { readonly labels?: Readonly<Record<string, string>> };

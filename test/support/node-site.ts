@@ -8,6 +8,7 @@ import { runKubectl, waitByKubectl } from './kubectl.ts';
 import type { NodeImages } from './node-images.ts';
 import { type PodOptions, podTemplate } from './pod.ts';
 import { storageClass } from './running-node.ts';
+import { type SecretObject, secretValues } from './secret-watch.ts';
 import { type SharedNode, sharedNode } from './shared-node.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -103,6 +104,12 @@ export class NodeSite {
     const path = `/api/v1/namespaces/${namespace}/services/${name}`;
     const { spec } = await this.kube.json<ServiceObject>({ path });
     return `http://${spec.clusterIP}:${spec.ports[0]?.port ?? 80}`;
+  }
+
+  /** What a Secret holds under a key. Throws where there is no such Secret. */
+  async secretValue(namespace: string, name: string, key: string): Promise<string> {
+    const secret = await this.kube.json<SecretObject>({ path: `/api/v1/namespaces/${namespace}/secrets/${name}` });
+    return secretValues(secret).get(key) ?? '';
   }
 
   /** A volume for one claim, in a folder of the run. */

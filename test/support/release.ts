@@ -1,21 +1,20 @@
-import { randomBytes } from 'node:crypto';
 import { Api } from '../../scripts/start/api.ts';
+import { ApiClient } from './api-client.ts';
 import { chartFolder, runHelm } from './helm.ts';
 import type { NodeSite } from './node-site.ts';
-import { ApiClient } from './api-client.ts';
 
 /** Values of the chart, as `--set` takes them: `{ 'image.tag': 'next' }`. */
 export type ChartValues = Readonly<Record<string, string>>;
 
 const name = 'keyframe';
-const deployment = `deployment/${name}`;
 // Helm's own is 5 minutes.
-const helmTimeout = '120s';
+const helmTimeout = '180s';
 
 /** charts/keyframe, installed by helm on the node with the images that were built for it. */
 export class Release {
   readonly namespace: string;
   readonly #site: NodeSite;
+  #notes = '';
 
   private constructor(site: NodeSite, namespace: string) {
     this.#site = site;
@@ -27,14 +26,22 @@ export class Release {
    * It goes with `resources`, with everything of its kinds: it serves all namespaces, so there is one at a time.
    */
   static async install(site: NodeSite, resources: AsyncDisposableStack, values: ChartValues = {}): Promise<Release> {
-    const namespace = await site.makeNamespace('restricted');
-    await makeSecrets(site, namespace);
+    const release = new Release(site, await site.makeNamespace('restricted'));
     await site.makeVolume();
-    const release = new Release(site, namespace);
     resources.defer(() => release.#remove());
-    await release.#helm('install', { 'bootstrap.adminEmail': 'admin@example.com', ...values });
-    await site.waitForHttp(await release.url());
+    await release.installAgain(values);
     return release;
+  }
+
+  /** What helm printed when it was installed: the chart's NOTES.txt, behind a head. */
+  get notes(): string {
+    return this.#notes;
+  }
+
+  /** Installs it where it was uninstalled, over what that has left. */
+  async installAgain(values: ChartValues = {}): Promise<void> {
+    this.#notes = await this.#helm('install', values);
+    await this.#site.waitForHttp(await this.url());
   }
 
   /** Installs other values, beside those it has, and waits until its pods are the new ones and ready. */
@@ -44,15 +51,14 @@ export class Release {
 
   /** Removes what it installed, and waits until that is gone. */
   async uninstall(): Promise<void> {
-    await runHelm(
-      ['uninstall', name, '--namespace', this.namespace, '--wait', '--timeout', helmTimeout],
-      this.#site.node,
-    );
+    const place = ['--namespace', this.namespace, '--ignore-not-found'];
+    await runHelm(['uninstall', name, ...place, '--wait', '--timeout', helmTimeout], this.#site.node);
   }
 
-  /** Runs the chart's tests and answers what helm printed. */
+  /** Runs the chart's test. Throws, with what helm and the pod wrote as `stdout` and `stderr`, where it fails. */
   async test(): Promise<string> {
-    return await runHelm(['test', name, '--namespace', this.namespace, '--timeout', helmTimeout], this.#site.node);
+    const place = ['--namespace', this.namespace, '--timeout', helmTimeout];
+    return await runHelm(['test', name, '--logs', ...place], this.#site.node);
   }
 
   /** Where the API answers, by its Service. */
@@ -60,10 +66,9 @@ export class Release {
     return await this.#site.serviceUrl(this.namespace, name);
   }
 
-  /** The token of the first administrator, from the pod that made it. */
+  /** The token of the first administrator, from the Secret that the installation made. */
   async adminToken(): Promise<string> {
-    const script = `fs.readFileSync('/var/run/keyframe/admin-token', 'utf8')`;
-    return (await this.#site.exec(this.namespace, deployment, ['node', '-p', script])).trim();
+    return this.#site.secretValue(this.namespace, `${name}-admin`, 'token');
   }
 
   /** The API as the first administrator, for what the tests of the API use and for the sample of `npm start`. */
@@ -72,44 +77,25 @@ export class Release {
     return { client: new ApiClient({ url, token }), api: new Api(url, token), token };
   }
 
-  // The controller has to see its objects go before it goes itself, or their finalizers would hold the namespaces.
+  // The next release is another's: it is to find no definitions of this one.
   async #remove(): Promise<void> {
-    const deletion = ['--all', '--ignore-not-found', '--timeout=60s'];
-    await this.#site.kubectl(['delete', 'secretsyncs,secretsnapshots,servicetokens', '--all-namespaces', ...deletion]);
-    await this.#site.kubectl(['delete', 'secretenvironments,accessgrants', ...deletion]);
-    await runHelm(['uninstall', name, '--namespace', this.namespace, '--ignore-not-found'], this.#site.node);
+    await this.uninstall();
+    const labels = 'app.kubernetes.io/part-of=keyframe';
+    await this.#site.kubectl(['delete', 'customresourcedefinitions', '-l', labels, '--timeout=60s']);
   }
 
-  async #helm(command: 'install' | 'upgrade', values: ChartValues, more: readonly string[] = []): Promise<void> {
+  async #helm(command: 'install' | 'upgrade', values: ChartValues, more: readonly string[] = []): Promise<string> {
     const { keyframe, postgres } = this.#site.images;
     const [repository = '', tag = ''] = keyframe.split(/:(?=[^:/]*$)/);
     const images = { 'image.repository': repository, 'image.tag': tag, 'postgres.image': postgres };
     const settings = Object.entries({ ...images, ...values }).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-    // The definitions stay when a release goes, and name it as their owner.
-    const place = ['--namespace', this.namespace, '--take-ownership', '--wait', '--timeout', helmTimeout];
+    const place = ['--namespace', this.namespace, '--wait', '--timeout', helmTimeout];
     try {
-      await runHelm([command, name, chartFolder, ...place, ...settings, ...more], this.#site.node);
+      return await runHelm([command, name, chartFolder, ...place, ...settings, ...more], this.#site.node);
     } catch (error) {
       // Helm tells that it waited in vain, and not for what.
       const seen = await this.#site.kubectl(['--namespace', this.namespace, 'get', 'pods,events']);
       throw new Error(`${(error as Error).message}\n${seen}`, { cause: error });
     }
-  }
-}
-
-/** The Secrets that the chart wants to find: the root key, and PostgreSQL's password and address. */
-async function makeSecrets(site: NodeSite, namespace: string): Promise<void> {
-  const password = randomBytes(24).toString('hex');
-  const url = `postgresql://keyframe:${password}@${name}-postgres:5432/keyframe`;
-  const secrets = {
-    [`${name}-root-key`]: { 'root-key': `main:${randomBytes(32).toString('base64')}` },
-    [`${name}-postgres`]: { password, url },
-  };
-  for (const [secret, stringData] of Object.entries(secrets)) {
-    await site.kube.json({
-      method: 'POST',
-      path: `/api/v1/namespaces/${namespace}/secrets`,
-      body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: secret }, stringData },
-    });
   }
 }
