@@ -8,9 +8,23 @@ import type { RunningProgram } from './program.ts';
 const probeMs = 50;
 const travelMs = 400;
 const mostFailures = 20;
+const retryMs = 50;
+const reconnectMs = 10_000;
+
+/** Where a new connection to the service is led. */
+export interface LoadTarget {
+  address(): { readonly host: string; readonly port: number };
+}
+
+/** What did not succeed. */
+export interface LoadFailure {
+  readonly what: string;
+  /** When its connection was made, in milliseconds since 1970; undefined where none came about. */
+  readonly connectedAtMs: number | undefined;
+}
 
 /** The addresses behind a Service: who is there gets new connections; connections that are open stay where they are. */
-export class Endpoints {
+export class Endpoints implements LoadTarget {
   readonly #servers = new Set<RunningProgram>();
   #picked = 0;
 
@@ -29,6 +43,10 @@ export class Endpoints {
     return server.port;
   }
 
+  address(): { readonly host: string; readonly port: number } {
+    return { host: '127.0.0.1', port: this.pick() };
+  }
+
   async #follow(server: RunningProgram): Promise<void> {
     while (await isReady(server)) await pause(probeMs);
     await pause(travelMs);
@@ -44,30 +62,40 @@ async function isReady({ metricsPort }: RunningProgram): Promise<boolean> {
   }
 }
 
-/** A client's connections to a Service: kept and used again, each to the server it was led to when it was made. */
+/** A client's connection to a Service: kept and used again, to the server it was led to when it was made. */
 class ServiceAgent extends Agent {
-  readonly #endpoints: Endpoints;
+  readonly #target: LoadTarget;
+  #connectedAtMs: number | undefined;
 
-  constructor(endpoints: Endpoints) {
+  constructor(target: LoadTarget) {
     super({ keepAlive: true, maxSockets: 1 });
-    this.#endpoints = endpoints;
+    this.#target = target;
+  }
+
+  /** When the newest was made; undefined where it was not. */
+  get connectedAtMs(): number | undefined {
+    return this.#connectedAtMs;
   }
 
   override createConnection(): Socket {
-    return connect(this.#endpoints.pick(), '127.0.0.1');
+    this.#connectedAtMs = undefined;
+    const socket = connect(this.#target.address());
+    return socket.once('connect', () => (this.#connectedAtMs = Date.now()));
   }
 }
 
 export interface LoadDeps {
-  readonly endpoints: Endpoints;
+  readonly target: LoadTarget;
   readonly token: string;
   /** Of the environment, such as `acme/web/prod`. */
   readonly environment: string;
+  /** Whether a connection that is refused is tried again, for nobody got any part of the request. */
+  readonly connectsAgain?: boolean;
 }
 
 /** Steady use of one environment over a Service. Everything that does not succeed at its first try is in `failures`. */
 export class ServiceLoad {
-  readonly failures: string[] = [];
+  readonly failures: LoadFailure[] = [];
   /** How many requests were answered, by the port that answered. */
   readonly answered = new Map<number, number>();
   /** The last value of each key whose write was acknowledged, and how many writes were. */
@@ -78,17 +106,23 @@ export class ServiceLoad {
   streams = 0;
   readonly #deps: LoadDeps;
   readonly #running: Promise<void>[] = [];
-  readonly #agents: Agent[] = [];
+  readonly #agents: ServiceAgent[] = [];
   #isEnding = false;
   #watch: EventReader | undefined;
+  #lastEvent: string | undefined;
 
   constructor(deps: LoadDeps) {
     this.#deps = deps;
   }
 
+  /** Of the environment, as it was told. */
+  get environment(): string {
+    return this.#deps.environment;
+  }
+
   /** Begins to write and read a key in turn, with a pause after each, on one connection of its own. */
   writeAndRead(key: string, pauseMs: number): void {
-    const agent = new ServiceAgent(this.#deps.endpoints);
+    const agent = new ServiceAgent(this.#deps.target);
     this.#agents.push(agent);
     this.#running.push(this.#writeAndRead(agent, key, pauseMs));
   }
@@ -115,7 +149,7 @@ export class ServiceLoad {
     return this.#isEnding || this.failures.length >= mostFailures;
   }
 
-  async #writeAndRead(agent: Agent, key: string, pauseMs: number): Promise<void> {
+  async #writeAndRead(agent: ServiceAgent, key: string, pauseMs: number): Promise<void> {
     for (let count = 1; !this.#isOver; count += 1) {
       const value = `${key} ${count}`;
       const path = `/secrets/${this.#deps.environment}/${key}`;
@@ -123,51 +157,77 @@ export class ServiceLoad {
       if (put !== undefined) this.written.set(key, { value, times: (this.written.get(key)?.times ?? 0) + 1 });
       await pause(pauseMs);
       const got = await this.#ask(agent, 'GET', path);
-      const read = got === undefined ? undefined : (JSON.parse(got) as { value: string }).value;
-      if (read !== this.written.get(key)?.value) this.failures.push(`GET ${key} answered ${read}, not ${value}`);
+      const read = got === undefined ? value : (JSON.parse(got) as { value: string }).value;
+      // What became of a write without an answer is open.
+      if (put !== undefined && read !== value) this.#fail(`GET ${key} answered ${read}, not ${value}`, agent);
       await pause(pauseMs);
     }
   }
 
   /** The text of a 2xx answer; undefined after a failure. */
-  async #ask(agent: Agent, method: string, path: string, body?: object): Promise<string | undefined> {
+  async #ask(agent: ServiceAgent, method: string, path: string, body?: object): Promise<string | undefined> {
     try {
-      const { status, text, port } = await ask({ agent, method, path, token: this.#deps.token, body });
+      const asked = { agent, method, path, token: this.#deps.token, body };
+      const { status, text, port } = await this.#connecting(() => ask(asked));
       this.answered.set(port, (this.answered.get(port) ?? 0) + 1);
       if (status >= 200 && status < 300) return text;
-      this.failures.push(`${method} ${path}: ${status} ${text}`);
+      this.#fail(`${method} ${path}: ${status} ${text}`, agent);
     } catch (error) {
-      this.failures.push(`${method} ${path}: ${String(error)}`);
+      this.#fail(`${method} ${path}: ${String(error)}`, agent);
     }
     return undefined;
   }
 
+  #fail(what: string, { connectedAtMs }: { readonly connectedAtMs: number | undefined }): void {
+    this.failures.push({ what, connectedAtMs });
+  }
+
   async #follow(): Promise<void> {
-    let last: string | undefined;
     while (!this.#isOver) {
+      const stream: { connectedAtMs: number | undefined } = { connectedAtMs: undefined };
       try {
-        last = await this.#readStream(last);
+        await this.#readStream(stream);
       } catch (error) {
-        if (!this.#isEnding) this.failures.push(`the watch: ${String(error)}`);
+        if (!this.#isEnding) this.#fail(`the watch: ${String(error)}`, stream);
       }
     }
   }
 
-  /** Reads a stream from behind an event to its end; answers the id of its last one. */
-  async #readStream(from: string | undefined): Promise<string | undefined> {
-    const { endpoints, token, environment } = this.#deps;
-    const url = `http://127.0.0.1:${endpoints.pick()}/api/v1/changes/${environment}`;
-    const headers: Record<string, string> = from === undefined ? {} : { 'last-event-id': from };
-    const reader = await EventReader.open(url, { reveal: () => token }, headers);
+  /** Reads a stream from behind the last event to its end. */
+  async #readStream(stream: { connectedAtMs: number | undefined }): Promise<void> {
+    const { target, token, environment } = this.#deps;
+    const headers: Record<string, string> = this.#lastEvent === undefined ? {} : { 'last-event-id': this.#lastEvent };
+    const reader = await this.#connecting(() => {
+      const { host, port } = target.address();
+      const url = `http://${host}:${port}/api/v1/changes/${environment}`;
+      return EventReader.open(url, { reveal: () => token }, headers);
+    });
+    stream.connectedAtMs = Date.now();
     this.#watch = reader;
     this.streams += 1;
-    let last = from;
     for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
-      last = event.id ?? last;
+      this.#lastEvent = event.id ?? this.#lastEvent;
       if (event.event === 'change') this.watched.push((event.data as { revision: number }).revision);
     }
-    return last;
   }
+
+  async #connecting<T>(attempt: () => Promise<T>): Promise<T> {
+    const deadlineMs = Date.now() + reconnectMs;
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (this.#deps.connectsAgain !== true || !isRefused(error) || Date.now() > deadlineMs) throw error;
+        await pause(retryMs);
+      }
+    }
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  // What fetch says stands in its cause.
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  return code === 'ECONNREFUSED' || cause?.code === 'ECONNREFUSED';
 }
 
 interface Request {

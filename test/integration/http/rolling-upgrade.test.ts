@@ -61,7 +61,7 @@ async function migrateAsNewerRelease(): Promise<void> {
 test('a migration and the replacement of both servers under steady load fail no request and lose no write', async () => {
   const endpoints = new Endpoints();
   const old = [await startReady(endpoints), await startReady(endpoints)];
-  const load = new ServiceLoad({ endpoints, token: servers.token, environment });
+  const load = new ServiceLoad({ target: endpoints, token: servers.token, environment });
   load.watch();
   // Connections that are used at once, and such as are idle for a while in between.
   for (const [index, pauseMs] of [0, 5, 20, 60, 150, 400, 900].entries()) load.writeAndRead(`KEY_${index}`, pauseMs);
