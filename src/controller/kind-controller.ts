@@ -1,62 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { ChangeEvent } from '../services/change-feed.ts';
-import { isApiStatus } from '../kube/api-error.ts';
-import { type ResourceKind, collectionPath } from '../kube/custom-resources.ts';
+import { type ApiError, isApiStatus } from '../kube/api-error.ts';
+import { collectionPath } from '../kube/custom-resources.ts';
 import { objectKey, parseObjectKey } from '../kube/objects.ts';
 import { ReflectorGroup } from '../kube/reflector-group.ts';
 import { errorFields } from '../lib/logger.ts';
 import { EventChecks } from './event-checks.ts';
 import { retryAfter, toDomainError } from './failure.ts';
 import { Finalizers } from './finalizers.ts';
+import type { KindRules, Round } from './kind-rules.ts';
 import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
-import { type Outcome, type StatusFields, failureOutcome, nextStatus } from './outcome.ts';
+import { untilNamespaceEnded } from './namespaces.ts';
+import { type Outcome, failureOutcome, nextStatus } from './outcome.ts';
 import { OwnWrites } from './own-writes.ts';
 import { type Asked, type Resource, askedBy, isSameAsk, isSuspended } from './resource.ts';
 import { type ReportMemory, StatusReporter, statusPatch } from './status-report.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
-
-/** One reconcile of one resource. */
-export interface Round<T extends Resource> {
-  /** `namespace/name`; `/name` for a kind of the cluster's. */
-  readonly key: string;
-  readonly resource: T;
-  /** Under which the audit keeps what this reconcile does. */
-  readonly requestId: string;
-}
-
-/** What makes one kind; everything else is the same for all that are built on KindController. */
-export interface KindRules<T extends Resource> {
-  readonly kind: ResourceKind;
-  /** The kind in the plural, for people. */
-  readonly plural: string;
-  readonly isNamespaced: boolean;
-  /** What Events say was done: one word, such as Mint. */
-  readonly action: string;
-  /** What is not done while `spec.suspend` is true, as a sentence. */
-  readonly suspendedMessage?: string;
-  /** What else the status tells then. */
-  readonly suspendedFields?: StatusFields<T>;
-  /** Sees to it that things are as the resource says. What it throws becomes the condition (see `failureOutcome`). */
-  readonly reconcile: (round: Round<T>) => Promise<Outcome<T>>;
-  /** For a kind whose resources own what must go with them. */
-  readonly cleanup?: Cleanup<T>;
-  /** The keys that a commit concerns; none by default. */
-  readonly concernedBy?: (event: ChangeEvent) => Iterable<string>;
-  /** Told of every version of a resource, before it is reconciled. */
-  readonly onSeen?: (resource: T) => void;
-  /** Told when a resource is gone: what is kept of it is to be dropped. */
-  readonly onGone?: (resource: T) => void;
-}
-
-export interface Cleanup<T extends Resource> {
-  /** Whether the resource as it is now must be cleaned up after: it gets the finalizer before it is reconciled, or loses it. */
-  readonly isNeeded: (resource: T) => boolean;
-  /**
-   * Undoes what a deleted resource owns, again and again until it returns without throwing. With
-   * `keyframe.dev/force-finalize: "true"` the resource goes even if it throws.
-   */
-  readonly run: (round: Round<T>) => Promise<void>;
-}
 
 interface Memory<T extends Resource> extends ReportMemory<T> {
   /** What the resource asked for when the status was last told. */
@@ -84,10 +43,12 @@ export class KindController<T extends Resource> implements ManagedKind {
   readonly #reporter: StatusReporter<T>;
   readonly #finalizers: Finalizers<T>;
   readonly #memories = new Map<string, Memory<T>>();
+  /** The ending namespaces in which finalizers stay, for the rights there went first. */
+  readonly #stranded = new Set<string>();
 
   /** `needs` are the watches of others that must have been listed before a resource may be reconciled. */
   constructor(context: KindContext, rules: KindRules<T>, needs: readonly NamedWatch[] = []) {
-    const { kube, clock, logger, watchNamespaces, onWatchFailure, onRecovered, instance } = context;
+    const { kube, clock, logger, watchNamespaces, onWatchFailure, onRecovered, instance, namespaces } = context;
     const { kind, plural, isNamespaced, action } = rules;
     this.#context = context;
     this.#rules = rules;
@@ -96,6 +57,8 @@ export class KindController<T extends Resource> implements ManagedKind {
       logger,
       process: async (key) => await this.#process(key),
       onInactive: (key) => this.#checks.afterReconcile(key),
+      // A namespace that ends leaves little time.
+      isUrgent: (key) => namespaces.isEnding(parseObjectKey(key).namespace),
     });
     this.#checks = new EventChecks({ queue: this.#queue, deferredOf: (key) => this.#memories.get(key)?.deferred });
     this.#group = new ReflectorGroup<T>({
@@ -112,6 +75,10 @@ export class KindController<T extends Resource> implements ManagedKind {
     const events = { controller: `${kind.group}/${kind.kind.toLowerCase()}`, instance };
     this.#reporter = new StatusReporter<T>({ kind, action, client: kube, clock, logger, events });
     this.#finalizers = new Finalizers<T>({ kind, client: kube });
+    namespaces.onEnding((name) => {
+      this.#stranded.delete(name);
+      this.wakeNamespaces(new Set([name]));
+    });
   }
 
   get queueLength(): number {
@@ -195,8 +162,10 @@ export class KindController<T extends Resource> implements ManagedKind {
     const beganAt = clock.now();
     const round: Round<T> = { key, resource, requestId: randomUUID() };
     memory.failure = undefined;
-    const isDeleting = resource.metadata.deletionTimestamp !== undefined;
-    const { next, result } = isDeleting ? await this.#leave(round, memory) : await this.#converge(round, memory);
+    const { deletionTimestamp } = resource.metadata;
+    // A namespace's end is that of all that is in it, and may take the rights there along at any moment.
+    const isLeaving = deletionTimestamp !== undefined || this.#isInEnding(resource);
+    const { next, result } = isLeaving ? await this.#leave(round, memory) : await this.#converge(round, memory);
     if (result !== undefined) metrics.reconciled(this.#rules.kind.kind, result, clock.now() - beganAt);
     return next;
   }
@@ -221,10 +190,11 @@ export class KindController<T extends Resource> implements ManagedKind {
     }
   }
 
-  /** Lets a deleted resource go, once what it owns is undone. */
+  /** Lets a resource go that is deleted, or will be with its namespace, once what it owns is undone. */
   async #leave(round: Round<T>, memory: Memory<T>): Promise<Processed> {
     const { resource, key } = round;
-    if (!this.#finalizers.isHeld(resource)) return { next: { kind: 'done' }, result: undefined };
+    const released = this.#isInEnding(resource) ? untilNamespaceEnded : ({ kind: 'done' } as const);
+    if (!this.#finalizers.isHeld(resource)) return { next: released, result: undefined };
     try {
       if (this.#isCleanupNeeded(resource)) await this.#rules.cleanup?.run(round);
     } catch (error) {
@@ -235,9 +205,8 @@ export class KindController<T extends Resource> implements ManagedKind {
       this.#context.logger.warn({ key, ...errorFields(error) }, 'a resource goes by force, and what it owns stays');
     }
     try {
-      const released = await this.#finalizers.release(resource);
-      memory.resource.record(resource.metadata.resourceVersion, released);
-      return { next: { kind: 'done' }, result: 'Deleted' };
+      memory.resource.record(resource.metadata.resourceVersion, await this.#finalizers.release(resource));
+      return { next: released, result: 'Deleted' };
     } catch (error) {
       return await this.#finalizerFailed(round, memory, error);
     }
@@ -247,7 +216,17 @@ export class KindController<T extends Resource> implements ManagedKind {
     // Gone, or changed by someone else: nothing that anybody has to be told.
     if (isApiStatus(error, 404)) return { next: { kind: 'done' }, result: undefined };
     if (isApiStatus(error, 409)) return { next: retryAfter(error), result: undefined };
+    if (isApiStatus(error, 403) && this.#isInEnding(round.resource)) return this.#strand(round.resource, error);
     return await this.#report(round, memory, this.#failed(round.key, memory, error));
+  }
+
+  /** The end of a namespace took the rights in it along, so that nothing can be told there either. */
+  #strand({ metadata: { namespace = '' } }: T, error: ApiError): Processed {
+    const { kind, plural } = this.#rules.kind;
+    if (!this.#stranded.has(namespace))
+      this.#context.logger.error({ kind, namespace }, strandedMessage(plural, namespace));
+    this.#stranded.add(namespace);
+    return { next: retryAfter(error), result: undefined };
   }
 
   #failed(key: string, memory: Memory<T>, error: unknown): Outcome<T> {
@@ -275,6 +254,10 @@ export class KindController<T extends Resource> implements ManagedKind {
     return { next: told, result: claim.reason };
   }
 
+  #isInEnding({ metadata: { namespace = '' } }: T): boolean {
+    return this.#context.namespaces.isEnding(namespace);
+  }
+
   #isCleanupNeeded(resource: T): boolean {
     return this.#rules.cleanup?.isNeeded(resource) ?? false;
   }
@@ -295,4 +278,12 @@ function newMemory<T extends Resource>(): Memory<T> {
     failure: undefined,
     deferred: [],
   };
+}
+
+function strandedMessage(plural: string, namespace: string): string {
+  return (
+    `the rights in namespace ${namespace} went with it before its ${plural} were let go: what they owned is undone, but ` +
+    `their finalizer holds the namespace until an admin runs \`kubectl get ${plural} --namespace ${namespace} --output name | ` +
+    `xargs --max-args=1 kubectl patch --namespace ${namespace} --type=merge --patch '{"metadata":{"finalizers":null}}'\``
+  );
 }

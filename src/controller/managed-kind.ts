@@ -6,6 +6,7 @@ import type { FailureKind } from '../kube/watch-failure.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import type { Namespaces } from './namespaces.ts';
 
 /** One watch of a kind's controller; two kinds may name the same one. */
 export interface NamedWatch {
@@ -50,6 +51,8 @@ export interface KindContext {
   readonly instance: string;
   /** Empty for all namespaces. Kinds of the cluster's are watched whatever it says. */
   readonly watchNamespaces: readonly string[];
+  /** All of the cluster's; they are listed before any kind works. */
+  readonly namespaces: Pick<Namespaces, 'watch' | 'find' | 'all' | 'isEnding' | 'onChange' | 'onEnding' | 'clusterUid'>;
   /** To be told of each list and watch of a custom resource that failed. */
   readonly onWatchFailure: (kind: FailureKind) => void;
   /** To be told when a watch is well again after the API server was not: what failed meanwhile is tried again. */

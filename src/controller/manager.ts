@@ -10,6 +10,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { createAccessGrantController } from './grants/controller.ts';
 import { Leadership } from './leadership.ts';
 import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
+import { Namespaces } from './namespaces.ts';
 import type { ResourceServices } from './resource-services.ts';
 import { createSecretEnvironmentController } from './secret-environment/controller.ts';
 import { createSecretSnapshotController } from './secret-snapshot/controller.ts';
@@ -108,7 +109,7 @@ class Manager implements Controller {
     const { services, fingerprint, options } = this.#deps;
     const context = this.#createContext();
     const { kind: accessGrants, grants } = createAccessGrantController(context);
-    const deps = { services, grants, cluster: () => options.clusterName ?? grants.clusterUid() };
+    const deps = { services, grants, cluster: () => options.clusterName ?? context.namespaces.clusterUid() };
     const { kind: serviceTokenKind, tokens: serviceTokens } = createServiceTokenController(context, deps);
     const { kind: secretSnapshots, snapshots } = createSecretSnapshotController(context, deps);
     const rolloutsAllowed = options.rollouts ?? false;
@@ -131,20 +132,27 @@ class Manager implements Controller {
   }
 
   #createContext(): KindContext {
-    const { kube, clock, metrics, options } = this.#deps;
+    const { clock, metrics, options } = this.#deps;
+    const logger = this.#logger;
+    const kube: KindContext['kube'] = {
+      ...this.#leadership.guarded(this.#deps.kube),
+      watch: async (call) => await this.#deps.kube.watch(call),
+    };
+    // What failed because the API server was away need not wait until its backoff has passed.
+    const onRecovered = (): void => this.#comparisons.add(everything);
     return {
-      kube: { ...this.#leadership.guarded(kube), watch: async (call) => await kube.watch(call) },
+      kube,
       clock,
-      logger: this.#logger,
+      logger,
       metrics,
+      namespaces: new Namespaces({ client: kube, clock, logger, onRecovered }),
       instance: hostname(),
       watchNamespaces: options.watchNamespaces,
       onWatchFailure: (failure) => {
         this.#sayMissing(failure);
         this.#leadIfSeeing();
       },
-      // What failed because the API server was away need not wait until its backoff has passed.
-      onRecovered: () => this.#comparisons.add(everything),
+      onRecovered,
     };
   }
 

@@ -1,6 +1,6 @@
 import type { ResourceCaller, ResourceKindName } from '../domain/principal.ts';
 import type { GrantIndex } from './grants/grant-index.ts';
-import type { Round } from './kind-controller.ts';
+import type { Round } from './kind-rules.ts';
 import type { Resource } from './resource.ts';
 
 export interface CallerDeps {

@@ -17,6 +17,8 @@ export interface WorkQueueDeps {
   readonly process: (key: string) => Promise<Next>;
   /** Called in the moment in which a key ceases to be active. */
   readonly onInactive?: (key: string) => void;
+  /** Whether a key goes before all others that wait; default: none does. */
+  readonly isUrgent?: (key: string) => boolean;
   /** How many keys are worked on at once; default 8. */
   readonly workers?: number;
   readonly backoff?: BackoffOptions;
@@ -35,6 +37,8 @@ export class WorkQueue {
   readonly #backoff: BackoffOptions;
   /** In the order they came. */
   readonly #waiting = new Set<string>();
+  /** The same, of those that go first. */
+  readonly #urgent = new Set<string>();
   readonly #active = new Set<string>();
   /** Added while active. */
   readonly #again = new Set<string>();
@@ -52,7 +56,7 @@ export class WorkQueue {
 
   /** How many keys wait for a worker; those that wait for a timer are not counted. */
   get length(): number {
-    return this.#waiting.size;
+    return this.#urgent.size + this.#waiting.size;
   }
 
   /** Begins to work on what was added so far, or goes on after a pause. */
@@ -73,7 +77,7 @@ export class WorkQueue {
       this.#again.add(key);
       return;
     }
-    this.#waiting.add(key);
+    this.#wait(key);
     this.#pump();
   }
 
@@ -96,6 +100,7 @@ export class WorkQueue {
   /** Drops what is known of a key: its place, its timer and its failures. Work under way ends as it would. */
   forget(key: string): void {
     this.#waiting.delete(key);
+    this.#urgent.delete(key);
     this.#again.delete(key);
     this.#failures.delete(key);
     this.#cancelTimer(key);
@@ -105,6 +110,7 @@ export class WorkQueue {
   async stop(limitMs: number): Promise<void> {
     this.#state = 'stopped';
     this.#waiting.clear();
+    this.#urgent.clear();
     this.#again.clear();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
@@ -116,11 +122,20 @@ export class WorkQueue {
     cancel();
   }
 
-  #pump(): void {
-    for (const key of this.#waiting) {
-      if (this.#state !== 'started' || this.#active.size >= this.#workers) return;
+  #wait(key: string): void {
+    if (this.#deps.isUrgent?.(key) === true) {
       this.#waiting.delete(key);
-      void this.#work(key);
+      this.#urgent.add(key);
+    } else if (!this.#urgent.has(key)) this.#waiting.add(key);
+  }
+
+  #pump(): void {
+    for (const keys of [this.#urgent, this.#waiting]) {
+      for (const key of keys) {
+        if (this.#state !== 'started' || this.#active.size >= this.#workers) return;
+        keys.delete(key);
+        void this.#work(key);
+      }
     }
   }
 
@@ -152,7 +167,7 @@ export class WorkQueue {
     const failures = next.kind === 'retry' ? (this.#failures.get(key) ?? 0) + 1 : 0;
     if (failures === 0) this.#failures.delete(key);
     else this.#failures.set(key, failures);
-    if (this.#again.delete(key)) this.#waiting.add(key);
+    if (this.#again.delete(key)) this.#wait(key);
     else if (next.kind === 'after') this.addAfter(key, next.delayMs);
     else if (next.kind === 'retry')
       this.addAfter(key, Math.max(next.minDelayMs ?? 0, backoffMs(failures, this.#backoff)));

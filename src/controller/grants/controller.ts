@@ -23,7 +23,7 @@ export interface AccessGrantController {
  * are watched.
  */
 export function createAccessGrantController(context: KindContext): AccessGrantController {
-  const grants = new GrantIndex({ context, onReach: (name) => kind.wake(`/${name}`) });
+  const grants = new GrantIndex({ namespaces: context.namespaces, onReach: (name) => kind.wake(`/${name}`) });
   const kind: KindController<AccessGrant> = new KindController<AccessGrant>(
     context,
     {
@@ -35,7 +35,7 @@ export function createAccessGrantController(context: KindContext): AccessGrantCo
       onSeen: (grant) => grants.grantSeen(grant),
       onGone: ({ metadata }) => grants.grantGone(metadata.name),
     },
-    [grants.namespaceWatch],
+    [context.namespaces.watch],
   );
   const [watch] = kind.watches;
   if (watch !== undefined) grants.waitFor(watch);

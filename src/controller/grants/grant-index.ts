@@ -1,9 +1,7 @@
-import { DomainError } from '../../domain/domain-error.ts';
 import type { GrantRule } from '../../domain/grants.ts';
-import type { KubeObject } from '../../kube/objects.ts';
-import { ReflectorGroup } from '../../kube/reflector-group.ts';
 import type { AccessGrant, AccessGrantSpec } from '../generated/access-grant.ts';
-import type { KindContext, NamedWatch } from '../managed-kind.ts';
+import type { NamedWatch } from '../managed-kind.ts';
+import type { NamespaceState, Namespaces } from '../namespaces.ts';
 import { type NamespaceFacts, isGrantFor, rulesOf } from './match.ts';
 
 interface IndexedGrant {
@@ -13,77 +11,41 @@ interface IndexedGrant {
   readonly rules: readonly GrantRule[];
 }
 
-const systemNamespace = 'kube-system';
-
 /** Told which namespaces may have other rules now. */
 export type GrantListener = (namespaces: ReadonlySet<string>) => void;
 
 export interface GrantIndexDeps {
-  readonly context: Pick<KindContext, 'kube' | 'clock' | 'logger' | 'onRecovered'>;
+  readonly namespaces: Pick<Namespaces, 'find' | 'all' | 'onChange' | 'watch'>;
   /** Told of the AccessGrants, by name, that are for another set of existing namespaces now. */
   readonly onReach: (grant: string) => void;
 }
 
 /**
  * What all AccessGrants together allow each namespace: from the AccessGrants, which their controller shows it, and the
- * names and labels of all namespaces, which it watches. An answer counts only once both were listed (`isSynced`):
+ * names and labels of all namespaces. An answer counts only once both were listed (`isSynced`):
  * before that a grant that is not seen yet looks like one that was withdrawn.
  */
 export class GrantIndex {
   readonly #deps: GrantIndexDeps;
   readonly #grants = new Map<string, IndexedGrant>();
-  readonly #namespaces = new Map<string, NamespaceFacts>();
-  readonly #group: ReflectorGroup<KubeObject>;
   readonly #listeners = new Set<GrantListener>();
-  #clusterUid: string | undefined;
   /** The watch of the AccessGrants. */
   #grantWatch: NamedWatch | undefined;
 
   constructor(deps: GrantIndexDeps) {
     this.#deps = deps;
-    const { kube, clock, logger, onRecovered } = deps.context;
-    this.#group = new ReflectorGroup<KubeObject>({
-      client: kube,
-      clock,
-      logger,
-      namespaces: [],
-      source: () => ({ path: '/api/v1/namespaces', metadataOnly: true }),
-      handler: {
-        onUpsert: ({ metadata: { name, uid, labels } }) => {
-          if (name === systemNamespace) this.#clusterUid = uid;
-          this.#namespaceChanged(name, { name, labels: labels ?? {} });
-        },
-        onDelete: ({ metadata: { name } }) => this.#namespaceChanged(name, undefined),
-      },
-      onRecovered,
-    });
+    deps.namespaces.onChange((before, after) => this.#namespaceChanged(before, after));
   }
 
-  /** The watch of the namespaces; a kind whose resources need grants names `watches` among its needs. */
-  get namespaceWatch(): NamedWatch {
-    return { name: 'Namespaces', group: this.#group };
-  }
-
-  /** All that must have been listed before `rulesFor` counts. */
+  /** All that must have been listed before `rulesFor` counts: a kind whose resources need grants needs them. */
   get watches(): readonly NamedWatch[] {
-    return this.#grantWatch === undefined ? [this.namespaceWatch] : [this.#grantWatch, this.namespaceWatch];
+    const { watch } = this.#deps.namespaces;
+    return this.#grantWatch === undefined ? [watch] : [this.#grantWatch, watch];
   }
 
   /** Whether everything was listed: until then nothing may be taken for withdrawn. */
   get isSynced(): boolean {
     return this.#grantWatch !== undefined && this.watches.every(({ group }) => group.isSynced);
-  }
-
-  /**
-   * What tells this cluster from every other: the uid of its namespace kube-system. Throws DomainError
-   * cluster_unavailable where no such namespace was listed.
-   */
-  clusterUid(): string {
-    if (this.#clusterUid !== undefined) return this.#clusterUid;
-    throw new DomainError(
-      'cluster_unavailable',
-      `The cluster has no namespace ${systemNamespace} to know it by. Set KEYFRAME_CLUSTER_NAME.`,
-    );
   }
 
   /** Makes the index wait for the watch that shows it the AccessGrants. Call once, before anything starts. */
@@ -93,7 +55,7 @@ export class GrantIndex {
 
   /** The rules of all grants that are for a namespace. */
   rulesFor(namespace: string): readonly GrantRule[] {
-    const facts = this.#namespaces.get(namespace) ?? { name: namespace, labels: undefined };
+    const facts = this.#deps.namespaces.find(namespace) ?? { name: namespace, labels: undefined };
     return [...this.#grants.values()].flatMap(({ spec, rules }) => (isGrantFor(spec, facts) ? rules : []));
   }
 
@@ -126,15 +88,13 @@ export class GrantIndex {
     this.#tell(this.#reachOf(before.spec));
   }
 
-  #namespaceChanged(name: string, after: NamespaceFacts | undefined): void {
-    const before = this.#namespaces.get(name);
-    if (after === undefined) this.#namespaces.delete(name);
-    else this.#namespaces.set(name, after);
+  #namespaceChanged(before: NamespaceState | undefined, after: NamespaceState | undefined): void {
     const reaches = (spec: AccessGrantSpec, facts: NamespaceFacts | undefined): boolean =>
       facts !== undefined && isGrantFor(spec, facts);
     const affected = [...this.#grants].filter(([, { spec }]) => reaches(spec, before) !== reaches(spec, after));
     for (const [grant] of affected) this.#deps.onReach(grant);
-    if (affected.length > 0) this.#tell([name]);
+    const name = after?.name ?? before?.name;
+    if (name !== undefined && affected.length > 0) this.#tell([name]);
   }
 
   /** The namespaces that a spec is for: those that exist, and those that it names. */
@@ -143,7 +103,7 @@ export class GrantIndex {
   }
 
   #matching(spec: AccessGrantSpec): string[] {
-    return [...this.#namespaces.values()].filter((facts) => isGrantFor(spec, facts)).map(({ name }) => name);
+    return [...this.#deps.namespaces.all()].filter((facts) => isGrantFor(spec, facts)).map(({ name }) => name);
   }
 
   #tell(namespaces: readonly string[]): void {

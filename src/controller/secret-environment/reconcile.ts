@@ -4,7 +4,7 @@ import type { ResourceAccess } from '../../services/resource-access.ts';
 import type { EnsuredEnvironment, ResourceEnvironments } from '../../services/resource-environments.ts';
 import { FollowedIds } from '../followed-ids.ts';
 import type { SecretEnvironment } from '../generated/secret-environment.ts';
-import type { Round } from '../kind-controller.ts';
+import type { Round } from '../kind-rules.ts';
 import type { Outcome } from '../outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
 import { type MadeEnvironment, judgeConflict, judgeEnsured } from './judge.ts';

@@ -7,7 +7,7 @@ import { type ResourceKind, deleteResource } from '../../kube/custom-resources.t
 import { retryAfter } from '../failure.ts';
 import { FollowedIds } from '../followed-ids.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
-import type { Round } from '../kind-controller.ts';
+import type { Round } from '../kind-rules.ts';
 import type { KindContext } from '../managed-kind.ts';
 import { type Outcome, failureOutcome } from '../outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';

@@ -7,6 +7,7 @@ import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { watchLabelledSecrets } from '../labelled-secrets.ts';
 import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
+import { untilNamespaceEnded } from '../namespaces.ts';
 import type { ServiceTokens } from '../service-token/controller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import type { SnapshotReferences } from '../snapshot-schedule/references.ts';
@@ -64,7 +65,8 @@ class SecretSyncController implements ManagedKind {
     this.#queue = new WorkQueue({
       clock,
       logger,
-      process: async (key) => await this.#reconciler.reconcile(key),
+      // What is in a namespace that ends goes with it: nothing is written or made there any more.
+      process: async (key) => (this.#isEnding(key) ? untilNamespaceEnded : await this.#reconciler.reconcile(key)),
       onInactive: (key) => {
         this.#waker.afterReconcile(key);
         this.#rollouts.afterReconcile(key);
@@ -181,6 +183,10 @@ class SecretSyncController implements ManagedKind {
     void serviceTokens.synced.then(() => this.#waker.serviceTokensListed());
   }
 
+  #isEnding(key: string): boolean {
+    return this.#deps.context.namespaces.isEnding(parseObjectKey(key).namespace);
+  }
+
   #createReconciler(
     parts: Pick<ReconcilerDeps, 'memories' | 'follow' | 'watchedSync' | 'tokens'>,
   ): SecretSyncReconciler {
@@ -210,7 +216,7 @@ class SecretSyncController implements ManagedKind {
       clock,
       logger,
       isAllowed: this.#deps.rolloutsAllowed,
-      current: (key) => memories.find(key)?.resource.current(watchedSync(key)),
+      current: (key) => (this.#isEnding(key) ? undefined : memories.find(key)?.resource.current(watchedSync(key))),
       tell: async (key) => {
         if (this.#queue.isActive(key)) return 'busy';
         const next = await this.#reconciler.retell(key);

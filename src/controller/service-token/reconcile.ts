@@ -10,7 +10,7 @@ import { retryAfter } from '../failure.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import type { FollowedIds } from '../followed-ids.ts';
 import type { GrantIndex } from '../grants/grant-index.ts';
-import type { Round } from '../kind-controller.ts';
+import type { Round } from '../kind-rules.ts';
 import { type Outcome, failureOutcome } from '../outcome.ts';
 import { callerOf } from '../resource-caller.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';

@@ -5,7 +5,7 @@ import type { ResourcePlan, ResourceRestoreInput, ResourceRestores } from '../..
 import { objectKey } from '../../kube/objects.ts';
 import { FollowedIds } from '../followed-ids.ts';
 import type { SnapshotRestore } from '../generated/snapshot-restore.ts';
-import type { Round } from '../kind-controller.ts';
+import type { Round } from '../kind-rules.ts';
 import type { Outcome } from '../outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';

@@ -10,7 +10,7 @@ import { CronFault, type CronSchedule, parseCron } from '../../lib/cron-schedule
 import { FollowedIds } from '../followed-ids.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../generated/snapshot-schedule.ts';
-import type { Round } from '../kind-controller.ts';
+import type { Round } from '../kind-rules.ts';
 import type { KindContext } from '../managed-kind.ts';
 import { type Outcome, failureOutcome } from '../outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
