@@ -11,6 +11,8 @@ export function fits(call: Pick<ApiCall, 'path' | 'query'>, objectPath: string, 
 }
 
 function isInside(collectionPath: string, objectPath: string): boolean {
-  if (collectionPath.includes('/namespaces/')) return objectPath.startsWith(`${collectionPath}/`);
+  if (/\/namespaces(\/|$)/.test(collectionPath)) {
+    return objectPath.slice(0, objectPath.lastIndexOf('/')) === collectionPath;
+  }
   return objectPath.includes(`/${collectionPath.split('/').at(-1)}/`);
 }

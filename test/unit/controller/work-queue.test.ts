@@ -19,11 +19,12 @@ beforeEach(() => {
 });
 
 /** A queue whose work lasts until the test ends it. */
-function openQueue({ workers = 2 } = {}): WorkQueue {
+function openQueue({ workers = 2, urgent = new Set<string>() } = {}): WorkQueue {
   const queue = new WorkQueue({
     clock,
     logger: createLogger('silent'),
     workers,
+    isUrgent: (key) => urgent.has(key),
     backoff: { initialMs: 100, maxMs: 1000, random: () => 0.5 },
     process: async (key) => {
       if (finish.has(key)) throw new Error('two at the same time');
@@ -235,6 +236,40 @@ test('a forgotten key has no place, no timer and no failures any more', async ()
   queue.forget('a');
   await end('a', { kind: 'retry' });
   expect(clock.pending).toEqual([75]);
+});
+
+describe('a key that is urgent', () => {
+  test('goes before those that wait, and in the order of its like', async () => {
+    const queue = openQueue({ workers: 1, urgent: new Set(['b', 'c']) });
+    for (const key of ['active', 'a', 'b', 'c']) queue.add(key);
+    expect(queue.length).toBe(3);
+    for (const key of ['active', 'b', 'c', 'a']) await end(key);
+    expect(began).toEqual(['active', 'b', 'c', 'a']);
+  });
+
+  test('waits once, where it became urgent while it waited or was worked on, and where it is so no more', async () => {
+    const urgent = new Set<string>();
+    const queue = openQueue({ workers: 1, urgent });
+    for (const key of ['active', 'a', 'b']) queue.add(key);
+    for (const key of ['active', 'b']) urgent.add(key);
+    for (const key of ['active', 'b']) queue.add(key);
+    urgent.delete('b');
+    queue.add('b');
+    expect(queue.length).toBe(2);
+    for (const key of ['active', 'b', 'active', 'a']) await end(key);
+    expect(began).toEqual(['active', 'b', 'active', 'a']);
+  });
+
+  test('can be forgotten, and is dropped by a stop', async () => {
+    const queue = openQueue({ workers: 1, urgent: new Set(['b', 'c']) });
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    queue.forget('b');
+    const stopped = queue.stop(5000);
+    await end('a');
+    await stopped;
+    expect(began).toEqual(['a']);
+    expect(queue.length).toBe(0);
+  });
 });
 
 describe('a stop', () => {
