@@ -284,6 +284,6 @@ function strandedMessage(plural: string, namespace: string): string {
   return (
     `the rights in namespace ${namespace} went with it before its ${plural} were let go: what they owned is undone, but ` +
     `their finalizer holds the namespace until an admin runs \`kubectl get ${plural} --namespace ${namespace} --output name | ` +
-    `xargs --max-args=1 kubectl patch --namespace ${namespace} --type=merge --patch '{"metadata":{"finalizers":null}}'\``
+    `xargs -n 1 kubectl patch --namespace ${namespace} --type=merge --patch '{"metadata":{"finalizers":null}}'\``
   );
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
-import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
+import { fillNamespace, snapshotsIn } from '../support/filled-namespace.ts';
 import { waitByKubectl } from '../support/kubectl.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
@@ -33,10 +33,6 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
-
-function snapshotsIn({ namespace }: TokenSite): ResourceSite<SecretSnapshot> {
-  return new ResourceSite({ kube: stack.kube, kind: 'SecretSnapshot', plural: 'secretsnapshots', namespace });
-}
 
 describe('two ServiceTokens for one Secret', () => {
   test('are not mixed: one has it, the other one says whose it is, and takes over when that is gone', async () => {
@@ -72,7 +68,7 @@ describe('an environment that is purged and made anew under the same slugs', () 
   test('is another one: the token stays dead until its ServiceToken is made anew, and the snapshot stays gone', async () => {
     const site = await TokenSite.make(stack, both);
     const { organization, project, name } = site.environment.ref;
-    const snapshots = snapshotsIn(site);
+    const snapshots = snapshotsIn(stack, site);
     await site.create();
     const before = await site.waitForSerial(1);
     await snapshots.create({ source: { environmentRef: site.environment.ref } }, 'old');
@@ -117,7 +113,7 @@ describe('kubectl wait --for=condition=Ready', () => {
       'timed out waiting for the condition',
     );
     await site.grant();
-    await snapshotsIn(site).create({ source: { environmentRef: environment.ref } }, 'taken');
+    await snapshotsIn(stack, site).create({ source: { environmentRef: environment.ref } }, 'taken');
     const environments = new ResourceSite<SecretEnvironment>({
       kube,
       kind: 'SecretEnvironment',
@@ -140,45 +136,10 @@ describe('kubectl wait --for=condition=Ready', () => {
   }, 120_000);
 });
 
-/** A ServiceToken, a SecretSnapshot and a SecretSync with a token of its own, each of which owns something. */
-async function fill(site: TokenSite): Promise<void> {
-  const { namespace, environment } = site;
-  const source = { environmentRef: environment.ref };
-  await site.create();
-  await snapshotsIn(site).create({ source, deletionPolicy: 'Delete' }, 'taken');
-  const syncs = new ResourceSite<SecretSync>({
-    kube: stack.kube,
-    kind: 'SecretSync',
-    plural: 'secretsyncs',
-    namespace,
-  });
-  await syncs.create({ ...source, target: { deletionPolicy: 'Delete' } }, 'app');
-  await site.waitForSerial(1);
-  await snapshotsIn(site).waitForReason('taken', 'Taken');
-  await syncs.waitForReason('app', 'Synced');
-}
-
-/** The tokens of a site, that of its SecretSync too, and how many snapshots its environment has. */
-async function ownedBy(
-  site: TokenSite,
-): Promise<{ tokens: string[]; answers: () => Promise<number[]>; snapshots: () => Promise<number> }> {
-  const tokens = [await site.value(), await site.value('app-token')];
-  const { organization, project, name } = site.environment.ref;
-  return {
-    tokens,
-    answers: () => Promise.all(tokens.map((token) => site.answer(token))),
-    snapshots: async () => {
-      const path = `/snapshots/${organization}/${project}/${name}`;
-      return (await stack.admin.call<{ snapshots: unknown[] }>('GET', path)).snapshots.length;
-    },
-  };
-}
-
 describe('a namespace that is deleted', () => {
   test('goes with all that is in it, and takes its tokens and its snapshot along', async () => {
     const site = await TokenSite.make(stack, both);
-    await fill(site);
-    const { answers, snapshots } = await ownedBy(site);
+    const { answers, snapshots } = await fillNamespace(stack, site);
     expect([await answers(), await snapshots()]).toEqual([[200, 200], 1]);
     await site.deleteNamespace(patient);
     expect([await answers(), await snapshots()]).toEqual([[401, 401], 0]);
@@ -186,8 +147,7 @@ describe('a namespace that is deleted', () => {
 
   test('waits while the database is away, says for what, and then goes', async () => {
     const site = await TokenSite.make(stack, both);
-    await fill(site);
-    const { answers, snapshots } = await ownedBy(site);
+    const { answers, snapshots } = await fillNamespace(stack, site);
     database.refuse();
     database.kill();
     const gone = site.deleteNamespace({ timeoutMs: 90_000 });
@@ -213,7 +173,7 @@ describe('a namespace that is deleted', () => {
 describe('a resource whose database is gone for good', () => {
   test('is held with advice when it is deleted, and let go by force', async () => {
     const site = await TokenSite.make(stack, both);
-    const snapshots = snapshotsIn(site);
+    const snapshots = snapshotsIn(stack, site);
     await site.create();
     await site.waitForSerial(1);
     await snapshots.create({ source: { environmentRef: site.environment.ref }, deletionPolicy: 'Delete' }, 'taken');
