@@ -17,14 +17,16 @@ export interface WorkQueueDeps {
   readonly process: (key: string) => Promise<Next>;
   /** Called in the moment in which a key ceases to be active. */
   readonly onInactive?: (key: string) => void;
-  /** Whether a key goes before all others that wait; default: none does. */
+  /** Whether a key goes before all others that wait, and need not wait for their workers; default: none does. */
   readonly isUrgent?: (key: string) => boolean;
-  /** How many keys are worked on at once; default 8. */
+  /** How many keys are worked on at once; default 8. With keys that are urgent, four times as many. */
   readonly workers?: number;
   readonly backoff?: BackoffOptions;
 }
 
 const defaultWorkers = 8;
+// What is urgent waits for the database and the API server for the most part.
+const urgentFactor = 4;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
 
 /**
@@ -130,12 +132,15 @@ export class WorkQueue {
   }
 
   #pump(): void {
-    for (const keys of [this.#urgent, this.#waiting]) {
-      for (const key of keys) {
-        if (this.#state !== 'started' || this.#active.size >= this.#workers) return;
-        keys.delete(key);
-        void this.#work(key);
-      }
+    this.#begin(this.#urgent, this.#workers * urgentFactor);
+    this.#begin(this.#waiting, this.#workers);
+  }
+
+  #begin(keys: Set<string>, workers: number): void {
+    for (const key of keys) {
+      if (this.#state !== 'started' || this.#active.size >= workers) return;
+      keys.delete(key);
+      void this.#work(key);
     }
   }
 

@@ -241,29 +241,49 @@ test('a forgotten key has no place, no timer and no failures any more', async ()
 describe('a key that is urgent', () => {
   test('goes before those that wait, and in the order of its like', async () => {
     const queue = openQueue({ workers: 1, urgent: new Set(['b', 'c']) });
-    for (const key of ['active', 'a', 'b', 'c']) queue.add(key);
+    queue.pause();
+    for (const key of ['a', 'b', 'c']) queue.add(key);
     expect(queue.length).toBe(3);
-    for (const key of ['active', 'b', 'c', 'a']) await end(key);
-    expect(began).toEqual(['active', 'b', 'c', 'a']);
+    queue.start();
+    for (const key of ['b', 'c', 'a']) await end(key);
+    expect(began).toEqual(['b', 'c', 'a']);
+  });
+
+  test('does not wait for a worker, but for one of four times as many', async () => {
+    const urgent = ['b', 'c', 'd', 'e'];
+    const queue = openQueue({ workers: 1, urgent: new Set(urgent) });
+    for (const key of ['a', ...urgent]) queue.add(key);
+    expect(began).toEqual(['a', 'b', 'c', 'd']);
+    await end('a');
+    expect(mostAtOnce).toBe(4);
+    expect(began).toHaveLength(5);
   });
 
   test('waits once, where it became urgent while it waited or was worked on, and where it is so no more', async () => {
     const urgent = new Set<string>();
     const queue = openQueue({ workers: 1, urgent });
-    for (const key of ['active', 'a', 'b']) queue.add(key);
+    queue.add('active');
+    queue.pause();
+    for (const key of ['a', 'b']) queue.add(key);
     for (const key of ['active', 'b']) urgent.add(key);
     for (const key of ['active', 'b']) queue.add(key);
     urgent.delete('b');
     queue.add('b');
     expect(queue.length).toBe(2);
-    for (const key of ['active', 'b', 'active', 'a']) await end(key);
+    await end('active');
+    queue.start();
+    expect(began).toEqual(['active', 'b', 'active']);
+    for (const key of ['b', 'active', 'a']) await end(key);
     expect(began).toEqual(['active', 'b', 'active', 'a']);
   });
 
   test('can be forgotten, and is dropped by a stop', async () => {
     const queue = openQueue({ workers: 1, urgent: new Set(['b', 'c']) });
-    for (const key of ['a', 'b', 'c']) queue.add(key);
+    queue.add('a');
+    queue.pause();
+    for (const key of ['b', 'c']) queue.add(key);
     queue.forget('b');
+    expect(queue.length).toBe(1);
     const stopped = queue.stop(5000);
     await end('a');
     await stopped;
