@@ -19,12 +19,11 @@ beforeEach(() => {
 });
 
 /** A queue whose work lasts until the test ends it. */
-function openQueue({ workers = 2, urgent = new Set<string>() } = {}): WorkQueue {
+function openQueue({ workers = 2 } = {}): WorkQueue {
   const queue = new WorkQueue({
     clock,
     logger: createLogger('silent'),
     workers,
-    isUrgent: (key) => urgent.has(key),
     backoff: { initialMs: 100, maxMs: 1000, random: () => 0.5 },
     process: async (key) => {
       if (finish.has(key)) throw new Error('two at the same time');
@@ -236,60 +235,6 @@ test('a forgotten key has no place, no timer and no failures any more', async ()
   queue.forget('a');
   await end('a', { kind: 'retry' });
   expect(clock.pending).toEqual([75]);
-});
-
-describe('a key that is urgent', () => {
-  test('goes before those that wait, and in the order of its like', async () => {
-    const queue = openQueue({ workers: 1, urgent: new Set(['b', 'c']) });
-    queue.pause();
-    for (const key of ['a', 'b', 'c']) queue.add(key);
-    expect(queue.length).toBe(3);
-    queue.start();
-    for (const key of ['b', 'c', 'a']) await end(key);
-    expect(began).toEqual(['b', 'c', 'a']);
-  });
-
-  test('does not wait for a worker, but for one of four times as many', async () => {
-    const urgent = ['b', 'c', 'd', 'e'];
-    const queue = openQueue({ workers: 1, urgent: new Set(urgent) });
-    for (const key of ['a', ...urgent]) queue.add(key);
-    expect(began).toEqual(['a', 'b', 'c', 'd']);
-    await end('a');
-    expect(mostAtOnce).toBe(4);
-    expect(began).toHaveLength(5);
-  });
-
-  test('waits once, where it became urgent while it waited or was worked on, and where it is so no more', async () => {
-    const urgent = new Set<string>();
-    const queue = openQueue({ workers: 1, urgent });
-    queue.add('active');
-    queue.pause();
-    for (const key of ['a', 'b']) queue.add(key);
-    for (const key of ['active', 'b']) urgent.add(key);
-    for (const key of ['active', 'b']) queue.add(key);
-    urgent.delete('b');
-    queue.add('b');
-    expect(queue.length).toBe(2);
-    await end('active');
-    queue.start();
-    expect(began).toEqual(['active', 'b', 'active']);
-    for (const key of ['b', 'active', 'a']) await end(key);
-    expect(began).toEqual(['active', 'b', 'active', 'a']);
-  });
-
-  test('can be forgotten, and is dropped by a stop', async () => {
-    const queue = openQueue({ workers: 1, urgent: new Set(['b', 'c']) });
-    queue.add('a');
-    queue.pause();
-    for (const key of ['b', 'c']) queue.add(key);
-    queue.forget('b');
-    expect(queue.length).toBe(1);
-    const stopped = queue.stop(5000);
-    await end('a');
-    await stopped;
-    expect(began).toEqual(['a']);
-    expect(queue.length).toBe(0);
-  });
 });
 
 describe('a stop', () => {
