@@ -178,9 +178,9 @@ test('a controller that starts while a namespace ends lets go of what is there, 
 });
 
 test('of many resources, those of the namespace that ends go first', async () => {
+  for (let number = 0; number < 30; number += 1) put('other', `other-${number}`);
   put('ending');
   await start();
-  for (let number = 0; number < 30; number += 1) put('other', `other-${number}`);
   await settled();
   done.splice(0);
   controller.pause();
