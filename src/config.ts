@@ -17,15 +17,21 @@ export type ServerRole = (typeof serverRoles)[number];
 export const taskNames = ['migrate', 'init', 'pre-delete', 'smoke-test'] as const;
 export type TaskName = (typeof taskNames)[number];
 
-/** What `migrate` needs. */
-export interface MigrateConfig {
+/** Where the database is. */
+export interface DatabaseConfig {
   readonly logLevel: LogLevel;
   readonly databaseUrl: Plaintext;
   /** The same database without a pooler between: for locks and LISTEN. */
   readonly databaseDirectUrl: Plaintext;
 }
 
-export interface ServerConfig extends MigrateConfig {
+/** What `migrate` needs. */
+export interface MigrateConfig extends DatabaseConfig {
+  /** How long it waits for a database that does not answer yet. */
+  readonly databaseWaitMs: number;
+}
+
+export interface ServerConfig extends DatabaseConfig {
   readonly role: ServerRole;
   readonly rootKeys: RootKeys;
   /** The address to listen on; undefined for all interfaces. */
@@ -66,8 +72,9 @@ export interface ControllerConfig {
 export function loadMigrateConfig(source: ConfigSource = processSource()): MigrateConfig {
   const reader = new EnvironmentReader(source);
   const { databaseUrl, databaseDirectUrl, logLevel } = readDatabase(reader);
+  const databaseWaitMs = reader.optional('DATABASE_WAIT', databaseWait) ?? 0;
   if (databaseUrl === undefined || reader.faults.length > 0) throw new ConfigError(reader.faults);
-  return { logLevel, databaseUrl, databaseDirectUrl: databaseDirectUrl ?? databaseUrl };
+  return { logLevel, databaseUrl, databaseDirectUrl: databaseDirectUrl ?? databaseUrl, databaseWaitMs };
 }
 
 /** @throws ConfigError with every fault. */
@@ -225,6 +232,11 @@ function countPerMinute(text: string): number | Fault {
 export function shutdownDelay(text: string): number | Fault {
   const delayMs = parseDurationMs(text);
   return delayMs !== undefined && delayMs <= 60_000 ? delayMs : new Fault('must be a duration from 0s to 60s');
+}
+
+function databaseWait(text: string): number | Fault {
+  const waitMs = parseDurationMs(text);
+  return waitMs !== undefined && waitMs <= 600_000 ? waitMs : new Fault('must be a duration from 0s to 10m');
 }
 
 /** An e-mail address. */

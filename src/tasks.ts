@@ -22,11 +22,11 @@ export interface Task {
 /** Reads the configuration of each; throws ConfigError. */
 export const tasks: Readonly<Record<TaskName, () => Task>> = {
   migrate() {
-    const { logLevel, databaseDirectUrl } = loadMigrateConfig();
+    const { logLevel, databaseDirectUrl, databaseWaitMs } = loadMigrateConfig();
     return {
       logLevel,
       async run(logger) {
-        const applied = await migrate({ url: databaseDirectUrl.reveal(), logger });
+        const applied = await migrate({ url: databaseDirectUrl.reveal(), logger, waitMs: databaseWaitMs });
         logger.info({ applied: applied.length }, 'the database has the schema of this release');
       },
     };

@@ -3,10 +3,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Logger } from '../lib/logger.ts';
 import { isOlderRelease, ownRelease } from '../lib/release.ts';
+import { connectPatiently } from './connect.ts';
 import type { Database } from './database.ts';
 import { sqlState, storeError } from './prisma-errors.ts';
 
@@ -20,6 +21,8 @@ export interface MigrateOptions {
   readonly release?: string;
   /** How long a migration may wait for the locks of others; 5 minutes unless told. */
   readonly lockPatienceMs?: number;
+  /** How long to wait for a database that does not answer yet; not at all unless told. */
+  readonly waitMs?: number;
 }
 
 interface Migration {
@@ -70,17 +73,11 @@ const selectHistory =
  * internal naming the migration that failed, of which nothing is left.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { url, logger, directory = ownDirectory, release = ownRelease() } = options;
+  const { url, logger, directory = ownDirectory, release = ownRelease(), waitMs = 0 } = options;
   const migrations = await readMigrations(directory);
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'keyframe-migrate',
-    connectionTimeoutMillis: 5_000,
-  });
-  // What breaks the connection fails the statement under way as well.
-  client.on('error', () => {});
+  let client: pg.Client | undefined;
   try {
-    await client.connect();
+    client = await connectPatiently({ url, logger, waitMs });
     await client.query(`SET lock_timeout = '${lockWait}'`);
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     await client.query('RESET lock_timeout');
@@ -98,7 +95,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   } catch (error) {
     throw storeError(error);
   } finally {
-    await client.end().catch(() => {});
+    await client?.end().catch(() => {});
   }
 }
 

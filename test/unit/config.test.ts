@@ -130,6 +130,13 @@ describe('a complete environment', () => {
   test('needs no root key to migrate', () => {
     const config = loadMigrateConfig(source({ KEYFRAME_DATABASE_URL: databaseUrl }));
     expect(config.databaseDirectUrl.reveal()).toBe(databaseUrl);
+    expect(config.databaseWaitMs).toBe(0);
+    const waiting = (text: string): ConfigSource =>
+      source({ KEYFRAME_DATABASE_URL: databaseUrl, KEYFRAME_DATABASE_WAIT: text });
+    expect(loadMigrateConfig(waiting('10m')).databaseWaitMs).toBe(600_000);
+    expect(faultsOf(() => loadMigrateConfig(waiting('601s')))).toEqual([
+      'KEYFRAME_DATABASE_WAIT: must be a duration from 0s to 10m',
+    ]);
     expect(faultsOf(() => loadMigrateConfig(source({})))).toEqual([
       'KEYFRAME_DATABASE_URL: is required (or KEYFRAME_DATABASE_URL_FILE)',
     ]);

@@ -7,7 +7,10 @@
 - { name: KEYFRAME_DATABASE_DIRECT_URL_FILE, value: /etc/keyframe/database/{{ $values.database.directKey }} }
 {{- end }}
 - { name: KEYFRAME_LOG_LEVEL, value: {{ $values.logLevel }} }
-{{- if ne .role "migrate" }}
+{{- if eq .role "migrate" }}
+# PostgreSQL may be starting beside it.
+- { name: KEYFRAME_DATABASE_WAIT, value: 60s }
+{{- else }}
 - { name: KEYFRAME_ROOT_KEY_FILE, value: /etc/keyframe/root-key/{{ $values.rootKey.key }} }
 - { name: KEYFRAME_SHUTDOWN_DELAY, value: {{ $values.shutdownDelay }} }
 {{- if ne .role "controller" }}

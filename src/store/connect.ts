@@ -1,0 +1,53 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { errorFields, type Logger } from '../lib/logger.ts';
+
+export interface ConnectOptions {
+  readonly url: string;
+  readonly logger: Logger;
+  /** How long to try again where nothing answers, or PostgreSQL says that it is starting; 0 for one try. */
+  readonly waitMs: number;
+}
+
+const pauseMs = 500;
+const cannotConnectNow = '57P03';
+
+/**
+ * Connects one client, whose own errors are for whoever runs a statement by it. A refusal of PostgreSQL, such as that of a
+ * password, is final. Throws what pg throws.
+ */
+export async function connectPatiently(options: ConnectOptions): Promise<pg.Client> {
+  const untilMs = performance.now() + options.waitMs;
+  let isTold = false;
+  for (;;) {
+    try {
+      return await connect(options.url);
+    } catch (error) {
+      if (!mayAnswerLater(error) || performance.now() + pauseMs >= untilMs) throw error;
+      if (!isTold) options.logger.info(errorFields(error), 'the database does not answer yet: waiting for it');
+      isTold = true;
+      await pause(pauseMs);
+    }
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'keyframe-migrate',
+    connectionTimeoutMillis: 5_000,
+  });
+  // What breaks the connection fails the statement under way as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+}
+
+function mayAnswerLater(error: unknown): boolean {
+  return !(error instanceof pg.DatabaseError) || error.code === cannotConnectNow;
+}
