@@ -32,6 +32,8 @@ let snapshot: { readonly id: string };
 let releaseDigest: string | undefined;
 let releaseId: string;
 let restore: { readonly key: string; readonly body: object; readonly answer: object };
+// Of a SnapshotRestore that was carried out.
+let applied: object;
 let revokedBefore: ServiceToken;
 let revokedAfter: ServiceToken;
 let ofMachine: ServiceToken;
@@ -73,6 +75,7 @@ async function liveAndDie(doomed: AsyncDisposableStack): Promise<void> {
   const body = { snapshotId: snapshot.id, backup: true };
   const key = randomUUID();
   restore = { key, body, answer: await restored(stack.admin, key, body) };
+  applied = await site.restore();
   await waitForValues(site, 'survivor', atDump);
   await site.tokens.waitForReason('ci', 'Issued');
   ofMachine = await environment.createToken();
@@ -188,6 +191,15 @@ describe('after «recovered», with the root key and a new cluster', () => {
     expect(status).toMatchObject({ snapshotId: releaseId, digest: releaseDigest, revision: 1 });
     const nightly = await site.snapshots.waitForReason('nightly', 'Taken', patient);
     expect(nightly.status?.revision).toBeGreaterThan(1);
+  });
+
+  test('a SnapshotRestore that was carried out before is not carried out again by the same manifest', async () => {
+    const known = await everythingOf(stack.admin, environment.ref);
+    await site.restores.create(applied, 'back');
+    const { status } = await site.restores.waitForReason('back', 'PlanOutdated', patient);
+    expect(status?.planHash).not.toBe((applied as { planHash: string }).planHash);
+    expect(status?.result).toBeUndefined();
+    expect(await everythingOf(stack.admin, environment.ref)).toEqual(known);
   });
 
   test('SecretSyncs that are pinned to a snapshot or a revision hold what they held', async () => {

@@ -2,6 +2,7 @@ import type { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
+import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
 import type { ApiClient, EnvironmentRef } from './api-client.ts';
 import { ResourceSite } from './resource-site.ts';
@@ -12,6 +13,7 @@ export class DisasterSite {
   readonly syncs: ResourceSite<SecretSync>;
   readonly snapshots: ResourceSite<SecretSnapshot>;
   readonly tokens: ResourceSite<ServiceToken>;
+  readonly restores: ResourceSite<SnapshotRestore>;
   readonly environments: ResourceSite<SecretEnvironment>;
   readonly #kube: KubeHttp;
   readonly #namespace: string;
@@ -22,6 +24,7 @@ export class DisasterSite {
     this.syncs = new ResourceSite({ kube, namespace, kind: 'SecretSync', plural: 'secretsyncs' });
     this.snapshots = new ResourceSite({ kube, namespace, kind: 'SecretSnapshot', plural: 'secretsnapshots' });
     this.tokens = new ResourceSite({ kube, namespace, kind: 'ServiceToken', plural: 'servicetokens' });
+    this.restores = new ResourceSite({ kube, namespace, kind: 'SnapshotRestore', plural: 'snapshotrestores' });
     this.environments = new ResourceSite({ kube, kind: 'SecretEnvironment', plural: 'secretenvironments' });
   }
 
@@ -33,7 +36,7 @@ export class DisasterSite {
     const { organization, project, name } = environmentRef;
     const rule = { organization, project, environments: [name], permission: 'ReadWrite' };
     const grants = new ResourceSite({ kube: this.#kube, kind: 'AccessGrant', plural: 'accessgrants' });
-    const rules = [{ ...rule, kinds: ['ServiceToken', 'SecretSnapshot'] }];
+    const rules = [{ ...rule, kinds: ['ServiceToken', 'SecretSnapshot', 'SnapshotRestore'] }];
     await grants.create({ namespaces: [this.#namespace], rules }, 'team');
     await this.environments.create({ environmentRef }, 'production');
     await this.tokens.create({ scope: 'Environment', organization, project, environment: name }, 'ci');
@@ -43,6 +46,17 @@ export class DisasterSite {
     await this.syncs.create({ environmentRef }, 'survivor');
     await this.syncs.create({ environmentRef, snapshotRef: { name: 'release' } }, 'pinned');
     await this.syncs.create({ environmentRef, revision: 1 }, 'first');
+  }
+
+  /** Plans a restore from `release` and has it carried out; answers the spec that the repository then holds. */
+  async restore(): Promise<object> {
+    const spec = { snapshotRef: { name: 'release' } };
+    await this.restores.create(spec, 'back');
+    const { status } = await this.restores.waitForReason('back', 'Planned');
+    const approval = { mode: 'Apply', planHash: status?.planHash };
+    await this.restores.patch('back', { spec: approval });
+    await this.restores.waitForReason('back', 'Complete');
+    return { ...spec, ...approval };
   }
 
   /** A Secret of the namespace, which must be there. */
