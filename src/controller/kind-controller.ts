@@ -66,6 +66,7 @@ export class KindController<T extends Resource> implements ManagedKind {
       clock,
       logger,
       namespaces: isNamespaced ? watchNamespaces : [],
+      isGone: (name) => namespaces.isGone(name),
       source: (namespace) => ({ path: collectionPath(kind, namespace) }),
       handler: { onUpsert: (resource) => this.#seen(resource), onDelete: (resource) => this.#gone(resource) },
       onFailure: onWatchFailure,

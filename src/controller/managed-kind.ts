@@ -52,7 +52,10 @@ export interface KindContext {
   /** Empty for all namespaces. Kinds of the cluster's are watched whatever it says. */
   readonly watchNamespaces: readonly string[];
   /** All of the cluster's; they are listed before any kind works. */
-  readonly namespaces: Pick<Namespaces, 'watch' | 'find' | 'all' | 'isEnding' | 'onChange' | 'onEnding' | 'clusterUid'>;
+  readonly namespaces: Pick<
+    Namespaces,
+    'watch' | 'find' | 'all' | 'isEnding' | 'isGone' | 'onChange' | 'onEnding' | 'clusterUid'
+  >;
   /** To be told of each list and watch of a custom resource that failed. */
   readonly onWatchFailure: (kind: FailureKind) => void;
   /** To be told when a watch is well again after the API server was not: what failed meanwhile is tried again. */

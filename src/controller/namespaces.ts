@@ -79,6 +79,12 @@ export class Namespaces {
     return this.#states.get(name)?.isEnding ?? false;
   }
 
+  /** Whether one is known to be gone or going: not before all were listed. */
+  isGone(name: string): boolean {
+    if (!this.#group.isSynced) return false;
+    return this.#states.get(name)?.isEnding ?? true;
+  }
+
   onChange(listener: NamespaceListener): void {
     this.#listeners.push(listener);
   }

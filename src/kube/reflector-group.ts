@@ -1,3 +1,4 @@
+import { isApiStatus } from './api-error.ts';
 import { type KubeObject, parseObjectKey } from './objects.ts';
 import { Reflector, type ReflectorDeps, type ReflectorSource } from './reflector.ts';
 
@@ -6,6 +7,8 @@ export interface ReflectorGroupDeps<T extends KubeObject> extends Omit<Reflector
   readonly namespaces: readonly string[];
   /** The source for one namespace, or for the whole cluster. */
   readonly source: (namespace: string | undefined) => ReflectorSource;
+  /** Whether a namespace is known to be gone or going. The rights in it go with it, so being refused its list hinders nothing. */
+  readonly isGone?: (namespace: string) => boolean;
 }
 
 /** The reflectors of one kind of object in all watched namespaces, as if they were one. */
@@ -13,22 +16,35 @@ export class ReflectorGroup<T extends KubeObject> {
   /** By namespace; the empty name stands for the whole cluster. */
   readonly #byNamespace: ReadonlyMap<string, Reflector<T>>;
   readonly #all: readonly Reflector<T>[];
+  readonly #isGone: (namespace: string) => boolean;
+  readonly #synced = Promise.withResolvers<void>();
+  #isSynced = false;
 
-  constructor({ namespaces, source, ...deps }: ReflectorGroupDeps<T>) {
+  constructor({ namespaces, source, isGone = () => false, onFailure, ...rest }: ReflectorGroupDeps<T>) {
+    this.#isGone = isGone;
+    const deps: Omit<ReflectorDeps<T>, 'source'> = {
+      ...rest,
+      onFailure: (kind) => {
+        this.#look();
+        onFailure?.(kind);
+      },
+    };
     const scopes: readonly (string | undefined)[] = namespaces.length === 0 ? [undefined] : [...new Set(namespaces)];
     this.#byNamespace = new Map(
       scopes.map((scope) => [scope ?? '', new Reflector<T>({ ...deps, source: source(scope) })]),
     );
     this.#all = [...this.#byNamespace.values()];
+    for (const reflector of this.#all) void reflector.synced.then(() => this.#look());
   }
 
-  /** Resolves when every reflector has its first list. */
+  /** Resolves when every reflector has its first list, but for those of namespaces that are gone. */
   get synced(): Promise<void> {
-    return Promise.all(this.#all.map((reflector) => reflector.synced)).then(() => undefined);
+    return this.#synced.promise;
   }
 
   get isSynced(): boolean {
-    return this.#all.every((reflector) => reflector.isSynced);
+    this.#look();
+    return this.#isSynced;
   }
 
   /** The first fault of a reflector whose last try failed. */
@@ -47,6 +63,18 @@ export class ReflectorGroup<T extends KubeObject> {
 
   start(): void {
     for (const reflector of this.#all) reflector.start();
+  }
+
+  // Once for all: a namespace that is made again is seen when it can be listed, like any that is new.
+  #look(): void {
+    this.#isSynced ||= [...this.#byNamespace].every(
+      ([namespace, { isSynced, fault }]) => isSynced || (isApiStatus(fault, 403) && this.#mayBeGone(namespace)),
+    );
+    if (this.#isSynced) this.#synced.resolve();
+  }
+
+  #mayBeGone(namespace: string): boolean {
+    return namespace !== '' && this.#isGone(namespace);
   }
 
   async stop(): Promise<void> {

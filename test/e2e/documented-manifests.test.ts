@@ -133,11 +133,14 @@ function releasesOf(page: string): Release[] {
   ];
 }
 
+// What only a real installation or upgrade takes.
+const notForTemplates = ['--create-namespace', '--reset-then-reuse-values'];
+
 /** As helm would render it; `-f` names files of the page, and the chart is the checkout's. */
 async function render({ page, args }: Release): Promise<string> {
   writeValues(page);
   const own = args
-    .filter((word) => word !== '--create-namespace')
+    .filter((word) => !notForTemplates.includes(word))
     .map((word) => (/^charts\/keyframe$|\.tgz$/.test(word) ? chartFolder : word))
     .map((word, index, all) => (all[index - 1] === '-f' ? join(folder, word) : word));
   return await runHelm(['template', ...own]);

@@ -27,17 +27,19 @@ const account = 'keyframe-controller';
 let cluster: Cluster;
 let stack: Stack;
 let controller: ServerProcess;
+let options: Parameters<Stack['startController']>[0];
 
 beforeAll(async () => {
   cluster = await startOwnCluster(resources);
-  stack = await Stack.start(resources, { namespaces: 4, adminKubeconfig: cluster.kubeconfig });
+  stack = await Stack.start(resources, { namespaces: 5, adminKubeconfig: cluster.kubeconfig });
   const namespace = stack.takeNamespace();
   const watched = stack.namespaces.slice(1).join(',');
   await applyRights(namespace, watched);
   const kubeconfigFile = join(cluster.runFolder, 'chart.kubeconfig');
   const token = await requestToken(stack.kube, { namespace, name: account, seconds: 3600 });
   writeKubeconfigFor(kubeconfigFile, cluster.kubeconfig, { name: account, token });
-  controller = await stack.startController({ kubeconfigFile, env: { WATCH_NAMESPACES: watched } });
+  options = { kubeconfigFile, env: { WATCH_NAMESPACES: watched } };
+  controller = await stack.startController(options);
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
@@ -104,6 +106,14 @@ test('that comes after the end of the rights ends the tokens and the snapshot to
   const isGone = async (): Promise<boolean> => (await site.namespaceObject()) === undefined;
   await waitFor('the namespace to be gone', isGone, soon);
 }, 120_000);
+
+test('leaves a controller that starts afterwards to serve the namespaces that there are', async () => {
+  await controller.stop();
+  const site = await TokenSite.make(stack, both);
+  controller = await stack.startController(options);
+  const { answers, snapshots } = await fillNamespace(stack, site);
+  expect([await answers(), await snapshots()]).toEqual([[200, 200], 1]);
+}, 60_000);
 
 /** The commands of docs/upgrade.md for a namespace that waits, as an admin runs them. */
 async function runDocumented(namespace: string): Promise<void> {

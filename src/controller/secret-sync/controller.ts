@@ -146,7 +146,8 @@ class SecretSyncController implements ManagedKind {
       kube: client,
       clock,
       logger,
-      watchNamespaces: namespaces,
+      watchNamespaces,
+      namespaces,
       onWatchFailure,
       onRecovered,
     } = this.#deps.context;
@@ -154,7 +155,8 @@ class SecretSyncController implements ManagedKind {
       client,
       clock,
       logger,
-      namespaces,
+      namespaces: watchNamespaces,
+      isGone: (name) => namespaces.isGone(name),
       source: (namespace) => ({ path: collectionPath(secretSyncKind, namespace) }),
       handler: {
         onUpsert: (sync) => this.#waker.syncChanged(sync),
