@@ -91,6 +91,19 @@ export const errorCatalogue = {
   },
   key_conflict: { status: null, title: 'Two keys would get one name', reason: 'KeyConflict', effect: 'stall' },
   value_not_base64: { status: null, title: 'Value is not base64', reason: 'NotBase64', effect: 'wait' },
+  template_invalid: { status: null, title: 'Template is wrong', reason: 'TemplateInvalid', effect: 'stall' },
+  template_key_missing: {
+    status: null,
+    title: 'Template refers to a key that is missing',
+    reason: 'TemplateKeyMissing',
+    effect: 'wait',
+  },
+  template_value_binary: {
+    status: null,
+    title: 'Template refers to a value that is not text',
+    reason: 'TemplateValueBinary',
+    effect: 'wait',
+  },
   source_replaced: {
     status: null,
     title: 'Another environment has taken the place of the one that was synced',

@@ -176,6 +176,19 @@ async function useController(): Promise<void> {
   await invalid.waitForReason('TypeUnmet');
   const undecodable = await makeSite('undecodable', { spec: { keys: { decodeBase64: ['*'] } } });
   await undecodable.waitForReason('NotBase64');
+  // Composed, it is where it may be; what cannot be composed tells names alone.
+  const composed = await makeSite('composed', { spec: { template: { data: { T: '<$(CANARY | base64 | json)>' } } } });
+  await composed.waitForReason('Synced');
+  const binary = `x${Buffer.from([0xff]).toString('latin1')}`;
+  const decoded = {
+    values: { ...values, RAW: Buffer.from(`${canary.value}${binary}`, 'latin1').toString('base64') },
+    spec: { keys: { decodeBase64: ['RAW'] }, template: { data: { T: '$(CANARY)$(RAW)' } } },
+  };
+  await (await makeSite('binary', decoded)).waitForReason('TemplateValueBinary');
+  const lacking = { spec: { template: { data: { T: '$(CANARY) $(MISSING)' } } } };
+  await (await makeSite('lacking', lacking)).waitForReason('TemplateKeyMissing');
+  const endless = { spec: { template: { data: { T: `$(CANARY${' | base64'.repeat(60)})` } } } };
+  await (await makeSite('endless', endless)).waitForReason('TooLarge');
   const quoting = {
     kind: 'Status',
     status: 'Failure',

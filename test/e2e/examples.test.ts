@@ -272,6 +272,21 @@ describe('«Keys in a Secret of somebody else»', () => {
   });
 });
 
+describe('«A value made of others»', () => {
+  test('nothing is composed while a part is missing, and the URL is there with it', async () => {
+    const heading = 'A value made of others';
+    await step(heading, 1);
+    expect(await secretOf('tickets', 'tickets')).toBeUndefined();
+    const { '.dockerconfigjson': credentials = '' } = (await valuesOf('tickets', 'registry')) ?? {};
+    expect(JSON.parse(credentials)).toEqual({
+      auths: { 'registry.example': { username: 'ci', password: 'say "friend"' } },
+    });
+    await step(heading, 2);
+    const DATABASE_URL = 'postgresql://tickets:hunter2@db.tickets.svc:5432/tickets';
+    expect(await valuesOf('tickets', 'tickets')).toEqual({ DB_USER: 'tickets', DB_PASSWORD: 'hunter2', DATABASE_URL });
+  });
+});
+
 describe('«Pods that are restarted»', () => {
   // Instead of a kubelet, the test sets pods ready while the reader waits.
   test('pods are restarted when the Secret has changed, and Converged waits for them', async () => {

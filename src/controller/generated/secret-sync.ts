@@ -123,6 +123,20 @@ export interface SecretSyncSpec {
     decodeBase64?: string[];
   };
   /**
+   * Values that are composed from those of the environment and added to them.
+   */
+  template?: {
+    /**
+     * Keys that the Secret gets beside those of the environment, each with its text. In it, "$(KEY)" stands for the value of a key, by the name that it has in the Secret; "$$(" for "$(" itself. Functions stand behind the key: "$(KEY | base64)"; "$(KEY | json)", a string of JSON with its quotes; "$(KEY | quote)", a word of a shell in single quotes; and "$(KEY | default "text")", a text for where the key is missing, which is an error otherwise. A template does not see what another one composes.
+     */
+    data: {
+      /**
+       * Text with references such as "$(KEY)".
+       */
+      [k: string]: string;
+    };
+  };
+  /**
    * The Secret to write, in this namespace.
    */
   target: {

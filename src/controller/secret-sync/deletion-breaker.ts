@@ -10,6 +10,8 @@ export interface KeyChange {
   readonly environmentKeys: ReadonlySet<string>;
   /** From which key of the environment a key of the Secret came, where the two differ. */
   readonly renamed: ReadonlyMap<string, string>;
+  /** Keys of the Secret that no key of the environment gave: only the spec takes them away. */
+  readonly composed: ReadonlySet<string>;
 }
 
 /** Keys that must not vanish without consent. */
@@ -31,9 +33,9 @@ const leastForShare = 3;
  * a number of keys or, as `50%`, a share of the Secret's keys; a share counts from three keys up.
  */
 export function blockedDeletion(change: KeyChange, limit: number | string): BlockedDeletion | undefined {
-  const { present, wanted, environmentKeys, renamed } = change;
+  const { present, wanted, environmentKeys, renamed, composed } = change;
   const keys = present
-    .filter((key) => !wanted.has(key) && !environmentKeys.has(renamed.get(key) ?? key))
+    .filter((key) => !wanted.has(key) && !composed.has(key) && !environmentKeys.has(renamed.get(key) ?? key))
     .toSorted((a, b) => (a < b ? -1 : 1));
   return keys.length > mostKeys(present.length, limit)
     ? { keys, of: present.length, digest: digestOf(keys) }

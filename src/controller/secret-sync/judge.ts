@@ -8,7 +8,7 @@ import { pinText } from './pin.ts';
 import { beingDeleted, deletionBlocked, notOwned, sourceReplaced, tooLarge, typeUnmet } from './refusals.ts';
 import { allowDeletionAnnotation, environmentPath } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
-import { type TargetRecord, renamedOf, sameRecord, sourceOf } from './target-record.ts';
+import { type TargetRecord, composedOf, renamedOf, sameRecord, sourceOf } from './target-record.ts';
 
 /** What was seen of the Secret that a SecretSync writes. */
 export type TargetFacts =
@@ -112,6 +112,7 @@ function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, source: Sourc
     wanted: new Set(source.names),
     environmentKeys: new Set(source.keys),
     renamed: renamedOf(target.record),
+    composed: composedOf(target.record),
   };
   const blocked = blockedDeletion(change, sync.spec.maxDeletedKeys);
   if (blocked === undefined || sync.metadata.annotations?.[allowDeletionAnnotation] === blocked.digest)

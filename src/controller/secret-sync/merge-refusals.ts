@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/domain-error.ts';
 import { ApiError, type ErrorCause } from '../../kube/api-error.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { MergeObstacle } from './merge-consent.ts';
-import { shortList } from './refusals.ts';
+import { shortList } from './short-list.ts';
 import { allowMergeAnnotation, targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
 

@@ -97,7 +97,7 @@ async function authenticateBySecret(
 
 /**
  * Reads an environment as the service token's principal, at the state and in the shape that the spec says. Throws
- * DomainError not_found, forbidden, key_conflict, value_not_base64 and what `readState` throws.
+ * DomainError not_found, forbidden, and what `readState` and `encodeSecretData` throw.
  */
 export async function readSource(
   deps: ReadDeps,
@@ -116,18 +116,18 @@ export async function readSource(
   const { environmentId } = access;
   const state = await readState(deps, { sync, memory, requestId, principal, access });
   const { revision, revisionId, secrets, destroyed = [] } = state;
-  const shape = { keys: sync.spec.keys, type: sync.spec.target.type };
+  const shape = { keys: sync.spec.keys, template: sync.spec.template, type: sync.spec.target.type };
   const data = encodeSecretData(deps.fingerprint, targetKeyOf(sync), secrets, shape);
-  const { chosen, bytes, unmetNeed, fingerprint } = data;
+  const { chosen, composed, bytes, unmetNeed, fingerprint } = data;
   const source: SourceFacts = {
     environmentId,
     revision,
     revisionId,
     keys: [...secrets, ...destroyed].map((secret) => secret.key),
-    names: chosen.map(({ name }) => name),
+    names: [...chosen.map(({ name }) => name), ...composed],
     bytes,
     unmetNeed,
-    record: targetRecord({ path, environmentId, pin: pinText(sync) }, chosen),
+    record: targetRecord({ path, environmentId, pin: pinText(sync) }, { chosen, composed }),
     fingerprint,
   };
   return { source, data };

@@ -5,6 +5,7 @@ import { pinOf } from './pin.ts';
 import { allowAdoptionAnnotation, allowDeletionAnnotation, environmentPath, isMerge, targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { recordAnnotationOf } from './merge-identity.ts';
+import { shortList } from './short-list.ts';
 import { sourceAnnotation } from './target-record.ts';
 
 /** Why a target is left as it is: each says what to do, in names. */
@@ -39,9 +40,11 @@ function ofToken(sync: SecretSync): DomainError {
 
 /** The values are too many for any Secret. */
 export function tooLarge(sync: SecretSync, bytes: number): DomainError {
+  const whose =
+    sync.spec.template === undefined ? "environment's values" : 'values of the environment and spec.template';
   return new DomainError(
     'target_too_large',
-    `The environment's values come to ${bytes} bytes; a Kubernetes Secret holds ${secretBytesLimit} at most. ` +
+    `The ${whose} come to ${bytes} bytes; a Kubernetes Secret holds ${secretBytesLimit} at most. ` +
       `Secret ${targetOf(sync).name} stays as it was. Exclude keys in spec.keys.exclude, or move some values to another environment.`,
   );
 }
@@ -50,7 +53,7 @@ export function tooLarge(sync: SecretSync, bytes: number): DomainError {
 export function typeUnmet(sync: SecretSync, need: string): DomainError {
   return new DomainError(
     'target_type_unmet',
-    `${need} Secret ${targetOf(sync).name} stays as it was. Change the environment, spec.keys or spec.target.type.`,
+    `${need} Secret ${targetOf(sync).name} stays as it was. Change the environment, spec.keys, spec.template or spec.target.type.`,
   );
 }
 
@@ -66,8 +69,6 @@ export function sourceReplaced(sync: SecretSync, before: string, now: string): D
       `Nothing is written. To take the new one's data, run \`kubectl annotate secret -n ${namespace} ${name} ${annotation}-\`.`,
   );
 }
-
-const mostNamesLength = 200;
 
 /** The environment lost more keys at once than the spec lets it. */
 export function deletionBlocked(sync: SecretSync, { keys, of, digest }: BlockedDeletion): DomainError {
@@ -89,16 +90,4 @@ export function beingDeleted(sync: SecretSync): DomainError {
     'conflict',
     `Secret ${targetOf(sync).name} is being deleted and waits for its finalizers; it is made anew when it is gone.`,
   );
-}
-
-/** As many names as there is room for; an Event holds 1024 characters. */
-export function shortList(names: readonly string[]): string {
-  let length = 0;
-  const shown = names.filter((name) => {
-    length += name.length + 2;
-    return length <= mostNamesLength;
-  });
-  const rest = names.length - shown.length;
-  if (shown.length === 0) return `their names are long`;
-  return rest === 0 ? shown.join(', ') : `${shown.join(', ')} and ${rest} more`;
 }

@@ -3,6 +3,7 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { SecretSyncSpec } from '../generated/secret-sync.ts';
 import { type ChosenKey, type KeyRules, chooseKeys, decodedBase64 } from './keys.ts';
+import { type Template, composeValues } from './template.ts';
 import { unmetNeed } from './type-needs.ts';
 
 /** Makes a keyed digest of a Secret's whole data; see `Keyring.fingerprint`. */
@@ -12,7 +13,10 @@ export type Fingerprint = Keyring['fingerprint'];
 export interface SecretData {
   /** The Secret's `data`: values in base64. */
   readonly data: Readonly<Record<string, string>>;
+  /** The environment's keys among its own. */
   readonly chosen: readonly ChosenKey[];
+  /** Names of the keys that `spec.template` adds. */
+  readonly composed: readonly string[];
   readonly fingerprint: Buffer;
   readonly count: number;
   /** Bytes of all values together, as Kubernetes counts them against its limit. */
@@ -24,6 +28,7 @@ export interface SecretData {
 /** What a spec makes of an environment's values. */
 export interface DataShape {
   readonly keys?: KeyRules | undefined;
+  readonly template?: Template | undefined;
   readonly type: SecretSyncSpec['target']['type'];
 }
 
@@ -37,23 +42,26 @@ export const secretBytesLimit = 1024 * 1024;
 
 /**
  * Encodes an environment's values for a Secret. `context` binds the fingerprint to the place of that Secret. Throws
- * DomainError key_conflict and value_not_base64.
+ * DomainError key_conflict, value_not_base64 and what `composeValues` throws.
  */
 export function encodeSecretData(
   fingerprint: Fingerprint,
   context: string,
   secrets: readonly NamedSecret[],
-  { keys, type }: DataShape = { type: 'Opaque' },
+  { keys, template, type }: DataShape = { type: 'Opaque' },
 ): SecretData {
   const chosen = chooseKeys(
     keys,
     secrets.map(({ key }) => key),
   );
   const values = new Map(secrets.map(({ key, value }) => [key, value]));
-  const entries = chosen.map((choice) => [choice.name, bytesOf(choice, values.get(choice.key))] as const);
+  const synced = chosen.map((choice) => [choice.name, bytesOf(choice, values.get(choice.key))] as const);
+  const composed = composeValues(template, new Map(synced), secretBytesLimit);
+  const entries = [...synced, ...composed];
   return {
     data: Object.fromEntries(entries.map(([name, bytes]) => [name, bytes.toString('base64')])),
     chosen,
+    composed: composed.map(([name]) => name),
     fingerprint: fingerprint(context, entries),
     count: entries.length,
     bytes: entries.reduce((total, [, bytes]) => total + bytes.length, 0),

@@ -11,9 +11,9 @@ import {
   targetLabel,
   targetOf,
 } from './resource.ts';
-import { type TargetRecord, recordOf, renamedAnnotation, sourceAnnotation } from './target-record.ts';
+import { type TargetRecord, recordAnnotations, recordOf } from './target-record.ts';
 
-const ownAnnotations = [managedMetadataAnnotation, sourceAnnotation, renamedAnnotation];
+const ownAnnotations: readonly string[] = [managedMetadataAnnotation, ...recordAnnotations];
 
 /** Names of labels and annotations that came from a spec. */
 interface ManagedNames {

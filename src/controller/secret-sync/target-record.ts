@@ -7,10 +7,15 @@ import type { ObjectMeta } from '../../kube/objects.ts';
  */
 export const sourceAnnotation = 'keyframe.dev/source';
 /** Annotation of a target: the keys whose names the spec changed, as JSON `{name in the Secret: key of the environment}`. */
-export const renamedAnnotation = 'keyframe.dev/renamed';
+const renamedAnnotation = 'keyframe.dev/renamed';
+/** Annotation of a target: the keys that `spec.template` added, as a JSON list. */
+const composedAnnotation = 'keyframe.dev/composed';
+
+/** All annotations of a record. */
+export const recordAnnotations = [sourceAnnotation, renamedAnnotation, composedAnnotation] as const;
 
 /** Where a target's data came from, in the annotations that tell it: what outlives every restart of the controller. */
-export type TargetRecord = Readonly<Partial<Record<typeof sourceAnnotation | typeof renamedAnnotation, string>>>;
+export type TargetRecord = Readonly<Partial<Record<(typeof recordAnnotations)[number], string>>>;
 
 export interface TargetSource {
   /** The slugs, as `organization/project/name`. */
@@ -20,26 +25,32 @@ export interface TargetSource {
   readonly pin: string | undefined;
 }
 
+/** Which keys a target shall have, and from where. */
+interface TargetKeys {
+  readonly chosen: readonly { readonly key: string; readonly name: string }[];
+  /** Names of those that come from no key of the environment alone. */
+  readonly composed: readonly string[];
+}
+
 /** The annotations for data of an environment, some of whose keys have another name in the Secret. */
 export function targetRecord(
   { path, environmentId, pin }: TargetSource,
-  chosen: readonly { readonly key: string; readonly name: string }[],
+  { chosen, composed }: TargetKeys,
 ): TargetRecord {
   const renamed = chosen.filter(({ key, name }) => key !== name).map(({ key, name }) => [name, key] as const);
-  const source = { [sourceAnnotation]: `${path}@${environmentId}${pin === undefined ? '' : `#${pin}`}` };
-  if (renamed.length === 0) return source;
   // Sorted: the same names are the same text.
   const sorted = renamed.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return { ...source, [renamedAnnotation]: JSON.stringify(Object.fromEntries(sorted)) };
+  return {
+    [sourceAnnotation]: `${path}@${environmentId}${pin === undefined ? '' : `#${pin}`}`,
+    ...(renamed.length === 0 ? {} : { [renamedAnnotation]: JSON.stringify(Object.fromEntries(sorted)) }),
+    ...(composed.length === 0 ? {} : { [composedAnnotation]: JSON.stringify(composed.toSorted()) }),
+  };
 }
 
 /** The record that a target carries. */
 export function recordOf({ annotations = {} }: ObjectMeta): TargetRecord {
-  const { [sourceAnnotation]: source, [renamedAnnotation]: renamed } = annotations;
-  return {
-    ...(source === undefined ? {} : { [sourceAnnotation]: source }),
-    ...(renamed === undefined ? {} : { [renamedAnnotation]: renamed }),
-  };
+  const told = recordAnnotations.map((name) => [name, annotations[name]] as const);
+  return Object.fromEntries(told.filter(([, text]) => text !== undefined));
 }
 
 /** Whether two records tell the same. */
@@ -64,5 +75,15 @@ export function renamedOf(record: TargetRecord): ReadonlyMap<string, string> {
     return new Map(Object.entries(renamed).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
   } catch {
     return new Map();
+  }
+}
+
+/** The keys of a record that were composed; none where the record was spoilt. */
+export function composedOf(record: TargetRecord): ReadonlySet<string> {
+  try {
+    const composed: unknown = JSON.parse(record[composedAnnotation] ?? '[]');
+    return new Set(Array.isArray(composed) ? composed.filter((name) => typeof name === 'string') : []);
+  } catch {
+    return new Set();
   }
 }

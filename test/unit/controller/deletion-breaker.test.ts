@@ -9,6 +9,7 @@ function change(present: string, left: string, more: Partial<KeyChange> = {}): K
     wanted: new Set(left.split('')),
     environmentKeys: new Set(keys),
     renamed: new Map(),
+    composed: new Set(),
     ...more,
   };
 }
@@ -36,6 +37,7 @@ const allowed: readonly [sentence: string, change: KeyChange, limit: number | st
     }),
     0,
   ],
+  ['keys that were composed', change('ABCD', 'A', { composed: new Set('BCD') }), 0],
   ['a key that another key of the environment gives now', change('A', 'A', { environmentKeys: new Set('9') }), 0],
 ];
 
@@ -45,6 +47,7 @@ const blocked: readonly [sentence: string, change: KeyChange, limit: number | st
   ['one key of three, where none may go', change('ABC', 'AB'), '0%', 'C'],
   ['one key of one, where the number is 0', change('A', ''), 0, 'A'],
   ['more keys than the number says', change('ABCDEFGH', 'ABCDE'), 2, 'FGH'],
+  ['keys of the environment beside composed ones', change('ABCD', 'A', { composed: new Set('B') }), 1, 'CD'],
   ['most keys, though others came in their place', change('ABC', 'XYZ'), '50%', 'ABC'],
 ];
 
@@ -74,7 +77,7 @@ describe('the digest', () => {
   test('is another for other keys', () => {
     expect(new Set([digest('ABC', 'A'), digest('ABC', 'B'), digest('ABC', ''), digest('ABCD', '')]).size).toBe(4);
     const joined = (keys: string[]): string | undefined =>
-      blockedDeletion({ present: keys, wanted: new Set(), environmentKeys: new Set(), renamed: new Map() }, 0)?.digest;
+      blockedDeletion(change('', '', { present: keys }), 0)?.digest;
     expect(joined(['AB', 'C'])).not.toBe(joined(['A', 'BC']));
   });
 });

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SharedSecret, makeMergeSite } from '../support/merge-site.ts';
+import { Stack } from '../support/stack.ts';
+import type { SyncSite } from '../support/sync-site.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const resources = new AsyncDisposableStack();
+const login = { USER: 'app', PASSWORD: `p's "$(USER)"` };
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 9 });
+  await stack.startController();
+});
+
+afterAll(() => resources.disposeAsync());
+
+/** A SecretSync with these templates from the start. */
+async function makeSite(
+  data: Record<string, string>,
+  { values = login, spec = {}, target = {} }: { values?: Record<string, string>; spec?: object; target?: object } = {},
+): Promise<SyncSite> {
+  return await stack.makeSite({ values, spec: { template: { data }, ...spec }, target: { ...target } });
+}
+
+/** Waits until Ready has this reason and its message says this. */
+async function waitForMessage(site: SyncSite, reason: string, part: string): Promise<void> {
+  await waitFor(`the message of ${reason} to say: ${part}`, async () => {
+    expect((await site.waitForReason(reason)).message).toContain(part);
+    return true;
+  });
+}
+
+describe('spec.template', () => {
+  test('composes values to the letter, and follows each change of them, of itself and of the Secret', async () => {
+    const site = await makeSite({
+      URL: 'db://$(USER):$(PASSWORD)@$(HOST | default "db"):5432',
+      'config.json': '{"password": $(PASSWORD | json)}',
+      'login.env': 'PASSWORD=$(PASSWORD | quote)\n',
+      AUTH: 'Basic $(PASSWORD | base64) $$(USER) $$$(USER)',
+    });
+    const composed = (password: string, host = 'db'): Record<string, string> => ({
+      URL: `db://app:${password}@${host}:5432`,
+      'config.json': JSON.stringify({ password }).replace(':', ': '),
+      'login.env': `PASSWORD='${password.replace("'", String.raw`'\''`)}'\n`,
+      AUTH: `Basic ${Buffer.from(password).toString('base64')} $(USER) $app`,
+    });
+    await site.waitUntilSynced({ ...login, ...composed(login.PASSWORD) });
+    expect((await site.sync()).status?.secretCount).toBe(6);
+    await site.environment.change({ PASSWORD: 'ä🔑', HOST: 'h' });
+    const changed = { USER: 'app', PASSWORD: 'ä🔑', HOST: 'h' };
+    await site.waitUntilSynced({ ...changed, ...composed('ä🔑', 'h') });
+    await site.patchSecret({ stringData: { URL: 'by hand' } });
+    await site.waitUntilSynced({ ...changed, ...composed('ä🔑', 'h') });
+    await site.patchSync({ spec: { template: { data: { 'config.json': null, 'login.env': null, AUTH: 'x' } } } });
+    await site.waitUntilSynced({ ...changed, URL: composed('ä🔑', 'h')['URL'] ?? '', AUTH: 'x' });
+    // Keys of the template are never lost by the environment.
+    await site.patchSync({ spec: { maxDeletedKeys: 0, template: null } });
+    await site.waitUntilSynced(changed);
+  });
+
+  test('that lacks a key writes nothing, neither at first nor later, and goes on by itself', async () => {
+    const site = await makeSite({ URL: '$(USER):$(PORT)@$(HOST | base64)' }, { spec: { maxDeletedKeys: '100%' } });
+    await waitForMessage(
+      site,
+      'TemplateKeyMissing',
+      'The template of URL refers to keys that the Secret does not get from the environment: PORT, HOST.',
+    );
+    expect(await site.secret()).toBeUndefined();
+    expect(await site.condition('Stalled')).toMatchObject({ status: 'False' });
+    await site.environment.change({ PORT: '1', HOST: 'h' });
+    const whole = { ...login, PORT: '1', HOST: 'h', URL: 'app:1@aA==' };
+    const before = await site.waitUntilSynced(whole);
+    await site.environment.change({ USER: 'other' }, ['PORT']);
+    await waitForMessage(site, 'TemplateKeyMissing', 'environment: PORT.');
+    expect(await site.existingSecret()).toEqual(before);
+    await site.patchSync({ spec: { template: { data: { URL: '$(USER):$(PORT | default "2")' } } } });
+    await site.waitUntilSynced({ USER: 'other', PASSWORD: login.PASSWORD, HOST: 'h', URL: 'other:2' });
+  });
+
+  test('refers by the names that keys have in the Secret, and not to what is composed', async () => {
+    const keys = { include: ['U*'], rename: [{ from: 'USER', to: 'login' }] };
+    const site = await makeSite({ A: '$(login)', B: '$(A)' }, { spec: { keys } });
+    await waitForMessage(site, 'TemplateKeyMissing', 'cannot refer to a key that is composed itself');
+    await site.patchSync({ spec: { template: { data: { B: '$(USER)' } } } });
+    await waitForMessage(site, 'TemplateKeyMissing', 'environment: USER.');
+    await site.patchSync({ spec: { template: { data: { B: '$(login)!', login: 'x' } } } });
+    await waitForMessage(site, 'KeyConflict', 'gets the key login from the environment');
+    await site.patchSync({ spec: { template: { data: { login: null } } } });
+    await site.waitUntilSynced({ login: 'app', A: 'app', B: 'app!' });
+  });
+
+  test('takes what is not text as base64 alone', async () => {
+    const keys = { decodeBase64: ['STORE'] };
+    const site = await makeSite({ T: '$(STORE)' }, { values: { STORE: '/wD+' }, spec: { keys } });
+    await waitForMessage(site, 'TemplateValueBinary', 'refers to STORE, whose value is not UTF-8');
+    await site.patchSync({ spec: { template: { data: { T: '$(STORE | base64)' } } } });
+    await site.waitForReason('Synced');
+    expect((await site.existingSecret()).data).toEqual({ STORE: '/wD+', T: btoa('/wD+') });
+  });
+
+  test('makes what a type demands, and no more than a Secret holds', async () => {
+    const auths = (word: string): string => `{"auths":{"r.example":{"password":${word}}}}`;
+    const type = 'kubernetes.io/dockerconfigjson';
+    const site = await makeSite({ '.dockerconfigjson': auths('$(PASSWORD)') }, { target: { type } });
+    await site.waitForReason('TypeUnmet');
+    await site.patchSync({ spec: { template: { data: { '.dockerconfigjson': auths('$(PASSWORD | json)') } } } });
+    const composed = { '.dockerconfigjson': auths(JSON.stringify(login.PASSWORD)) };
+    const before = await site.waitUntilSynced({ ...login, ...composed });
+    await site.environment.change({ LARGE: 'x'.repeat(200_000) });
+    await site.patchSync({ spec: { template: { data: { T: '$(LARGE)'.repeat(6) } } } });
+    await waitForMessage(site, 'TooLarge', 'The template of T comes to more than 1048576 bytes');
+    await site.patchSync({ spec: { template: { data: { T: '$(LARGE)'.repeat(5) } } } });
+    await waitForMessage(site, 'TooLarge', 'The values of the environment and spec.template come to 12000');
+    const { data } = await site.existingSecret();
+    expect(Object.keys(data ?? {})).not.toContain('T');
+    expect(data).toMatchObject(before.data ?? {});
+  });
+
+  test('is the present one for the values of a pin', async () => {
+    const site = await makeSite({ T: '$(USER)' }, { spec: { revision: 1 } });
+    await site.waitUntilSynced({ ...login, T: 'app' });
+    await site.environment.change({ USER: 'later' });
+    await site.patchSync({ spec: { template: { data: { T: '<$(USER)>' } } } });
+    await site.waitUntilSynced({ ...login, T: '<app>' });
+  });
+
+  test('adds its keys to a Secret of something else, and takes them out again', async () => {
+    const site = await makeMergeSite(stack, { values: login, spec: { template: { data: { T: '$(USER)!' } } } });
+    const shared = new SharedSecret(site);
+    await shared.create({ THEIRS: 'x' }, 'app');
+    await shared.waitUntilMerged({ THEIRS: 'x', ...login, T: 'app!' }, 3);
+    await site.patchSync({ spec: { maxDeletedKeys: 0, template: null } });
+    await shared.waitUntilMerged({ THEIRS: 'x', ...login }, 2);
+  });
+});
+
+const refusals: readonly [sentence: string, template: object, message: string][] = [
+  ['nothing to compose', { data: {} }, 'should have at least 1 properties'],
+  ['no data', {}, 'spec.template.data: Required value'],
+  [
+    'a reference without an end',
+    { data: { T: 'ab$$(c $(A' } },
+    'must be text with references: $(KEY), or $(KEY | function)',
+  ],
+  ['a function that there is not', { data: { T: '🔑$(A | upper)' } }, 'with base64, json, quote or default "text"'],
+  ['a default without its text', { data: { T: '$(A | default)' } }, '$$( stands for $( itself'],
+  ['a name that no Secret can have', { data: { 'a/b': 'x' } }, 'must have keys of a Secret'],
+  ['a name that JavaScript loses', { data: { ['__proto__']: 'x' } }, 'nor "__proto__"'],
+  ['a name that leads upwards', { data: { '..a': 'x' } }, 'not beginning with ".."'],
+  ['a text without measure', { data: { T: 'x'.repeat(16_385) } }, 'may not be more than 16384'],
+  [
+    'too many texts',
+    { data: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`T${n}`, 'x'])) },
+    'must have at most 32 items',
+  ],
+];
+
+describe('a template is refused for', () => {
+  test.each(refusals)('%s', async (_, template, message) => {
+    const body = {
+      apiVersion: 'keyframe.dev/v1alpha1',
+      kind: 'SecretSync',
+      metadata: { name: 'refused' },
+      spec: { environmentRef: { organization: 'acme', project: 'web', name: 'prod' }, template },
+    };
+    const path = `/apis/keyframe.dev/v1alpha1/namespaces/${stack.namespaces[0]}/secretsyncs`;
+    const answer = await stack.kube.send({ method: 'POST', path, body });
+    expect(answer.status).toBe(422);
+    expect((answer.body as { message: string }).message).toContain(message);
+  });
+});
