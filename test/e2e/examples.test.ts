@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { requireApprovals } from '../../scripts/cluster/approvals.ts';
 import { requestToken } from '../../scripts/cluster/controller-account.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
@@ -12,8 +10,6 @@ import type { SnapshotSchedule } from '../../src/controller/generated/snapshot-s
 import type { Resource } from '../../src/controller/resource.ts';
 import type { CliRunner } from '../support/cli.ts';
 import { buildPatienceMs } from '../support/cluster-cache.ts';
-import { documentedCommands } from '../support/documented-commands.ts';
-import { exampleFiles, exampleSections } from '../support/example-page.ts';
 import { ExampleReader } from '../support/example-reader.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { ageToken } from '../support/resource-rows.ts';
@@ -71,17 +67,6 @@ async function answer(token: string | undefined, place: string): Promise<number>
   const { status } = await stack.admin.as(token ?? '').send('GET', `/secrets/acme/${place}`);
   return status;
 }
-
-describe('examples/README.md', () => {
-  test('shows every file of the examples in a command, or README.md does', () => {
-    const ours = [...exampleSections().values()].flat().map(({ command }) => command);
-    const readme = documentedCommands(readFileSync(join(checkoutDirectory, 'README.md'), 'utf8'));
-    const shown = [...ours, ...readme.map(({ command }) => command)].join('\n');
-    const files = exampleFiles();
-    expect(files).toContain('examples/quickstart.yaml');
-    expect(files.filter((file) => !shown.includes(file))).toEqual([]);
-  });
-});
 
 describe('«Several teams»', () => {
   test('two teams get what their grants cover, tell what is missing otherwise, and lose it with the label', async () => {

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { documentedCommands } from '../../support/documented-commands.ts';
+import { exampleFiles, exampleSections } from '../../support/example-page.ts';
+
+describe('examples/README.md', () => {
+  test('shows every file of the examples in a command, or README.md does', () => {
+    const ours = [...exampleSections().values()].flat().map(({ command }) => command);
+    const readme = documentedCommands(readFileSync(join(checkoutDirectory, 'README.md'), 'utf8'));
+    const shown = [...ours, ...readme.map(({ command }) => command)].join('\n');
+    const files = exampleFiles();
+    expect(files).toContain('examples/quickstart.yaml');
+    expect(files.filter((file) => !shown.includes(file))).toEqual([]);
+  });
+});
