@@ -26,9 +26,13 @@ test('a cluster without our definitions is told once, with what to do, and serve
   });
   const timesTold = (): number => controller.captured.output.toString().split(advice).length - 1;
   await waitFor('the controller to tell what is missing', () => timesTold() > 0);
-  const readiness = await fetch(`${controller.metricsUrl}/readyz`);
-  expect(readiness.status).toBe(503);
-  expect(await readiness.text()).toContain('kubectl apply -f crds/');
+  // A server that has just started first says that it does not hear of commits yet.
+  await waitFor('readiness to tell what is missing', async () => {
+    const readiness = await fetch(`${controller.metricsUrl}/readyz`);
+    expect(readiness.status).toBe(503);
+    expect(await readiness.text()).toContain('kubectl apply -f crds/');
+    return true;
+  });
   const admin = new KubeHttp(cluster.kubeconfig);
   resources.defer(() => admin.close());
   await installCustomResources(admin, definitionsFolder);
