@@ -1,28 +1,23 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CliRunner } from '../../support/cli.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { createUser, createWorld, type World } from '../../support/services.ts';
+import type { CliRunner } from '../../support/cli.ts';
+import { startCommandWorld } from '../../support/command-world.ts';
+import type { TestApi } from '../../support/http.ts';
+import { createUser, type World } from '../../support/services.ts';
 
 const unknownId = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
+const resources = new AsyncDisposableStack();
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
 let scope: string[];
 
 beforeAll(async () => {
-  api = await startTestApi();
-  world = await createWorld(api.services);
-  cli = await CliRunner.create({ url: `http://127.0.0.1:${api.port}`, token: world.owner.token });
-  const { organization, project, environment } = world.slugs;
-  scope = ['-o', organization, '-p', project, '-e', environment];
+  ({ api, world, cli, scope } = await startCommandWorld(resources));
 });
 
-afterAll(async () => {
-  cli.remove();
-  await api.close();
-});
+afterAll(() => resources.disposeAsync());
 
 describe('service tokens', () => {
   test('create-service takes -o, -n, -s, -p as the permission, and --expires-in', async () => {

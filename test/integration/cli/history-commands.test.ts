@@ -1,25 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CliRunner } from '../../support/cli.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { createWorld, type World } from '../../support/services.ts';
+import type { CliRunner } from '../../support/cli.ts';
+import { startCommandWorld } from '../../support/command-world.ts';
+import type { TestApi } from '../../support/http.ts';
+import type { World } from '../../support/services.ts';
 
+const resources = new AsyncDisposableStack();
 let api: TestApi;
 let world: World;
 let cli: CliRunner;
 let scope: string[];
 
 beforeAll(async () => {
-  api = await startTestApi();
-  world = await createWorld(api.services);
-  cli = await CliRunner.create({ url: `http://127.0.0.1:${api.port}`, token: world.owner.token });
-  const { organization, project, environment } = world.slugs;
-  scope = ['-o', organization, '-p', project, '-e', environment];
+  ({ api, world, cli, scope } = await startCommandWorld(resources));
 });
 
-afterAll(async () => {
-  cli.remove();
-  await api.close();
-});
+afterAll(() => resources.disposeAsync());
 
 /** Writes values as one change. */
 async function write(values: Record<string, string>, deleted: string[] = []): Promise<void> {

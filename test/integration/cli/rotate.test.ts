@@ -1,25 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CliRunner } from '../../support/cli.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import type { CliRunner } from '../../support/cli.ts';
+import { startCommandWorld } from '../../support/command-world.ts';
 
-let api: TestApi;
-let world: World;
+const resources = new AsyncDisposableStack();
 let cli: CliRunner;
 let scope: string[];
 
 beforeAll(async () => {
-  api = await startTestApi();
-  world = await createWorld(api.services);
-  cli = await CliRunner.create({ url: `http://127.0.0.1:${api.port}`, token: world.owner.token });
-  const { organization, project, environment } = world.slugs;
-  scope = ['-o', organization, '-p', project, '-e', environment];
+  ({ cli, scope } = await startCommandWorld(resources));
 });
 
-afterAll(async () => {
-  cli.remove();
-  await api.close();
-});
+afterAll(() => resources.disposeAsync());
 
 const valueOf = (key: string): Promise<string> => cli.output(['get', key, ...scope]);
 const rotate = (key: string, ...flags: string[]): string[] => ['rotate', key, ...scope, ...flags];
