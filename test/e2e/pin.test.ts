@@ -45,12 +45,17 @@ describe('a SecretSync pinned to a revision', () => {
     expect((await site.sync()).status).toMatchObject({ wantedRevision: 1, syncedRevision: 1, secretCount: 4 });
     const canary = await site.sibling('canary');
     await canary.waitUntilSynced(third);
-    for (const Z of ['x', 'y', 'z']) {
+    const passOn = async (Z: string): Promise<void> => {
       await site.environment.change({ Z });
       await canary.waitUntilSynced({ Z });
-    }
+    };
+    // News of what was committed before it was made may reach it during its first look, and cost a second one.
+    await passOn('x');
+    const reads = await readsOf(site, 1);
+    await passOn('y');
+    await passOn('z');
     expect(await site.existingSecret()).toEqual(held);
-    expect(await readsOf(site, 1)).toBe(1);
+    expect(await readsOf(site, 1)).toBe(reads);
     await site.patchSync({ spec: { revision: null } });
     await site.waitUntilSynced({ Z: 'z' });
     await site.environment.change({ Z: 'followed' });
