@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { ChangeFeed } from '../services/change-feed.ts';
 import { isApiStatus } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { keyframeApiVersion } from '../kube/keyframe-kinds.ts';
 import type { Lease } from '../kube/lease.ts';
 import type { FailureKind } from '../kube/watch-failure.ts';
 import type { Clock, SteadyNow } from '../lib/clock.ts';
@@ -268,5 +269,5 @@ function missingKinds(watches: readonly NamedWatch[]): string[] {
 }
 
 function missingDefinitions(kinds: readonly string[]): string {
-  return `the cluster does not know ${kinds.join(', ')} (keyframe.dev/v1alpha1): apply the custom resource definitions with \`kubectl apply -f crds/\``;
+  return `the cluster does not know ${kinds.join(', ')} (${keyframeApiVersion}): apply the custom resource definitions with \`kubectl apply -f crds/\``;
 }

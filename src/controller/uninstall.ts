@@ -2,15 +2,13 @@ import { DomainError } from '../domain/domain-error.ts';
 import { isApiStatus } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type ResourceKind, listResources, patchFinalizers } from '../kube/custom-resources.ts';
+import { secretEnvironmentKind, secretSnapshotKind, serviceTokenKind } from '../kube/keyframe-kinds.ts';
 import { type Lease, longestLeaseSeconds } from '../kube/lease.ts';
 import type { ObjectMeta } from '../kube/objects.ts';
 import type { Clock, SteadyNow } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { leaseDurationSeconds } from './leadership.ts';
 import { finalizer } from './resource.ts';
-import { secretEnvironmentKind } from './secret-environment/controller.ts';
-import { secretSnapshotKind } from './secret-snapshot/reconcile.ts';
-import { serviceTokenKind } from './service-token/resource.ts';
 
 /** The kinds that a finalizer of ours may hold, and what of a deleted one stays undone without it. */
 export const finalizedKinds: readonly { readonly kind: ResourceKind; readonly undone: string }[] = [

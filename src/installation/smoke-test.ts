@@ -5,7 +5,8 @@ import { CliError } from '../cli/cli-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
 import { isApiStatus } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { type ResourceKind, collectionPath } from '../kube/custom-resources.ts';
+import { collectionPath } from '../kube/custom-resources.ts';
+import { keyframeApiVersion, secretSyncKind } from '../kube/keyframe-kinds.ts';
 import { type SecretObject, SecretsClient, secretsPath } from '../kube/secrets.ts';
 import { type Logger, errorFields } from '../lib/logger.ts';
 import { TaskError } from './task-error.ts';
@@ -30,12 +31,6 @@ const tokenSecretName = `${smokeTestName}-token`;
 const defaultPatienceMs = 60_000;
 const lookMs = 250;
 const key = 'SMOKE_TEST';
-const secretSyncKind: ResourceKind = {
-  group: 'keyframe.dev',
-  version: 'v1alpha1',
-  kind: 'SecretSync',
-  plural: 'secretsyncs',
-};
 
 interface SecretSyncObject {
   readonly status?: {
@@ -128,7 +123,7 @@ export class SmokeTest {
       target: { deletionPolicy: 'Delete' },
     };
     const body = {
-      apiVersion: 'keyframe.dev/v1alpha1',
+      apiVersion: keyframeApiVersion,
       kind: secretSyncKind.kind,
       metadata: { name: smokeTestName },
       spec,

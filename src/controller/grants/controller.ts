@@ -1,16 +1,9 @@
-import type { ResourceKind } from '../../kube/custom-resources.ts';
+import { accessGrantKind } from '../../kube/keyframe-kinds.ts';
 import type { AccessGrant } from '../generated/access-grant.ts';
 import { KindController } from '../kind-controller.ts';
 import type { Outcome } from '../outcome.ts';
 import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import { GrantIndex } from './grant-index.ts';
-
-const accessGrantKind = {
-  group: 'keyframe.dev',
-  version: 'v1alpha1',
-  kind: 'AccessGrant',
-  plural: 'accessgrants',
-} as const satisfies ResourceKind;
 
 export interface AccessGrantController {
   readonly kind: ManagedKind;

@@ -1,5 +1,5 @@
 import type { ChangeEvent } from '../../services/change-feed.ts';
-import type { ResourceKind } from '../../kube/custom-resources.ts';
+import { secretEnvironmentKind } from '../../kube/keyframe-kinds.ts';
 import { objectKey } from '../../kube/objects.ts';
 import type { SecretEnvironment } from '../generated/secret-environment.ts';
 import { KindController } from '../kind-controller.ts';
@@ -7,13 +7,6 @@ import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import { WakeThrottle } from '../wake-throttle.ts';
 import { EnvironmentReconciler } from './reconcile.ts';
-
-export const secretEnvironmentKind = {
-  group: 'keyframe.dev',
-  version: 'v1alpha1',
-  kind: 'SecretEnvironment',
-  plural: 'secretenvironments',
-} as const satisfies ResourceKind;
 
 // The status follows the environment's commits, but a busy environment must not keep the API server busy.
 const statusIntervalMs = 1000;

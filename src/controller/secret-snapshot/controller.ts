@@ -1,11 +1,12 @@
 import type { ChangeEvent } from '../../services/change-feed.ts';
+import { secretSnapshotKind } from '../../kube/keyframe-kinds.ts';
 import { objectKey } from '../../kube/objects.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import { KindController } from '../kind-controller.ts';
 import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import type { SnapshotLookup } from './lookup.ts';
-import { SnapshotReconciler, isAdopting, secretSnapshotKind } from './reconcile.ts';
+import { SnapshotReconciler, isAdopting } from './reconcile.ts';
 
 /** Takes or adopts the one snapshot of each SecretSnapshot, and deletes what its policy tells. */
 export function createSecretSnapshotController(

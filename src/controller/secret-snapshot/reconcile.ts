@@ -3,7 +3,8 @@ import type { ResourceCaller } from '../../domain/principal.ts';
 import type { ResourceAccess } from '../../services/resource-access.ts';
 import type { ResourceSnapshots, SnapshotOrGone } from '../../services/resource-snapshots.ts';
 import { isApiStatus } from '../../kube/api-error.ts';
-import { type ResourceKind, deleteResource } from '../../kube/custom-resources.ts';
+import { deleteResource } from '../../kube/custom-resources.ts';
+import { secretSnapshotKind } from '../../kube/keyframe-kinds.ts';
 import { retryAfter } from '../failure.ts';
 import { FollowedIds } from '../followed-ids.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
@@ -13,13 +14,6 @@ import { type Outcome, failureOutcome } from '../outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
 import type { Next } from '../work-queue.ts';
 import { isExpired, judge } from './judge.ts';
-
-export const secretSnapshotKind = {
-  group: 'keyframe.dev',
-  version: 'v1alpha1',
-  kind: 'SecretSnapshot',
-  plural: 'secretsnapshots',
-} as const satisfies ResourceKind;
 
 export interface SnapshotServices {
   readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'maySnapshot' | 'mayAdopt'>;

@@ -1,5 +1,6 @@
 import type { ChangeEvent, ChangeFeed } from '../../services/change-feed.ts';
 import { collectionPath } from '../../kube/custom-resources.ts';
+import { secretSyncKind } from '../../kube/keyframe-kinds.ts';
 import { NamedWatches } from '../../kube/named-watches.ts';
 import { type KubeObject, objectKey, parseObjectKey } from '../../kube/objects.ts';
 import { ReflectorGroup } from '../../kube/reflector-group.ts';
@@ -16,7 +17,7 @@ import { WorkQueue } from '../work-queue.ts';
 import { SyncMemories } from './memory.ts';
 import type { ReadServices } from './read.ts';
 import { type ReconcilerDeps, SecretSyncReconciler } from './reconcile.ts';
-import { secretSyncKind, targetLabel } from './resource.ts';
+import { targetLabel } from './resource.ts';
 import type { Fingerprint } from './secret-data.ts';
 import { TokenSource } from './token-source.ts';
 import { Waker } from './wake.ts';

@@ -1,11 +1,11 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { findResource } from '../../kube/custom-resources.ts';
+import { secretSyncKind } from '../../kube/keyframe-kinds.ts';
 import type { ObjectMeta } from '../../kube/objects.ts';
 import type { Facts, TargetFacts } from './judge.ts';
 import type { VerifiedTarget } from './memory.ts';
 import type { Round } from './read.ts';
-import { secretSyncKind } from './resource.ts';
 import { type TargetRecord, sameRecord, sourceOf } from './target-record.ts';
 
 /** What is about to be written over or made, and what was seen of it. */

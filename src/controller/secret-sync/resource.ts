@@ -1,15 +1,7 @@
-import type { ResourceKind } from '../../kube/custom-resources.ts';
 import { type NamespacedName, objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { reconcileAtAnnotation } from '../resource.ts';
 import type { Asked } from './memory.ts';
-
-export const secretSyncKind = {
-  group: 'keyframe.dev',
-  version: 'v1alpha1',
-  kind: 'SecretSync',
-  plural: 'secretsyncs',
-} as const satisfies ResourceKind;
 
 /** Label of every Secret that a SecretSync writes: what the metadata watch selects. */
 export const targetLabel = 'keyframe.dev/target';

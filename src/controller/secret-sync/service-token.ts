@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DomainError } from '../../domain/domain-error.ts';
+import { secretSyncKind } from '../../kube/keyframe-kinds.ts';
 import { type NamespacedName, objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../generated/service-token.ts';
 import { secretOf, tokenDataKey } from '../service-token/resource.ts';
-import { secretSyncKind, targetOf } from './resource.ts';
+import { targetOf } from './resource.ts';
 import { leaving, missing, notOurs, predecessors, sameSecret, unready } from './service-token-refusals.ts';
 
 /** How a SecretSync comes by its token, from what is seen of the ServiceTokens alone. Pure. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { secretSyncKind } from '../../kube/keyframe-kinds.ts';
 import type { ObjectMeta, OwnerReference } from '../../kube/objects.ts';
 import type { SecretMeta } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
@@ -7,7 +8,6 @@ import {
   allowAdoptionAnnotation,
   managedMetadataAnnotation,
   ownedByAnnotation,
-  secretSyncKind,
   targetLabel,
   targetOf,
 } from './resource.ts';

@@ -2,12 +2,11 @@ import { DomainError } from '../../domain/domain-error.ts';
 import { isApiStatus } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { createResource, deleteResource, patchSpec } from '../../kube/custom-resources.ts';
+import { secretSyncKind, serviceTokenKind } from '../../kube/keyframe-kinds.ts';
 import { parseObjectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import type { ServiceTokens } from '../service-token/controller.ts';
-import { serviceTokenKind } from '../service-token/resource.ts';
-import { secretSyncKind } from './resource.ts';
 import {
   type TokenFacts,
   type TokenPlace,

@@ -3,6 +3,7 @@ import { type KubeObject, objectKey } from '../../kube/objects.ts';
 import type { ReflectorGroup } from '../../kube/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import { recordEvent } from '../../kube/events.ts';
+import { serviceTokenKind } from '../../kube/keyframe-kinds.ts';
 import { errorFields } from '../../lib/logger.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import type { GrantIndex } from '../grants/grant-index.ts';
@@ -13,7 +14,7 @@ import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import { ReverseIndex } from '../reverse-index.ts';
 import { TokenMemories } from './memory.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
-import { secretOf, serviceTokenKind, tokenLabel } from './resource.ts';
+import { secretOf, tokenLabel } from './resource.ts';
 import { TokenSecrets } from './write.ts';
 
 export interface ServiceTokenDeps {

@@ -1,16 +1,9 @@
-import type { ResourceKind } from '../../kube/custom-resources.ts';
+import { serviceTokenKind } from '../../kube/keyframe-kinds.ts';
 import type { NamespacedName, ObjectMeta, OwnerReference } from '../../kube/objects.ts';
 import type { SecretMeta } from '../../kube/secrets.ts';
 import { parseDurationMs } from '../../lib/duration.ts';
 import type { AskedPlace } from '../../services/resource-access.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
-
-export const serviceTokenKind = {
-  group: 'keyframe.dev',
-  version: 'v1alpha1',
-  kind: 'ServiceToken',
-  plural: 'servicetokens',
-} as const satisfies ResourceKind;
 
 /** Label of every Secret that a ServiceToken writes: what the metadata watch selects. */
 export const tokenLabel = 'keyframe.dev/token';

@@ -1,5 +1,5 @@
 import type { ChangeEvent } from '../../services/change-feed.ts';
-import type { ResourceKind } from '../../kube/custom-resources.ts';
+import { snapshotRestoreKind } from '../../kube/keyframe-kinds.ts';
 import { objectKey } from '../../kube/objects.ts';
 import type { SnapshotRestore } from '../generated/snapshot-restore.ts';
 import { KindController } from '../kind-controller.ts';
@@ -11,13 +11,6 @@ import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { WakeThrottle } from '../wake-throttle.ts';
 import { RestoreReconciler } from './reconcile.ts';
 import { UnfinishedRestores } from './unfinished.ts';
-
-const snapshotRestoreKind = {
-  group: 'keyframe.dev',
-  version: 'v1alpha1',
-  kind: 'SnapshotRestore',
-  plural: 'snapshotrestores',
-} as const satisfies ResourceKind;
 
 // A plan follows the environment's commits, but a busy environment must keep neither the database nor the API server
 // busy with plans.

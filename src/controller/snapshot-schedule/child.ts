@@ -1,17 +1,9 @@
-import type { ResourceKind } from '../../kube/custom-resources.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotSchedule } from '../generated/snapshot-schedule.ts';
 import type { Fingerprint } from '../secret-sync/secret-data.ts';
 
 /** The SecretSnapshots that schedules make: their names, and how they are known again. */
-
-export const snapshotScheduleKind = {
-  group: 'keyframe.dev',
-  version: 'v1alpha1',
-  kind: 'SnapshotSchedule',
-  plural: 'snapshotschedules',
-} as const satisfies ResourceKind;
 
 /** The name of the schedule, for people to select by. It proves nothing: whoever makes a SecretSnapshot can set it. */
 const scheduleLabel = 'keyframe.dev/schedule';

@@ -5,6 +5,7 @@ import type { EnvironmentPlaceAccess, ResourceAccess } from '../../services/reso
 import type { ResourceSchedules, ScheduledChild, ScheduleRun } from '../../services/resource-schedules.ts';
 import { isApiStatus } from '../../kube/api-error.ts';
 import { createResource, deleteResource, findResource } from '../../kube/custom-resources.ts';
+import { secretSnapshotKind } from '../../kube/keyframe-kinds.ts';
 import { type KubeObject, objectKey } from '../../kube/objects.ts';
 import { CronFault, type CronSchedule, parseCron } from '../../lib/cron-schedule.ts';
 import { FollowedIds } from '../followed-ids.ts';
@@ -15,7 +16,6 @@ import type { KindContext } from '../managed-kind.ts';
 import { type Outcome, failureOutcome } from '../outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
-import { secretSnapshotKind } from '../secret-snapshot/reconcile.ts';
 import type { Fingerprint } from '../secret-sync/secret-data.ts';
 import { bearsProof, childName, childProof, newChild, parseChildName } from './child.ts';
 import {

@@ -1,0 +1,52 @@
+import type { ResourceKind } from './custom-resources.ts';
+
+/** The kinds of Keyframe's own group, as `crds/` defines them. */
+
+const group = 'keyframe.dev';
+const version = 'v1alpha1';
+
+/** The group and version of them all, as an object's `apiVersion`. */
+export const keyframeApiVersion = `${group}/${version}`;
+
+export const secretSyncKind = {
+  group,
+  version,
+  kind: 'SecretSync',
+  plural: 'secretsyncs',
+} as const satisfies ResourceKind;
+export const serviceTokenKind = {
+  group,
+  version,
+  kind: 'ServiceToken',
+  plural: 'servicetokens',
+} as const satisfies ResourceKind;
+export const accessGrantKind = {
+  group,
+  version,
+  kind: 'AccessGrant',
+  plural: 'accessgrants',
+} as const satisfies ResourceKind;
+export const secretEnvironmentKind = {
+  group,
+  version,
+  kind: 'SecretEnvironment',
+  plural: 'secretenvironments',
+} as const satisfies ResourceKind;
+export const secretSnapshotKind = {
+  group,
+  version,
+  kind: 'SecretSnapshot',
+  plural: 'secretsnapshots',
+} as const satisfies ResourceKind;
+export const snapshotScheduleKind = {
+  group,
+  version,
+  kind: 'SnapshotSchedule',
+  plural: 'snapshotschedules',
+} as const satisfies ResourceKind;
+export const snapshotRestoreKind = {
+  group,
+  version,
+  kind: 'SnapshotRestore',
+  plural: 'snapshotrestores',
+} as const satisfies ResourceKind;
