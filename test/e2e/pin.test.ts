@@ -5,6 +5,7 @@ import {
   grantSnapshots,
   makePinSite,
   pinTo,
+  readsOf,
   second,
   snapshotsOf,
   snapshotsPathOf,
@@ -13,7 +14,7 @@ import {
 } from '../support/pin-site.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { Stack } from '../support/stack.ts';
-import { type SyncSite, parentOf } from '../support/sync-site.ts';
+import { parentOf } from '../support/sync-site.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;
@@ -27,13 +28,6 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
-
-/** How often the site's token has read a revision's values. */
-async function readsOf({ environment: { ref } }: SyncSite, revision: number): Promise<number> {
-  const path = `/audit/${ref.organization}?action=secret.list&limit=200`;
-  const { entries } = await stack.admin.call<{ entries: { target: { revision?: number } }[] }>('GET', path);
-  return entries.filter(({ target }) => target.revision === revision).length;
-}
 
 describe('a SecretSync pinned to a revision', () => {
   test('holds just that while the environment moves on and another one follows it, and follows itself when unpinned', async () => {
@@ -51,11 +45,11 @@ describe('a SecretSync pinned to a revision', () => {
     };
     // News of what was committed before it was made may reach it during its first look, and cost a second one.
     await passOn('x');
-    const reads = await readsOf(site, 1);
+    const reads = await readsOf(stack, site, 1);
     await passOn('y');
     await passOn('z');
     expect(await site.existingSecret()).toEqual(held);
-    expect(await readsOf(site, 1)).toBe(reads);
+    expect(await readsOf(stack, site, 1)).toBe(reads);
     await site.patchSync({ spec: { revision: null } });
     await site.waitUntilSynced({ Z: 'z' });
     await site.environment.change({ Z: 'followed' });
@@ -127,14 +121,14 @@ describe('a SecretSync pinned to a revision', () => {
     const before = await seen();
     expect(await controller.stop()).toEqual({ code: 0, signal: null });
     await site.environment.change({ Z: 'missed' });
-    const reads = await readsOf(site, 2);
+    const reads = await readsOf(stack, site, 2);
     controller = await stack.startController();
     await follower.waitUntilSynced({ Z: 'missed' });
     // It has been looked at, and nothing came of it.
     await site.patchSync({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
     await site.environment.change({ Z: 'later' });
     await follower.waitUntilSynced({ Z: 'later' });
-    expect(await readsOf(site, 2)).toBeGreaterThan(reads);
+    expect(await readsOf(stack, site, 2)).toBeGreaterThan(reads);
     const annotated = await site.sync();
     const [secret, , otherSecret, otherSync] = before;
     expect(await seen()).toEqual([secret, annotated, otherSecret, otherSync]);

@@ -49,3 +49,10 @@ export const pinTo = async (site: SyncSite, name: string): Promise<void> =>
 export function snapshotsPathOf({ environment: { ref } }: SyncSite): string {
   return `/snapshots/${ref.organization}/${ref.project}/${ref.name}`;
 }
+
+/** How often the tokens of the site's organization have read a revision's values. */
+export async function readsOf(stack: Stack, { environment: { ref } }: SyncSite, revision: number): Promise<number> {
+  const path = `/audit/${ref.organization}?action=secret.list&limit=200`;
+  const { entries } = await stack.admin.call<{ entries: { target: { revision?: number } }[] }>('GET', path);
+  return entries.filter(({ target }) => target.revision === revision).length;
+}
