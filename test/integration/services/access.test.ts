@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { instanceMethods, personMethods, targetMethods } from '../../support/service-methods.ts';
-import { callerOf, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
+import { withServices } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 
+withServices((given) => ({ services } = given));
+
 beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
   world = await createWorld(services);
   const access = await world.onEnvironment(world.owner.caller, 'secret.write');
   await services.secrets.put(access, 'KEY', { value: new Plaintext('one') });
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
 });
 
 const methods = { ...targetMethods, ...instanceMethods, ...personMethods };

@@ -1,29 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { AuditPage, AuditRequest } from '../../../src/services/audit-entries.ts';
 import { listAuditEntries } from '../../../src/store/audit.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import { callerOf, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-});
+withWorlds((given) => ({ services, world } = given));
 
 async function read(request: AuditRequest = {}, caller: Caller = world.admin.caller): Promise<AuditPage> {
   return services.auditEntries.list(await world.onOrganization(caller, 'audit.list'), request);

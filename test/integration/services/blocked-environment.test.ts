@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices } from '../../support/services.ts';
+import { createWorld, type TestServices } from '../../support/services.ts';
+import { withServices } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
+withServices((given) => ({ database, services } = given));
 
 test('a locked environment holds up no other change, and those that wait for it end as overloaded', async () => {
   const stuck = await createWorld(services);

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { OpenStream, StreamEvent, StreamStart } from '../../../src/services/change-stream.ts';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
 import {
   callerOf,
@@ -15,6 +15,7 @@ import {
   type World,
 } from '../../support/services.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { withServices } from '../../support/with-services.ts';
 
 const atOnce = limits.changeStreamsPerCredential + 1;
 const rootKeys = newRootKey();
@@ -24,16 +25,11 @@ let services: TestServices;
 let world: World;
 let calls: SecretCalls;
 
+withServices((given) => ({ database, services } = given), { rootKeys, streams: { atOnce, checkMs: 200 } });
+
 beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url, { rootKeys, streams: { atOnce, checkMs: 200 } });
   services.feed.start();
   await waitFor('the feed to hear', () => services.feed.ready);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
 });
 
 beforeEach(async () => {

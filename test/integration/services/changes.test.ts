@@ -1,30 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { ChangeList, ChangesRequest } from '../../../src/services/changes.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { callerOf, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import type { SecretCalls } from '../../support/secret-calls.ts';
+import { callerOf, type TestServices, type World } from '../../support/services.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let calls: SecretCalls;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-  calls = secretCalls(services, world, world.developer.caller);
-});
+withWorlds((given) => ({ services, world, calls } = given));
 
 async function list(request: ChangesRequest = {}, caller: Caller = world.viewer.caller): Promise<ChangeList> {
   return services.changes.list(await world.onEnvironment(caller, 'change.list'), request);

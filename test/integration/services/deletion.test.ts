@@ -1,29 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import type { Caller } from '../../../src/domain/principal.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from '../../../src/store/notify.ts';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type TestToken, type World } from '../../support/services.ts';
+import type { TestServices, TestToken, World } from '../../support/services.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 let world: World;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-});
+withWorlds((given) => ({ database, services, world } = given));
 
 type Level = 'organization' | 'project' | 'environment';
 const levels: readonly Level[] = ['organization', 'project', 'environment'];

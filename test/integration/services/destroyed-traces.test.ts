@@ -1,33 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { EnvironmentQueue } from '../../../src/services/environment-queue.ts';
 import { SecretWriter } from '../../../src/services/secret-writer.ts';
 import { Secrets } from '../../../src/services/secrets.ts';
 import { dropDestroyed, StateCache } from '../../../src/services/state-cache.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import type { SecretCalls } from '../../support/secret-calls.ts';
+import { createWorld, type TestServices, type World } from '../../support/services.ts';
 import { snapshotCalls } from '../../support/snapshot-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let calls: SecretCalls;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-  calls = secretCalls(services, world, world.developer.caller);
-});
+withWorlds((given) => ({ services, world, calls } = given));
 
 async function destroy(key: string, version: number): Promise<void> {
   const access = await world.onEnvironment(world.admin.caller, 'version.destroy');

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { SealedContent } from '../../../src/store/secrets.ts';
 import { notDestroyed } from '../../../src/store/versions.ts';
 import type { DestroyedVersion } from '../../../src/services/destructions.ts';
 import { databaseBytes, databaseRows } from '../../support/leak-places.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
-import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import type { SecretCalls } from '../../support/secret-calls.ts';
+import type { TestServices, World } from '../../support/services.ts';
+import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
@@ -14,21 +15,7 @@ let world: World;
 let calls: SecretCalls;
 let snapshots: SnapshotCalls;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-  calls = secretCalls(services, world, world.developer.caller);
-  snapshots = snapshotCalls(services, world, world.developer.caller);
-});
+withWorlds((given) => ({ database, services, world, calls, snapshots } = given));
 
 async function destroy(key: string, version: number, sameValue?: boolean): Promise<DestroyedVersion> {
   const access = await world.onEnvironment(world.admin.caller, 'version.destroy');

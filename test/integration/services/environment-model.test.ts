@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import fc from 'fast-check';
 import { expectAsModelled } from '../../support/environment-proof.ts';
 import { EnvironmentRun } from '../../support/environment-run.ts';
 import { anyRounds } from '../../support/environment-steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { createWorld, startServices, type TestServices } from '../../support/services.ts';
+import { createWorld, type TestServices } from '../../support/services.ts';
+import { withServices } from '../../support/with-services.ts';
 
 // Shrinking a failure ends with the time as well.
 const { runs, limitMs } =
   process.env['KEYFRAME_TEST_SCALE'] === 'full' ? { runs: 300, limitMs: 300_000 } : { runs: 25, limitMs: 60_000 };
 
-let database: TestDatabase;
 let services: TestServices;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
+withServices((given) => ({ services } = given));
 
 // What fast-check says of a failure has its seed and path, which draw the same calls again: fc.assert's second argument
 // takes them. Calls at once may fall out otherwise then.

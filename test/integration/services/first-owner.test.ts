@@ -1,31 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SetMember, UserRef } from '../../../src/services/members.ts';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import {
-  createUser,
-  createWorld,
-  startServices,
-  type TestServices,
-  type TestUser,
-  type World,
-} from '../../support/services.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import { createUser, createWorld, type TestServices, type TestUser, type World } from '../../support/services.ts';
+import { withServices } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let admin: TestUser;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-  admin = await createUser(services, { instanceAdmin: true });
-});
+withServices((given) => ({ database, services } = given));
 
-afterAll(async () => {
-  await services.close();
-  await database.drop();
+beforeAll(async () => {
+  admin = await createUser(services, { instanceAdmin: true });
 });
 
 beforeEach(async () => {

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { createUser, startServices, type TestServices, type TestUser } from '../../support/services.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import { createUser, type TestServices, type TestUser } from '../../support/services.ts';
 import { userCalls } from '../../support/user-calls.ts';
+import { withServices } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
+withServices((given) => ({ database, services } = given));
 
 describe('the last instance admin', () => {
   /** Leaves two admins who are not disabled. */

@@ -1,36 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Caller, Role } from '../../../src/domain/principal.ts';
 import type { SetMember, UserRef } from '../../../src/services/members.ts';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import {
-  createUser,
-  createWorld,
-  startServices,
-  type TestServices,
-  type TestUser,
-  type World,
-} from '../../support/services.ts';
+import { createUser, type TestServices, type TestUser, type World } from '../../support/services.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 let world: World;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-});
+withWorlds((given) => ({ database, services, world } = given));
 
 async function set(by: { readonly caller: Caller }, ref: UserRef, role: Role): Promise<SetMember> {
   return services.members.set(await world.onOrganization(by.caller, 'member.set'), ref, role);

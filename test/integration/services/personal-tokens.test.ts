@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { CreatedPersonalToken, PersonalTokenInput } from '../../../src/services/personal-tokens.ts';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import {
-  authenticated,
-  createUser,
-  createWorld,
-  startServices,
-  type TestServices,
-  type TestUser,
-} from '../../support/services.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import { authenticated, createUser, createWorld, type TestServices, type TestUser } from '../../support/services.ts';
+import { withServices } from '../../support/with-services.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -20,15 +14,7 @@ let database: TestDatabase;
 let services: TestServices;
 let user: TestUser;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
+withServices((given) => ({ database, services } = given));
 
 beforeEach(async () => {
   user = await createUser(services);

@@ -1,33 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
 import type { ClaimedSnapshot } from '../../../src/services/resource-snapshots.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
 import { resourceSnapshotCalls, snapshotRule } from '../../support/resource-snapshot-calls.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import type { SecretCalls } from '../../support/secret-calls.ts';
+import type { TestServices, World } from '../../support/services.ts';
 import { snapshotCalls } from '../../support/snapshot-calls.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let calls: SecretCalls;
 let resource: ResourceCaller;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
+withWorlds((given) => ({ services, world, calls } = given));
 
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-  calls = secretCalls(services, world, world.developer.caller);
+beforeEach(() => {
   resource = snapshotResource();
 });
 

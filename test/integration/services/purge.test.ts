@@ -1,29 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
 import { fillEnvironment } from '../../support/bulk-history.ts';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import { createUser, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { createUser, createWorld, type TestServices, type World } from '../../support/services.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 let world: World;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-});
+withWorlds((given) => ({ database, services, world } = given));
 
 type Level = 'organization' | 'project' | 'environment';
 const levels: readonly Level[] = ['organization', 'project', 'environment'];

@@ -1,35 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
 import type {
   ClaimedEnvironment,
   EnsuredEnvironment,
   EnsureEnvironmentInput,
 } from '../../../src/services/resource-environments.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
+import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import { createUser, createWorld, startServices, type TestServices, type TestUser } from '../../support/services.ts';
+import { createUser, createWorld, type TestServices, type TestUser } from '../../support/services.ts';
+import { withProxiedServices } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let proxy: PostgresProxy;
 let services: TestServices;
 let admin: TestUser;
 let resource: ResourceCaller;
 let slugs: { organization: string; project: string; environment: string };
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await PostgresProxy.start(database.url);
-  services = await startServices(proxy.url, { poolSize: 20 });
-  admin = await createUser(services, { instanceAdmin: true });
-});
+withProxiedServices((given) => ({ proxy, services } = given));
 
-afterAll(async () => {
-  await services.close();
-  await proxy.close();
-  await database.drop();
+beforeAll(async () => {
+  admin = await createUser(services, { instanceAdmin: true });
 });
 
 beforeEach(() => {

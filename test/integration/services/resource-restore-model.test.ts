@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type ModelState, type RestoreLists, restoreLists } from '../../support/environment-model.ts';
 import { EnvironmentRun, type KnownSnapshot } from '../../support/environment-run.ts';
 import { anyRounds } from '../../support/environment-steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
 import { resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
 import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices } from '../../support/services.ts';
+import { createWorld, type TestServices } from '../../support/services.ts';
+import { withServices } from '../../support/with-services.ts';
 
 // Shrinking a failure ends with the time as well.
 const { runs, limitMs } =
   process.env['KEYFRAME_TEST_SCALE'] === 'full' ? { runs: 300, limitMs: 300_000 } : { runs: 15, limitMs: 60_000 };
 
-let database: TestDatabase;
 let services: TestServices;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
+withServices((given) => ({ services } = given));
 
 const anyRestores = fc.array(
   fc.record({

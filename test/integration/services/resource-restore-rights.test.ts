@@ -1,36 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
+import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
 import { resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import type { TestServices, World } from '../../support/services.ts';
 import { snapshotCalls } from '../../support/snapshot-calls.ts';
+import { withProxiedWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let proxy: PostgresProxy;
 let services: TestServices;
 let world: World;
 let snapshotId: string;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await PostgresProxy.start(database.url);
-  services = await startServices(proxy.url, { poolSize: 20 });
-});
-
-afterAll(async () => {
-  await services.close();
-  await proxy.close();
-  await database.drop();
-});
+withProxiedWorlds((given) => ({ proxy, services, world } = given));
 
 // An environment at revision 1, with a snapshot of it.
 beforeEach(async () => {
-  world = await createWorld(services);
   await secretCalls(services, world, world.developer.caller).put('KEY', '1');
   ({ id: snapshotId } = await snapshotCalls(services, world, world.developer.caller).create());
 });

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
+import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
 import { type ResourceRestoreCalls, resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
-import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
+import type { SecretCalls } from '../../support/secret-calls.ts';
+import type { TestServices, World } from '../../support/services.ts';
+import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
+import { createWorldCalls, withProxiedWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let proxy: PostgresProxy;
 let services: TestServices;
 let world: World;
@@ -18,22 +17,9 @@ let calls: SecretCalls;
 let snapshots: SnapshotCalls;
 let resource: ResourceCaller;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await PostgresProxy.start(database.url);
-  services = await startServices(proxy.url, { poolSize: 20 });
-});
+withProxiedWorlds((given) => ({ proxy, services, world, calls, snapshots } = given));
 
-afterAll(async () => {
-  await services.close();
-  await proxy.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-  calls = secretCalls(services, world, world.developer.caller);
-  snapshots = snapshotCalls(services, world, world.developer.caller);
+beforeEach(() => {
   resource = restoreResource();
 });
 
@@ -253,9 +239,7 @@ describe('a restore without a plan', () => {
   test('of the same name may be done in another environment', async () => {
     const id = await makeSnapshot();
     await of(restoreResource([rule()], { name: 'emergency' })).restore(id, null);
-    world = await createWorld(services);
-    calls = secretCalls(services, world, world.developer.caller);
-    snapshots = snapshotCalls(services, world, world.developer.caller);
+    ({ world, calls, snapshots } = await createWorldCalls(services));
     const other = await makeSnapshot();
     const done = await of(restoreResource([rule()], { name: 'emergency' })).restore(other, null);
     expect(done).toMatchObject({ revision: 3 });

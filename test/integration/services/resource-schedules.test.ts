@@ -1,35 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
 import type { RecordRunsInput, ScheduledChild, ScheduleRun } from '../../../src/services/resource-schedules.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
 import {
   type ResourceSnapshotCalls,
   resourceSnapshotCalls,
   snapshotRule,
 } from '../../support/resource-snapshot-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import type { TestServices, World } from '../../support/services.ts';
 import { snapshotCalls } from '../../support/snapshot-calls.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let schedule: ResourceCaller;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
+withWorlds((given) => ({ services, world } = given));
 
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
+beforeEach(() => {
   schedule = resourceCaller({ kind: 'SnapshotSchedule', grants: [rule()], name: 'nightly' });
 });
 

@@ -1,20 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
 import { notifyChannel } from '../../../src/store/notify.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
 import {
   type ResourceSnapshotCalls,
   resourceSnapshotCalls,
   snapshotRule,
 } from '../../support/resource-snapshot-calls.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import type { SecretCalls } from '../../support/secret-calls.ts';
+import type { TestServices, World } from '../../support/services.ts';
 import { snapshotCalls } from '../../support/snapshot-calls.ts';
+import { withProxiedWorlds } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let proxy: PostgresProxy;
@@ -23,21 +24,9 @@ let world: World;
 let calls: SecretCalls;
 let resource: ResourceCaller;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await PostgresProxy.start(database.url);
-  services = await startServices(proxy.url, { poolSize: 20 });
-});
+withProxiedWorlds((given) => ({ database, proxy, services, world, calls } = given));
 
-afterAll(async () => {
-  await services.close();
-  await proxy.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-  calls = secretCalls(services, world, world.developer.caller);
+beforeEach(() => {
   resource = snapshotResource();
 });
 

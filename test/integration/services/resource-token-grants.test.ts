@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { authenticated, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { authenticated, type TestServices, type World } from '../../support/services.ts';
 import { ruleFor, TokenResource } from '../../support/token-resource.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let own: TokenResource;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
+withWorlds((given) => ({ services, world } = given));
 
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
+beforeEach(() => {
   own = new TokenResource(services, world);
 });
 

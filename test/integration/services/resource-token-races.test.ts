@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import type { TestServices, World } from '../../support/services.ts';
 import { TokenResource } from '../../support/token-resource.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let own: TokenResource;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
+withWorlds((given) => ({ database, services, world } = given));
 
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
+beforeEach(() => {
   own = new TokenResource(services, world);
 });
 

@@ -1,30 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
-import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
+import { describe, expect, test } from '@jest/globals';
+import type { SecretCalls } from '../../support/secret-calls.ts';
+import type { TestServices, World } from '../../support/services.ts';
+import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let calls: SecretCalls;
 let snapshots: SnapshotCalls;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-  calls = secretCalls(services, world, world.developer.caller);
-  snapshots = snapshotCalls(services, world, world.developer.caller);
-});
+withWorlds((given) => ({ services, world, calls, snapshots } = given));
 
 describe('a dry run', () => {
   test('answers what the restore then does, and writes nothing', async () => {

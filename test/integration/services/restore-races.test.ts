@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
 import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
-import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
+import { createWorld, type TestServices, type World } from '../../support/services.ts';
+import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
+import { createWorldCalls, withProxiedWorlds } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let proxy: PostgresProxy;
@@ -13,24 +14,10 @@ let world: World;
 let calls: SecretCalls;
 let snapshots: SnapshotCalls;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await PostgresProxy.start(database.url);
-  services = await startServices(proxy.url, { poolSize: 20 });
-});
-
-afterAll(async () => {
-  await services.close();
-  await proxy.close();
-  await database.drop();
-});
-
-beforeEach(newWorld);
+withProxiedWorlds((given) => ({ database, proxy, services, world, calls, snapshots } = given));
 
 async function newWorld(): Promise<void> {
-  world = await createWorld(services);
-  calls = secretCalls(services, world, world.developer.caller);
-  snapshots = snapshotCalls(services, world, world.developer.caller);
+  ({ world, calls, snapshots } = await createWorldCalls(services));
 }
 
 interface ChangeRow {

@@ -1,27 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { CreateServiceTokenInput, ServiceTokenRecord } from '../../../src/services/service-tokens.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { authenticated, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { authenticated, createWorld, type TestServices, type World } from '../../support/services.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-});
+withWorlds((given) => ({ services, world } = given));
 
 async function create(input: Partial<CreateServiceTokenInput>): ReturnType<TestServices['serviceTokens']['create']> {
   const access = await world.onOrganization(world.admin.caller, 'service_token.create');

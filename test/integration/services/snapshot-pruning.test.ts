@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
 import { resourceSnapshotCalls, snapshotRule } from '../../support/resource-snapshot-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import type { TestServices, World } from '../../support/services.ts';
 import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 let snapshots: SnapshotCalls;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
+withWorlds((given) => ({ services, world } = given));
 
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
+beforeEach(() => {
   snapshots = as(world.admin.caller);
 });
 

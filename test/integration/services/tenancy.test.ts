@@ -1,25 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { createUser, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { describe, expect, test } from '@jest/globals';
+import { createUser, createWorld, type TestServices, type World } from '../../support/services.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
-let database: TestDatabase;
 let services: TestServices;
 let world: World;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-});
+withWorlds((given) => ({ services, world } = given));
 
 function newSlug(): string {
   return `new-${randomUUID().slice(0, 8)}`;

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { authenticated, createUser, startServices, type TestServices, type TestUser } from '../../support/services.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import { authenticated, createUser, type TestServices, type TestUser } from '../../support/services.ts';
 import { auditedOfUser, type UserCalls, userCalls } from '../../support/user-calls.ts';
+import { withServices } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 let admin: TestUser;
 let calls: UserCalls;
 
+withServices((given) => ({ database, services } = given));
+
 beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
   admin = await createUser(services, { instanceAdmin: true });
   calls = userCalls(services, admin.caller);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
 });
 
 describe('a token that an instance admin makes', () => {

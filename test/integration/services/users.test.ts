@@ -1,35 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
 import type { UserRecord } from '../../../src/services/users.ts';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import {
-  authenticated,
-  createUser,
-  createWorld,
-  startServices,
-  type TestServices,
-  type TestUser,
-} from '../../support/services.ts';
+import { authenticated, createUser, createWorld, type TestServices, type TestUser } from '../../support/services.ts';
 import { auditedOfUser, type UserCalls, userCalls } from '../../support/user-calls.ts';
+import { withServices } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 let admin: TestUser;
 let calls: UserCalls;
 
+withServices((given) => ({ database, services } = given));
+
 beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
   admin = await createUser(services, { instanceAdmin: true });
   calls = userCalls(services, admin.caller);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
 });
 
 function newEmail(): string {

@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { Caller, UserPrincipal } from '../../../src/domain/principal.ts';
 import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
-import { createUser, createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { createUser, type TestServices, type World } from '../../support/services.ts';
+import { withWorlds } from '../../support/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;
 let world: World;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  services = await startServices(database.url);
-});
-
-afterAll(async () => {
-  await services.close();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  world = await createWorld(services);
-});
+withWorlds((given) => ({ database, services, world } = given));
 
 /** What a refused mutation must leave as it was: every table that one writes, and the audit of successes. */
 async function written(): Promise<unknown> {
