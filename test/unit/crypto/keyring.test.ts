@@ -182,7 +182,10 @@ describe('an opener', () => {
     const stored = onlyDataKey();
     const moved = [
       { ...stored, projectId: randomUUID() },
-      { ...stored, wrappedKey: Buffer.concat([stored.wrappedKey.subarray(0, -1), Buffer.of(0)]) },
+      {
+        ...stored,
+        wrappedKey: Buffer.concat([stored.wrappedKey.subarray(0, -1), Buffer.of((stored.wrappedKey.at(-1) ?? 0) ^ 1)]),
+      },
       { ...stored, id: randomUUID() },
     ];
     for (const record of moved) {
