@@ -18,6 +18,7 @@ import { createSecretSnapshotController } from './secret-snapshot/controller.ts'
 import { createSnapshotRestoreController } from './snapshot-restore/controller.ts';
 import { createServiceTokenController } from './service-token/controller.ts';
 import { createSecretSyncController } from './secret-sync/controller.ts';
+import { adoptionsOf } from './snapshot-schedule/adoptions.ts';
 import { createSnapshotScheduleController } from './snapshot-schedule/controller.ts';
 import { allReferences } from './snapshot-schedule/references.ts';
 import type { ReadServices } from './secret-sync/read.ts';
@@ -119,7 +120,7 @@ class Manager implements Controller {
     const { watches: snapshotWatches } = secretSnapshots;
     const restoreDeps = { ...deps, snapshots, snapshotWatches };
     const { kind: snapshotRestores, references: restores } = createSnapshotRestoreController(context, restoreDeps);
-    const references = allReferences([pins, restores]);
+    const references = allReferences([pins, restores, adoptionsOf(snapshots)]);
     return [
       // First: the comparison at the start finds then that none of them has been reconciled, and asks for nothing more.
       secretSyncs,
