@@ -94,6 +94,7 @@ describe('a SnapshotSchedule', () => {
     await site.schedules.create(site.spec({ retention: { keepLast: 1 } }), 'hourly');
     const refused = await site.schedules.waitForReason('hourly', 'TargetNotOwned');
     expect(readyOf(refused)?.message).toContain(nameAt('hourly', due));
+    expect(refused.status?.nextTime).toBe(new Date(due + hourMs).toISOString().replace('.000Z', 'Z'));
     const next = await passHours(site, 'hourly');
     await site.waitUntilTaken('hourly', next);
     await site.look('hourly');
@@ -159,6 +160,7 @@ describe('what a schedule cannot be about', () => {
     await site.schedules.create(site.spec(), 'hourly');
     const refused = await site.schedules.waitForReason('hourly', 'AccessDenied');
     const message = readyOf(refused)?.message ?? '';
+    expect(refused.status?.nextTime).toBeUndefined();
     expect(await site.childNames()).toEqual([]);
     const shown = parse(message.slice(message.indexOf('apiVersion:'))) as AccessGrant;
     expect(shown.spec.rules[0]).toMatchObject({ kinds: ['SnapshotSchedule', 'SecretSnapshot'] });

@@ -8,6 +8,7 @@ import { createResource, deleteResource, findResource } from '../../kube/custom-
 import { secretSnapshotKind } from '../../kube/keyframe-kinds.ts';
 import { type KubeObject, objectKey } from '../../kube/objects.ts';
 import { CronFault, type CronSchedule, parseCron } from '../../lib/cron-schedule.ts';
+import { kubeTime } from '../conditions.ts';
 import { FollowedIds } from '../followed-ids.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../generated/snapshot-schedule.ts';
@@ -259,6 +260,8 @@ function nameTaken({ schedule, times }: Subject, dueMs: number, nowMs: number): 
     `SecretSnapshot ${name} is there and was not made by this schedule: no other is made for that time. Delete it if it stands in the way`,
   );
   const nextMs = nextTime({ times, nowMs, runs: [] });
-  const outcome = failureOutcome<SnapshotSchedule>(error);
+  const outcome = failureOutcome<SnapshotSchedule>(error, {
+    nextTime: nextMs === undefined ? undefined : kubeTime(nextMs),
+  });
   return nextMs === undefined ? outcome : { ...outcome, next: { kind: 'after', delayMs: nextMs - nowMs } };
 }
