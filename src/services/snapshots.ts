@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
 import { inOrder } from '../lib/in-order.ts';
 import type { Database } from '../store/database.ts';
-import { notifySnapshot } from '../store/notify.ts';
+import { notifySnapshot, notifySnapshots } from '../store/notify.ts';
 import {
   compareSnapshot,
   deleteSnapshot,
@@ -209,7 +209,10 @@ export class Snapshots {
           await lockAtRevision(tx, environmentId);
           const pruning = planPruning(await readHeldSnapshots(tx, environmentId), input);
           const ids = pruning.pruned.map(({ id }) => id);
-          if (input.dryRun !== true && ids.length > 0) await deleteSnapshots(tx, ids);
+          if (input.dryRun !== true && ids.length > 0) {
+            await deleteSnapshots(tx, ids);
+            await notifySnapshots(tx, ids);
+          }
           const target = { pruned: ids.length, kept: pruning.kept.length, snapshotIds: ids.slice(0, mostAudited) };
           return { result: pruning, audit: successRecord(access, { ...target, ...dryRun }) };
         }),

@@ -45,6 +45,12 @@ export async function notifySnapshot(tx: Transaction, snapshotId: string): Promi
   await notify(tx, { s: snapshotId });
 }
 
+/** The same of many. */
+export async function notifySnapshots(tx: Transaction, snapshotIds: readonly string[]): Promise<void> {
+  await tx.$executeRaw`
+    SELECT pg_notify(${notifyChannel}, json_build_object('s', id)::text) FROM unnest(${[...snapshotIds]}::uuid[]) AS id`;
+}
+
 /** Tells every listener, at the commit, that many service tokens and users were changed at once. */
 export async function notifyTokensAndUsers(
   tx: Transaction,

@@ -15,7 +15,7 @@ let stack: Stack;
 let database: PostgresProxy;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 6 });
+  stack = await Stack.start(resources, { namespaces: 7 });
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   await stack.startController({ databaseUrl: database.url });
@@ -79,6 +79,18 @@ describe('a SnapshotRestore of a SecretSnapshot', () => {
       'Failed True',
     ]);
   });
+});
+
+test('a SnapshotRestore whose snapshot a retention over the API deletes has no plan to approve any more', async () => {
+  const site = await makeSite();
+  const snapshotId = await site.drift();
+  await site.restores.create({ snapshotId }, 'back');
+  await site.planned('back');
+  await site.snapshot();
+  await stack.admin.call('POST', `${site.apiPath}/prune`, { retention: { keepLast: 1 } });
+  const gone = await site.restores.waitForReason('back', 'NotFound');
+  expect(gone.status).not.toHaveProperty('planHash');
+  expect(conditionsOf(gone)).toContain('Planned False');
 });
 
 describe('a SnapshotRestore without a grant', () => {
