@@ -195,7 +195,7 @@ export class Snapshots {
 
   /**
    * Deletes the snapshots that a retention does not keep, in one change, or tells which it would. Throws DomainError
-   * invalid_input for a retention that keeps nothing.
+   * invalid_input for a retention that keeps nothing, and plan_outdated as `planPruning`.
    */
   async prune(access: EnvironmentAccess<'snapshot.delete'>, input: PruneSnapshotsInput): Promise<SnapshotPruning> {
     const dryRun = input.dryRun === true ? { dryRun: true } : {};

@@ -18,13 +18,12 @@ export const diffQuery = z.strictObject({
     .exactOptional(),
 });
 
+const planHash = z.string().regex(/^[A-Za-z0-9_-]{43}$/, { error: 'must be the planHash of a dry run' });
+
 export const restoreBody = z.strictObject({
   snapshotId: uuid,
   dryRun: z.boolean().exactOptional(),
-  planHash: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{43}$/, { error: 'must be the planHash of a dry run' })
-    .exactOptional(),
+  planHash: planHash.exactOptional(),
   expectedRevision: uuid.exactOptional(),
   prune: z.boolean().exactOptional(),
   skipUnchanged: z.boolean().exactOptional(),
@@ -55,6 +54,7 @@ export const pruneBody = z.strictObject({
     .meta({ description: 'Only snapshots whose name begins so are judged; all unless given.' })
     .exactOptional(),
   dryRun: z.boolean().exactOptional(),
+  planHash: planHash.exactOptional(),
 });
 
 /** 0 and null for a snapshot of an environment that had no change yet. */
@@ -101,10 +101,11 @@ export const snapshotDiffView = z.strictObject({
 
 const prunedFields = { id: z.guid(), name: z.string().nullable(), createdAt: z.iso.datetime() };
 
-/** What was kept, and why, and what was deleted, or would be: each newest first. */
+/** What was kept, and why, and what was deleted or, with a planHash, would be: each newest first. */
 export const pruneView = z.strictObject({
   kept: z.array(z.strictObject({ ...prunedFields, reasons: z.array(z.string()).min(1) })),
   pruned: z.array(z.strictObject(prunedFields)),
+  planHash: z.string().exactOptional(),
 });
 
 /** What a restore did or, with a planHash, would do. */

@@ -13,7 +13,7 @@ export const snapshotPruneCommand = defineCommand({
   description:
     'What one of the --keep flags keeps is kept: the newest snapshots, and the newest one of each of the newest hours, ' +
     'days, weeks or months that have one. Snapshots that a custom resource took or stands for are left alone, and fill no ' +
-    'place. What would be deleted is shown first; nothing can bring it back.',
+    'place. What would be deleted is shown first, and just that is deleted; nothing can bring it back.',
   options: {
     keepLast: integer('--keep-last <n>', 'Keep the newest so many', kept),
     keepHourly: integer('--keep-hourly <n>', 'Keep the newest of each of so many hours', kept),
@@ -23,6 +23,10 @@ export const snapshotPruneCommand = defineCommand({
     timeZone: text('--time-zone <zone>', 'By whose calendar, such as Europe/Berlin (default: UTC)'),
     namePrefix: text('--name-prefix <text>', 'Look only at snapshots whose name begins so'),
     isDryRun: flag('--dry-run', 'Show what would be kept, and why, and deleted, and delete nothing'),
+    planHash: text(
+      '--plan-hash <hash>',
+      'Delete just what this plan says (planHash of --dry-run --output json), unasked',
+    ),
     ...scopeOptions,
   },
   examples: [
@@ -34,7 +38,16 @@ export const snapshotPruneCommand = defineCommand({
     },
   ],
   async run(context, { options }) {
-    const { isDryRun, timeZone, namePrefix, organization, project, environment, ...counts } = options;
+    const {
+      isDryRun,
+      timeZone,
+      namePrefix,
+      planHash: givenHash,
+      organization,
+      project,
+      environment,
+      ...counts
+    } = options;
     const retention = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
     if (Object.keys(retention).length === 0) throw usageError('say what to keep, such as --keep-last 10');
     const scope = context.scope({ organization, project, environment });
@@ -44,20 +57,25 @@ export const snapshotPruneCommand = defineCommand({
       ...(namePrefix === undefined ? {} : { namePrefix }),
     };
     if (isDryRun) return await print(context, await prune(context, scope, { ...body, dryRun: true }), true);
-    if (!context.isConfirmed) await agree(context, scope, body);
-    await print(context, await prune(context, scope, body), false);
+    const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, scope, body));
+    const plan = planHash === undefined ? {} : { planHash };
+    await print(context, await prune(context, scope, { ...body, ...plan }), false);
   },
 });
 
-/** Shows what would go, and asks; where nothing would, there is nothing to ask. */
-async function agree(context: CommandContext, scope: Scope, body: object): Promise<void> {
-  const { pruned, kept: staying } = await prune(context, scope, { ...body, dryRun: true });
-  if (pruned.length === 0) return;
+/**
+ * Shows what would go, and asks; where nothing would, there is nothing to ask. Answers the hash of what was agreed to,
+ * which a server of an earlier release does not tell.
+ */
+async function agreedPlan(context: CommandContext, scope: Scope, body: object): Promise<string | undefined> {
+  const { pruned, kept: staying, planHash } = await prune(context, scope, { ...body, dryRun: true });
+  if (pruned.length === 0) return planHash;
   for (const { id, name, createdAt } of pruned)
     context.io.note(`  delete  ${id}  ${createdAt}  ${name ?? ''}`.trimEnd());
   const { organization, project, environment } = scope;
   const place = `${organization}/${project}/${environment}`;
   await context.confirm(`Delete ${counted(pruned.length, 'snapshot')} of ${place} and keep ${staying.length}?`);
+  return planHash;
 }
 
 async function prune({ api }: CommandContext, scope: Scope, body: object): Promise<PruneView> {

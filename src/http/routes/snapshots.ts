@@ -91,7 +91,9 @@ export const snapshotRoutes: readonly Route[] = [
     takes: { body: pruneBody },
     answers: { 200: pruneView },
     async handle({ snapshots }, access, { body }) {
-      return { status: 200, body: pruneViewOf(await snapshots.prune(access, body)) };
+      const pruning = await snapshots.prune(access, body);
+      const plan = body.dryRun === true ? { planHash: pruning.planHash } : {};
+      return { status: 200, body: { ...pruneViewOf(pruning), ...plan } };
     },
   }),
   environmentRoute({

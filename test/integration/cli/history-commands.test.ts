@@ -225,6 +225,30 @@ describe('snapshots', () => {
     expect((await cli.run([...prune, '--time-zone', 'Mars/Olympus'])).stderr).toContain('IANA');
   });
 
+  test('snapshot prune deletes nothing when other snapshots would go than those it showed', async () => {
+    const create = async (name: string): Promise<string> =>
+      (await cli.output(['snapshot', 'create', '--name', name, ...scope, '--output', 'name'])).trim();
+    const ids = [await create('shown-1'), await create('shown-2')];
+    const prune = ['snapshot', 'prune', '--keep-last', '1', '--name-prefix', 'shown-', ...scope];
+    const command = cli.startOnTerminal(prune);
+    await command.shows('[y/N]');
+    ids.push(await create('shown-3'));
+    command.type('y\r');
+    const { code, stdout } = await command.ended;
+    expect(stdout).toContain('run the same command again');
+    expect(code).toBe(6);
+    const left = await cli.output(['snapshot', 'list', ...scope, '--output', 'name']);
+    expect(ids.map((id) => left.includes(id))).toEqual([true, true, true]);
+    const again = await cli.onTerminal(prune, [['[y/N]', 'n\r']]);
+    expect(again.shown).toContain(ids[1]);
+    const { planHash } = await cli.json<{ planHash: string }>([...prune, '--dry-run']);
+    ids.push(await create('shown-4'));
+    expect((await cli.run([...prune, '--plan-hash', planHash])).code).toBe(6);
+    const { planHash: fresh } = await cli.json<{ planHash: string }>([...prune, '--dry-run']);
+    const done = await cli.json<{ pruned: { id: string }[] }>([...prune, '--plan-hash', fresh]);
+    expect(done.pruned.map(({ id }) => id)).toEqual(ids.slice(0, 3).toReversed());
+  });
+
   test('history tells who changed which keys, and --since leaves out what was before', async () => {
     await write({ HISTORY: 'value-of-history' });
     const output = await cli.output(['history', ...scope, '--limit', '1']);

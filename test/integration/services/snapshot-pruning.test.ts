@@ -63,6 +63,20 @@ test('a dry run answers the same and deletes nothing', async () => {
   expect(await left()).toEqual(['d']);
 });
 
+test('with the hash of a dry run just what that told goes, or nothing', async () => {
+  await fourDays();
+  const retention = { keepLast: 2 };
+  const { planHash } = await snapshots.prune({ retention, dryRun: true });
+  await made('came in between', 0.5);
+  const outdated = { code: 'plan_outdated', detail: expect.stringContaining('plan again') };
+  await expect(snapshots.prune({ retention, planHash })).rejects.toMatchObject(outdated);
+  await expect(snapshots.prune({ retention, planHash: 'x' })).rejects.toMatchObject({ code: 'invalid_input' });
+  expect(await left()).toHaveLength(5);
+  const fresh = await snapshots.prune({ retention, dryRun: true });
+  expect(await snapshots.prune({ retention, planHash: fresh.planHash })).toEqual(fresh);
+  expect(await left()).toEqual(['d', 'came in between']);
+});
+
 test('days are those of the time zone', async () => {
   // 22:00 and 23:30 UTC are of two days in Berlin.
   await made('evening', 14 / 24 + 0.0);
