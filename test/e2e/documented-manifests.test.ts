@@ -49,21 +49,13 @@ const manifests: readonly Manifest[] = pages.flatMap((page) =>
 const isKnown = ({ apiVersion = '' }: Manifest): boolean =>
   /^(?:v1|apps\/|batch\/|.*\.k8s\.io\/|keyframe\.dev\/)/.test(apiVersion);
 
-/** Applies an object as a dry run; answers why it is refused. */
+/** Applies an object as a dry run, or makes one that leaves its name to the server; answers why it is refused. */
 async function refusalOf({ page, ...object }: Manifest): Promise<string[]> {
   const { namespace: place, ...metadata } = object.metadata;
+  const verb = 'generateName' in metadata ? ['create'] : ['apply', '--server-side'];
   const file = join(folder, 'manifest.yaml');
   writeFileSync(file, stringify({ ...object, metadata: place === undefined ? metadata : { ...metadata, namespace } }));
-  const args = [
-    'apply',
-    '--server-side',
-    '--dry-run=server',
-    '--validate=strict',
-    '--namespace',
-    namespace,
-    '-f',
-    file,
-  ];
+  const args = [...verb, '--dry-run=server', '--validate=strict', '--namespace', namespace, '-f', file];
   try {
     await runKubectl(sharedCluster(), args);
     return [];

@@ -1,72 +1,26 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { requireApprovals } from '../../scripts/cluster/approvals.ts';
-import { requestToken } from '../../scripts/cluster/controller-account.ts';
-import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
-import type { SnapshotSchedule } from '../../src/controller/generated/snapshot-schedule.ts';
-import type { Resource } from '../../src/controller/resource.ts';
-import type { CliRunner } from '../support/cli.ts';
 import { buildPatienceMs } from '../support/cluster-cache.ts';
-import { ExampleReader } from '../support/example-reader.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
+import { exampleThemes } from '../support/example-page.ts';
+import { ExampleSite } from '../support/example-site.ts';
 import { ageToken } from '../support/resource-rows.ts';
-import { readyOf } from '../support/resource-site.ts';
-import { type SecretObject, secretValues } from '../support/secret-watch.ts';
-import type { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { startWholeInstallation } from '../support/whole-installation.ts';
 import { Workloads } from '../support/workloads.ts';
 
 jest.setTimeout(90_000);
 
 const resources = new AsyncDisposableStack();
-let stack: Stack;
-let cluster: Cluster;
-let cli: CliRunner;
-let reader: ExampleReader;
+let site: ExampleSite;
 
 beforeAll(async () => {
-  cluster = await startOwnCluster(resources);
-  ({ stack, cli } = await startWholeInstallation(resources, cluster, { ROLLOUTS: 'true' }));
-  await requireApprovals(stack.kube);
-  reader = await ExampleReader.create({ cli, cluster, stack });
+  site = await ExampleSite.start(resources);
 }, 60_000 + buildPatienceMs);
 
 afterAll(() => resources.disposeAsync());
 
-const run = (command: string): Promise<string> => reader.run(command);
-const step = (heading: string, number: number): Promise<string> => reader.step(heading, number);
-
-async function secretOf(namespace: string, name: string): Promise<SecretObject | undefined> {
-  return await stack.kube.find<SecretObject>({ path: `/api/v1/namespaces/${namespace}/secrets/${name}` });
-}
-
-async function valuesOf(namespace: string, name: string): Promise<Record<string, string> | undefined> {
-  const secret = await secretOf(namespace, name);
-  return secret && Object.fromEntries(secretValues(secret));
-}
-
-function pathOf(namespace: string, plural: string, name: string): string {
-  return `/apis/keyframe.dev/v1alpha1/namespaces/${namespace}/${plural}/${name}`;
-}
-
-/** The condition Ready of a resource. */
-async function readyIn(
-  namespace: string,
-  plural: string,
-  name: string,
-): Promise<{ status: string; reason: string; message: string } | undefined> {
-  return readyOf(await stack.kube.json<Resource>({ path: pathOf(namespace, plural, name) }));
-}
-
-/** What the API answers to a read with a token of an environment of the organization. */
-async function answer(token: string | undefined, place: string): Promise<number> {
-  const { status } = await stack.admin.as(token ?? '').send('GET', `/secrets/acme/${place}`);
-  return status;
-}
+const run = (command: string): Promise<string> => site.run(command);
+const step = (heading: string, number: number): Promise<string> => site.step(heading, number);
+const valuesOf = (namespace: string, name: string): ReturnType<ExampleSite['values']> => site.values(namespace, name);
 
 describe('«Several teams»', () => {
   test('two teams get what their grants cover, tell what is missing otherwise, and lose it with the label', async () => {
@@ -78,14 +32,14 @@ describe('«Several teams»', () => {
       expect(await valuesOf(team, 'shared')).toEqual({ CA_URL: 'https://ca.example' });
     }
     const dashboard = (await valuesOf('payments', 'dashboard'))?.['token'];
-    expect(await answer(dashboard, 'payments/production')).toBe(200);
-    expect(await answer(dashboard, 'search/production')).toBe(404);
-    await stack.admin
+    expect(await site.answer(dashboard, 'payments/production')).toBe(200);
+    expect(await site.answer(dashboard, 'search/production')).toBe(404);
+    await site.stack.admin
       .as((await valuesOf('payments', 'seed-staging'))?.['token'] ?? '')
       .call('PATCH', '/secrets/acme/payments/staging', { set: { SEED: 'x' } });
     await step(heading, 2);
     await waitFor('the SecretSync to tell what its ServiceToken lacks', async () => {
-      const peek = await readyIn('search', 'secretsyncs', 'peek');
+      const peek = await site.ready('search', 'secretsyncs', 'peek');
       expect(peek).toMatchObject({ reason: 'ServiceTokenNotReady', message: expect.stringContaining('AccessDenied') });
       return true;
     });
@@ -94,86 +48,15 @@ describe('«Several teams»', () => {
       ['payments', 'servicetokens', 'write-production'],
       ['payments', 'secretsnapshots', 'of-production'],
     ] as const) {
-      expect(await readyIn(namespace, plural, name)).toMatchObject({ status: 'False', reason: 'AccessDenied' });
+      expect(await site.ready(namespace, plural, name)).toMatchObject({ status: 'False', reason: 'AccessDenied' });
     }
-    expect(await secretOf('search', 'peek')).toBeUndefined();
-    expect(await secretOf('search', 'dashboard')).toBeUndefined();
+    expect(await site.secret('search', 'peek')).toBeUndefined();
+    expect(await site.secret('search', 'dashboard')).toBeUndefined();
     await step(heading, 3);
-    expect(await answer(dashboard, 'payments/production')).toBe(401);
+    expect(await site.answer(dashboard, 'payments/production')).toBe(401);
     expect(await valuesOf('payments', 'app')).toEqual({ STRIPE_KEY: 'sk-payments' });
     await step(heading, 4);
-    expect(await answer(dashboard, 'payments/production')).toBe(200);
-  });
-});
-
-const deployedImage = async (): Promise<string> =>
-  await run(`kubectl get deployment web -n shop -o jsonpath='{.spec.template.spec.containers[0].image}'`);
-
-describe('«A snapshot before each deploy»', () => {
-  test('a deploy has a snapshot before it or does not happen, and the way back leads to what that held', async () => {
-    const heading = 'A snapshot before each deploy';
-    await step(heading, 1);
-    expect(await deployedImage()).toMatch(/:4f2c9d1$/);
-    const good = { API_URL: 'https://api.example', TIMEOUT: '5s' };
-    expect(await valuesOf('shop', 'web')).toEqual(good);
-    await step(heading, 2);
-    expect(await valuesOf('shop', 'web')).toEqual(good);
-    await step(heading, 3);
-    expect(await valuesOf('shop', 'web')).toEqual(good);
-    await provesAccountOfJob();
-  });
-});
-
-/** The job's account can run the script and nothing else; without a snapshot the script deploys nothing. */
-async function provesAccountOfJob(): Promise<void> {
-  const kubeconfig = join(cli.folder, 'ci.kubeconfig');
-  const token = await requestToken(stack.kube, { namespace: 'shop', name: 'ci', seconds: 3600 });
-  writeKubeconfigFor(kubeconfig, cluster.kubeconfig, { name: 'ci', token });
-  const done = await reader.attempt('examples/ci-snapshot/deploy.sh aaaaaaa', kubeconfig);
-  expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/^before-aaaaaaa-\w{5}\n$/) });
-  expect(await deployedImage()).toMatch(/:aaaaaaa$/);
-  const read = await reader.attempt('kubectl get secret web -n shop', kubeconfig);
-  expect(read).toMatchObject({ code: 1, stderr: expect.stringContaining('Forbidden') });
-  await run('kubectl delete accessgrant shop');
-  const refused = await reader.attempt('SNAPSHOT_TIMEOUT=1s examples/ci-snapshot/deploy.sh bbbbbbb', kubeconfig);
-  expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('timed out') });
-  expect(await deployedImage()).toMatch(/:aaaaaaa$/);
-}
-
-describe('«A restore that somebody else approves»', () => {
-  test('who plans the way back is refused to approve it, and who approves it has it carried out', async () => {
-    const heading = 'A restore that somebody else approves';
-    const good = { API_URL: 'https://api.example', TIMEOUT: '5s' };
-    await step(heading, 1);
-    expect(await valuesOf('orders', 'orders')).toEqual(good);
-    await step(heading, 2);
-    const path = pathOf('orders', 'snapshotrestores', 'back-to-good');
-    const { status } = await stack.kube.json<SnapshotRestore>({ path });
-    const approval = JSON.stringify({ spec: { mode: 'Apply', planHash: status?.planHash } });
-    const user = 'system:serviceaccount:orders:planner';
-    const patch = `kubectl patch --as=${user} snapshotrestore back-to-good -n orders --type merge`;
-    const refused = await reader.attempt(`${patch} -p '${approval}'`);
-    const why = `user "${user}" may plan restores here, but not approve one`;
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
-    expect(await valuesOf('orders', 'orders')).not.toEqual(good);
-    await step(heading, 3);
-    expect(await valuesOf('orders', 'orders')).toEqual(good);
-  });
-});
-
-describe('«Snapshots every night»', () => {
-  test('a schedule tells when its next snapshot is due, and what was taken by hand is pruned by hand', async () => {
-    const heading = 'Snapshots every night';
-    await step(heading, 1);
-    const path = pathOf('ledger', 'snapshotschedules', 'nightly');
-    const { status } = await stack.kube.json<SnapshotSchedule>({ path });
-    const next = new Date(status?.nextTime ?? '');
-    const clock = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
-    expect([clock.format(next), next.getTime() - Date.now() < 25 * 3_600_000]).toEqual(['02:30', true]);
-    expect(await step(heading, 2)).toMatch(/deleted\s+\S+\s+by-hand-1/);
-    const kept = await stack.admin.call<{ snapshots: { name: string }[] }>('GET', '/snapshots/acme/ledger/production');
-    const byHand = kept.snapshots.map(({ name }) => name).filter((name) => name.startsWith('by-hand-'));
-    expect(byHand).toEqual(['by-hand-3', 'by-hand-2']);
+    expect(await site.answer(dashboard, 'payments/production')).toBe(200);
   });
 });
 
@@ -208,18 +91,17 @@ describe('«Tokens that rotate»', () => {
     expect(tokens.match(/[^/\n]+$/gm)).toEqual(['ci', 'reader']);
     expect(await step(heading, 2)).toContain('DATABASE_URL');
     await step(heading, 3);
-    expect(await answer(ci?.['token'], place)).toBe(401);
-    expect(await answer((await valuesOf('reports', 'ci-keyframe'))?.['token'], place)).toBe(200);
+    expect(await site.answer(ci?.['token'], place)).toBe(401);
+    expect(await site.answer((await valuesOf('reports', 'ci-keyframe'))?.['token'], place)).toBe(200);
     // A week later.
-    const path = pathOf('reports', 'servicetokens', 'reader');
-    const { metadata } = await stack.kube.json({ path });
-    await ageToken(stack.databaseUrl, metadata.uid, 168 * 3600);
+    const { metadata } = await site.resource('reports', 'servicetokens', 'reader');
+    await ageToken(site.stack.databaseUrl, metadata.uid, 168 * 3600);
     await run('kubectl annotate servicetoken reader -n reports keyframe.dev/reconcile-at=now');
     await waitFor('the token to be rotated', async () => {
-      const { status } = await stack.kube.json<ServiceToken>({ path });
+      const { status } = await site.resource<ServiceToken>('reports', 'servicetokens', 'reader');
       return status?.serial === 2 && status.previousSerial === 1;
     });
-    expect(await answer(held?.['token'], place)).toBe(200);
+    expect(await site.answer(held?.['token'], place)).toBe(200);
     expect((await valuesOf('reports', 'reader'))?.['token']).not.toBe(held?.['token']);
     await run('keyframe set -o acme -p reports -e production DATABASE_URL=changed');
     await waitFor(
@@ -234,10 +116,10 @@ describe('«A Secret that is there already»', () => {
     const heading = 'A Secret that is there already';
     await step(heading, 1);
     expect(await valuesOf('billing', 'billing-secrets')).toEqual({ STRIPE_KEY: 'from-the-chart' });
-    const { uid } = (await secretOf('billing', 'billing-secrets'))?.metadata ?? {};
+    const { uid } = (await site.secret('billing', 'billing-secrets'))?.metadata ?? {};
     await step(heading, 2);
     expect(await valuesOf('billing', 'billing-secrets')).toEqual({ STRIPE_KEY: 'from-keyframe' });
-    expect((await secretOf('billing', 'billing-secrets'))?.metadata).toMatchObject({
+    expect((await site.secret('billing', 'billing-secrets'))?.metadata).toMatchObject({
       uid,
       labels: { 'app.kubernetes.io/managed-by': 'Helm' },
       annotations: { 'helm.sh/resource-policy': 'keep' },
@@ -261,7 +143,7 @@ describe('«A value made of others»', () => {
   test('nothing is composed while a part is missing, and the URL is there with it', async () => {
     const heading = 'A value made of others';
     await step(heading, 1);
-    expect(await secretOf('tickets', 'tickets')).toBeUndefined();
+    expect(await site.secret('tickets', 'tickets')).toBeUndefined();
     const { '.dockerconfigjson': credentials = '' } = (await valuesOf('tickets', 'registry')) ?? {};
     expect(JSON.parse(credentials)).toEqual({
       auths: { 'registry.example': { username: 'ci', password: 'say "friend"' } },
@@ -276,7 +158,7 @@ describe('«Pods that are restarted»', () => {
   // Instead of a kubelet, the test sets pods ready while the reader waits.
   test('pods are restarted when the Secret has changed, and Converged waits for them', async () => {
     const heading = 'Pods that are restarted';
-    const workloads = new Workloads(stack.kube, 'storefront');
+    const workloads = new Workloads(site.stack.kube, 'storefront');
     for (const [number, THEME] of [
       [1, 'light'],
       [2, 'dark'],
@@ -295,6 +177,6 @@ describe('«Pods that are restarted»', () => {
   });
 });
 
-test('no command of the page is left that was not run', () => {
-  expect(reader.untried).toEqual([]);
+test('no command of these sections is left that was not run', () => {
+  expect(site.reader.untried(exampleThemes.secrets)).toEqual([]);
 });

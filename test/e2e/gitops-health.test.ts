@@ -1,12 +1,7 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/conditions.ts';
+import { ArgoHealth, type Health, documentedCustomizations } from '../support/argo-health.ts';
 import { adminClient, createNamespace, deleteNamespace } from '../support/cluster.ts';
 import { fencedBlocks, readPage } from '../support/documentation.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -16,50 +11,14 @@ import { waitFor } from '../support/wait-for.ts';
  * built in, those for Flux in the CEL of an API server.
  */
 
-interface Health {
-  readonly status: string;
-  readonly message: string;
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'keyframe-lua-'));
-const settings = fencedBlocks(readPage('docs/gitops.md'), 'yaml')
-  .map(({ text }) => text)
-  .filter((text) => text.includes('name: argocd-cm'))
-  .map((text) => (parse(text) as { data: Record<string, string> }).data['resource.customizations'] ?? '');
-const checks = parse(settings[0] ?? '') as Record<string, Record<string, string>>;
-let glua: string;
+const resources = new AsyncDisposableStack();
+let argo: ArgoHealth;
 
 beforeAll(async () => {
-  ({ glua } = await ensureBinaries(['glua'], { env: process.env, output: process.stderr }));
+  argo = await ArgoHealth.open(resources);
 });
 
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** A value of JSON as Lua writes it. */
-function luaLiteral(value: unknown): string {
-  if (Array.isArray(value)) return `{${value.map(luaLiteral).join(', ')}}`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'nil';
-  const fields = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  return `{${fields.map(([name, inner]) => `[${JSON.stringify(name)}] = ${luaLiteral(inner)}`).join(', ')}}`;
-}
-
-/** What Argo CD would say of the object. */
-async function healthOf(object: object): Promise<Health> {
-  const check = checks['keyframe.dev/*']?.['health.lua'] ?? '';
-  const script = `obj = ${luaLiteral(object)}
-local function check()
-${check}
-end
-local hs = check()
-print(hs.status)
-print(hs.message)`;
-  const file = join(folder, 'check.lua');
-  writeFileSync(file, script);
-  const { stdout, stderr } = await promisify(execFile)(glua, [file]);
-  expect(stderr).toBe('');
-  const [status = '', ...message] = stdout.trimEnd().split('\n');
-  return { status, message: message.join('\n') };
-}
+afterAll(() => resources.disposeAsync());
 
 interface State {
   readonly claim?: ReadyClaim;
@@ -110,11 +69,11 @@ describe('the health check of docs/gitops.md for Argo CD', () => {
   ];
 
   test.each(cases)('%s', async (_, state, health) => {
-    expect(await healthOf(resource(state))).toEqual(health);
+    expect(await argo.of(resource(state))).toEqual(health);
   });
 
   test('is one for all our kinds', () => {
-    expect(Object.keys(checks)).toEqual(['keyframe.dev/*']);
+    expect(Object.keys(documentedCustomizations())).toEqual(['keyframe.dev/*']);
   });
 });
 

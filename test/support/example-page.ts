@@ -16,6 +16,30 @@ export function exampleSections(): ReadonlyMap<string, readonly DocumentedComman
   return new Map(all.filter(([, commands]) => commands.length > 0));
 }
 
+/** The section that every other one builds on. */
+export const opening = 'Before';
+
+/** Which sections of the page are tried together, by the test files of test/e2e. */
+export const exampleThemes = {
+  /** examples.test.ts */
+  secrets: [
+    'Several teams',
+    'A canary beside a pinned production',
+    'Tokens that rotate',
+    'A Secret that is there already',
+    'Keys in a Secret of somebody else',
+    'A value made of others',
+    'Pods that are restarted',
+  ],
+  /** examples-of-snapshots.test.ts */
+  snapshots: [
+    'A snapshot before each deploy',
+    'A snapshot before each sync',
+    'A restore that somebody else approves',
+    'Snapshots every night',
+  ],
+} as const;
+
 /** Every file of the examples, as `examples/folder/file`, but the page that lists them. */
 export function exampleFiles(): string[] {
   const found = readdirSync(examplesFolder, { recursive: true, withFileTypes: true });
@@ -31,6 +55,6 @@ export function printedLines(text: string): string[] {
     .split('\n')
     .map((line) => line.replaceAll(/\b(?:\d+[smhd])+\b/g, '<age>').replaceAll(/\s+/g, ' '))
     .map((line) => line.replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>').trim())
-    .map((line) => line.replaceAll(/\b(before-[0-9a-f]+)-[a-z0-9]{5}\b/g, '$1-<random>'))
+    .map((line) => line.replaceAll(/\b(before-(?:[0-9a-f]+|sync))-[a-z0-9]{5}\b/g, '$1-<random>'))
     .filter((line) => line !== '');
 }

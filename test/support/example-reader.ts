@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { CliRunner } from './cli.ts';
-import { exampleSections, examplesFolder, printedLines } from './example-page.ts';
+import { exampleSections, examplesFolder, opening, printedLines } from './example-page.ts';
 import { npmStandIn } from './npm-stand-in.ts';
 import type { CommandEnd } from './running-command.ts';
 import type { Stack } from './stack.ts';
@@ -14,8 +14,6 @@ export interface ExampleReaderDeps {
   readonly cluster: Pick<Cluster, 'kubeconfig' | 'runFolder'>;
   readonly stack: Pick<Stack, 'api' | 'adminToken'>;
 }
-
-const opening = 'Before';
 
 /** Somebody who follows examples/README.md with a cluster and a server of a test. */
 export class ExampleReader {
@@ -41,10 +39,10 @@ export class ExampleReader {
     return reader;
   }
 
-  /** The command blocks of the page that were not run so far, as `heading, number`. */
-  get untried(): string[] {
-    const all = [...this.#sections].flatMap(([heading, blocks]) =>
-      blocks.map((_, index) => blockName(heading, index + 1)),
+  /** The command blocks of these sections, and of the opening one, that were not run so far, as `heading, number`. */
+  untried(headings: readonly string[]): string[] {
+    const all = [opening, ...headings].flatMap((heading) =>
+      (this.#sections.get(heading) ?? []).map((_, index) => blockName(heading, index + 1)),
     );
     return all.filter((name) => !this.#tried.has(name));
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../scripts/checkout.ts';
 import { documentedCommands } from '../../support/documented-commands.ts';
-import { exampleFiles, exampleSections } from '../../support/example-page.ts';
+import { exampleFiles, exampleSections, exampleThemes, opening } from '../../support/example-page.ts';
 
 describe('examples/README.md', () => {
   test('shows every file of the examples in a command, or README.md does', () => {
@@ -13,5 +13,10 @@ describe('examples/README.md', () => {
     const files = exampleFiles();
     expect(files).toContain('examples/quickstart.yaml');
     expect(files.filter((file) => !shown.includes(file))).toEqual([]);
+  });
+
+  test('has every section with commands tried, in one of the themes', () => {
+    const tried = [opening, ...Object.values(exampleThemes).flat()];
+    expect(tried.toSorted()).toEqual([...exampleSections().keys()].toSorted());
   });
 });
