@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { requestToken } from '../../scripts/cluster/controller-account.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
+import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
 import type { SnapshotSchedule } from '../../src/controller/generated/snapshot-schedule.ts';
 import { ArgoHealth } from '../support/argo-health.ts';
@@ -171,6 +172,36 @@ describe('«Snapshots every night»', () => {
     );
     const byHand = kept.snapshots.map(({ name }) => name).filter((name) => name.startsWith('by-hand-'));
     expect(byHand).toEqual(['by-hand-3', 'by-hand-2']);
+  });
+});
+
+describe('«A cluster that is built anew»', () => {
+  test('its resources stand for the same snapshot, take over the Secret that was saved, and lead back', async () => {
+    const heading = 'A cluster that is built anew';
+    const good = { API_URL: 'https://api.example', TIMEOUT: '5s' };
+    const present = { ...good, API_URL: 'https://api.invalid', RETRIES: 'none' };
+    await step(heading, 1);
+    const snapshot = await site.resource<SecretSnapshot>('books', 'secretsnapshots', 'release-7');
+    await step(heading, 2);
+    const gone = await site.stack.kube.find({ path: '/api/v1/namespaces/books' });
+    expect(gone).toBeUndefined();
+    await step(heading, 3);
+    const adopted = await site.resource<SecretSnapshot>('books', 'secretsnapshots', 'release-7');
+    expect(adopted.metadata.uid).not.toBe(snapshot.metadata.uid);
+    expect(adopted.status).toMatchObject({
+      snapshotId: snapshot.status?.snapshotId,
+      digest: snapshot.status?.digest,
+      takenAt: snapshot.status?.takenAt,
+    });
+    expect(await valuesOf('books', 'stable')).toEqual(good);
+    expect(await valuesOf('books', 'app')).toEqual(present);
+    // The very object that was brought along.
+    const { metadata } = (await site.secret('books', 'app')) as { metadata: { managedFields?: { manager: string }[] } };
+    expect(metadata.managedFields?.map(({ manager }) => manager)).toContain('kubectl-create');
+    await step(heading, 4);
+    await step(heading, 5);
+    expect(await valuesOf('books', 'app')).toEqual(good);
+    expect(await valuesOf('books', 'stable')).toEqual(good);
   });
 });
 

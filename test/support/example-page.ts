@@ -37,6 +37,7 @@ export const exampleThemes = {
     'A snapshot before each sync',
     'A restore that somebody else approves',
     'Snapshots every night',
+    'A cluster that is built anew',
   ],
 } as const;
 
