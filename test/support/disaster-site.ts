@@ -3,6 +3,7 @@ import type { SecretSnapshot } from '../../src/controller/generated/secret-snaps
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
+import type { SnapshotSchedule } from '../../src/controller/generated/snapshot-schedule.ts';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
 import type { ApiClient, EnvironmentRef } from './api-client.ts';
 import { ResourceSite } from './resource-site.ts';
@@ -14,6 +15,7 @@ export class DisasterSite {
   readonly snapshots: ResourceSite<SecretSnapshot>;
   readonly tokens: ResourceSite<ServiceToken>;
   readonly restores: ResourceSite<SnapshotRestore>;
+  readonly schedules: ResourceSite<SnapshotSchedule>;
   readonly environments: ResourceSite<SecretEnvironment>;
   readonly #kube: KubeHttp;
   readonly #namespace: string;
@@ -25,6 +27,7 @@ export class DisasterSite {
     this.snapshots = new ResourceSite({ kube, namespace, kind: 'SecretSnapshot', plural: 'secretsnapshots' });
     this.tokens = new ResourceSite({ kube, namespace, kind: 'ServiceToken', plural: 'servicetokens' });
     this.restores = new ResourceSite({ kube, namespace, kind: 'SnapshotRestore', plural: 'snapshotrestores' });
+    this.schedules = new ResourceSite({ kube, namespace, kind: 'SnapshotSchedule', plural: 'snapshotschedules' });
     this.environments = new ResourceSite({ kube, kind: 'SecretEnvironment', plural: 'secretenvironments' });
   }
 
@@ -36,7 +39,7 @@ export class DisasterSite {
     const { organization, project, name } = environmentRef;
     const rule = { organization, project, environments: [name], permission: 'ReadWrite' };
     const grants = new ResourceSite({ kube: this.#kube, kind: 'AccessGrant', plural: 'accessgrants' });
-    const rules = [{ ...rule, kinds: ['ServiceToken', 'SecretSnapshot', 'SnapshotRestore'] }];
+    const rules = [{ ...rule, kinds: ['ServiceToken', 'SecretSnapshot', 'SnapshotRestore', 'SnapshotSchedule'] }];
     await grants.create({ namespaces: [this.#namespace], rules }, 'team');
     await this.environments.create({ environmentRef }, 'production');
     await this.tokens.create({ scope: 'Environment', organization, project, environment: name }, 'ci');
