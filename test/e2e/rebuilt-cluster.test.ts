@@ -17,7 +17,7 @@ import { waitFor } from '../support/wait-for.ts';
 const resources = new AsyncDisposableStack();
 const patient = { timeoutMs: 60_000 };
 const dayMs = 24 * hourMs;
-// Noon from now: no test runs over it.
+// Half a day from now: no test runs over it.
 const schedule = `0 ${(new Date().getUTCHours() + 12) % 24} * * *`;
 const good = { A: 'one', B: 'two' };
 const present = { A: 'one', B: 'two', C: 'three' };
@@ -27,7 +27,7 @@ let namespaces: readonly string[];
 let environment: ApiEnvironment;
 let yaml: string;
 let snapshotId: string;
-/** Of each ServiceToken of the first cluster, the value. */
+/** Of the ServiceToken `ci` in the first cluster. */
 let firstValue: string;
 let firstOfSchedule: { readonly name: string; readonly snapshotId: string };
 
