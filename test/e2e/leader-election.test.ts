@@ -1,28 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LeaseObject } from '../../src/kube/lease.ts';
-import { ApiProxy, type ProxiedRequest } from '../support/api-proxy.ts';
+import type { ProxiedRequest } from '../support/api-proxy.ts';
 import { createNamespace, deleteNamespace } from '../support/cluster.ts';
-import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
+import { LeaderPair, isLeader } from '../support/leader-pair.ts';
+import { runs } from '../support/postgres-proxy.ts';
 import { writesOf } from '../support/secret-requests.ts';
 import { SecretWatch, secretValues } from '../support/secret-watch.ts';
-import type { ServerProcess } from '../support/server-process.ts';
 import { Stack } from '../support/stack.ts';
 import type { SyncSite } from '../support/sync-site.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** A controller and its own ways to the API server and the database. */
-interface Member {
-  readonly name: string;
-  readonly api: ApiProxy;
-  readonly database: PostgresProxy;
-  server: ServerProcess;
-}
-
 const resources = new AsyncDisposableStack();
 const patient = { timeoutMs: 40_000 };
 let stack: Stack;
-let members: readonly Member[];
+let pair: LeaderPair;
 let namespace: string;
 let sites = 0;
 let site: SyncSite;
@@ -31,7 +23,7 @@ let watch: SecretWatch;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 1 });
   namespace = stack.takeNamespace();
-  members = [await makeMember('first'), await makeMember('second')];
+  pair = await LeaderPair.start(resources, stack);
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
@@ -44,39 +36,7 @@ beforeEach(async () => {
   resources.defer(() => watch.close());
 });
 
-async function makeMember(name: string): Promise<Member> {
-  const api = await ApiProxy.start(stack.kubeconfigFile);
-  resources.defer(() => api.close());
-  const database = await PostgresProxy.start(stack.databaseUrl);
-  resources.defer(() => database.close());
-  return { name, api, database, server: await startServer({ name, api, database }) };
-}
-
-function startServer({ name, api, database }: Omit<Member, 'server'>): Promise<ServerProcess> {
-  const env = { SHUTDOWN_DELAY: '3s' };
-  return stack.startController({ name, kubeconfigFile: api.kubeconfigFile, databaseUrl: database.url, env });
-}
-
-async function isLeader({ server }: Member): Promise<boolean> {
-  if (!server.captured.isRunning) return false;
-  return /^keyframe_controller_leader 1$/m.test(await server.metrics());
-}
-
-/** Who leads now, and who stands by; waits until there is a leader. */
-async function roles(): Promise<{ leader: Member; standby: Member }> {
-  return waitFor(
-    'one of the controllers to lead',
-    async () => {
-      const [first, second] = members;
-      if (first === undefined || second === undefined) return undefined;
-      const leads = [await isLeader(first), await isLeader(second)];
-      expect(leads).not.toEqual([true, true]);
-      if (leads[0] === true) return { leader: first, standby: second };
-      return leads[1] === true ? { leader: second, standby: first } : undefined;
-    },
-    patient,
-  );
-}
+const roles = (): ReturnType<LeaderPair['roles']> => pair.roles();
 
 const isWrite = ({ method, path }: ProxiedRequest): boolean => method !== 'GET' && !path.includes('/leases');
 
@@ -84,8 +44,6 @@ const isWrite = ({ method, path }: ProxiedRequest): boolean => method !== 'GET' 
 function history(): number[] {
   return watch.events.map(({ secret }) => Number(secretValues(secret).get('COUNT')));
 }
-
-const leasePath = (): string => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/keyframe-controller`;
 
 async function secondsUntil(what: string, look: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();
@@ -121,7 +79,7 @@ describe('of two controllers', () => {
     expect(leader.server.captured.isRunning).toBe(true);
     expect(await stopped).toEqual({ code: 0, signal: null });
     expect(await isLeader(standby)).toBe(true);
-    leader.server = await startServer(leader);
+    leader.server = await pair.startServer(leader);
     expect(await isLeader(leader)).toBe(false);
   });
 
@@ -134,7 +92,7 @@ describe('of two controllers', () => {
     expect(await isLeader(standby)).toBe(true);
     await site.waitUntilSynced({ COUNT: '1' });
     expect(history()).toEqual([0, 1]);
-    leader.server = await startServer(leader);
+    leader.server = await pair.startServer(leader);
   });
 });
 
@@ -203,7 +161,7 @@ describe('the Lease', () => {
     const { leader } = await roles();
     const contentType = 'application/merge-patch+json';
     const body = { spec: { holderIdentity: 'somebody' } };
-    await stack.kube.json({ method: 'PATCH', path: leasePath(), contentType, body });
+    await stack.kube.json({ method: 'PATCH', path: pair.leasePath, contentType, body });
     await waitFor('the leader to stop', async () => !(await isLeader(leader)), { timeoutMs: 5_000 });
     await site.environment.change({ COUNT: '1' });
     await site.waitUntilSynced({ COUNT: '1' }, patient);
@@ -212,8 +170,8 @@ describe('the Lease', () => {
 
   test('that a hand deletes is made again', async () => {
     await roles();
-    await stack.kube.json({ method: 'DELETE', path: leasePath() });
-    const made = await waitFor('a new Lease', () => stack.kube.find<LeaseObject>({ path: leasePath() }));
+    await stack.kube.json({ method: 'DELETE', path: pair.leasePath });
+    const made = await waitFor('a new Lease', () => stack.kube.find<LeaseObject>({ path: pair.leasePath }));
     expect(made.spec?.holderIdentity).toMatch(/_[0-9a-f-]{36}$/);
     await site.environment.change({ COUNT: '1' });
     await site.waitUntilSynced({ COUNT: '1' }, patient);
