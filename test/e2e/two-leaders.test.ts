@@ -59,14 +59,19 @@ interface Halted {
 
 const restored = (trial: RestoreTrial): Promise<void> => waitForPass(() => trial.expectComplete());
 
+/** It came about once; nothing is left of it for the next test. */
+async function expectOne(trial: RestoreTrial | ScheduleTrial): Promise<void> {
+  await trial.proveOne();
+  await trial.clear();
+}
+
 describe('a SnapshotRestore that is approved is carried out once, where the leader is overtaken', () => {
   test('before it locks the environment: it finds the restore done', async () => {
     const { trial, hold, leader } = await approveUpTo(/FOR NO KEY UPDATE/);
     await restored(trial);
     hold.release();
     await pair.thaw(leader);
-    await trial.proveOne();
-    await trial.clear();
+    await expectOne(trial);
   });
 
   test('before it claims the restore: the other one waits for its lock, and finds the restore done', async () => {
@@ -74,8 +79,7 @@ describe('a SnapshotRestore that is approved is carried out once, where the lead
     hold.release();
     await pair.thaw(leader);
     await restored(trial);
-    await trial.proveOne();
-    await trial.clear();
+    await expectOne(trial);
   });
 
   test('at its COMMIT, which arrives while it is frozen', async () => {
@@ -83,8 +87,7 @@ describe('a SnapshotRestore that is approved is carried out once, where the lead
     hold.release();
     await restored(trial);
     await pair.thaw(leader);
-    await trial.proveOne();
-    await trial.clear();
+    await expectOne(trial);
   });
 });
 
@@ -101,8 +104,7 @@ describe('a SnapshotSchedule has one SecretSnapshot with one snapshot for a time
     await waitForPass(() => trial.expectTaken());
     hold.release();
     await pair.thaw(both.leader);
-    await trial.proveOne();
-    await trial.clear();
+    await expectOne(trial);
   });
 
   test.each([
@@ -118,8 +120,7 @@ describe('a SnapshotSchedule has one SecretSnapshot with one snapshot for a time
     hold.release();
     await pair.thaw(both.leader);
     await waitForPass(() => trial.expectTaken());
-    await trial.proveOne();
-    await trial.clear();
+    await expectOne(trial);
   });
 
   test('and one that arrives when that time is pruned already goes with the next', async () => {
@@ -139,7 +140,6 @@ describe('a SnapshotSchedule has one SecretSnapshot with one snapshot for a time
     clock.move(hourMs);
     await schedules.look(trial.name);
     await waitForPass(() => trial.expectTaken());
-    await trial.proveOne();
-    await trial.clear();
+    await expectOne(trial);
   });
 });
