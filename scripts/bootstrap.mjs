@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -53,6 +54,8 @@ async function prepare() {
 async function install() {
   if (existsSync(unfinishedInstall) || !installedByHand()) {
     say('Installing the packages (npm ci); this is needed once, and again when package-lock.json changes.');
+    // npm empties the folder first, and behind a link that is another checkout's.
+    if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(modules);
     rmSync(installStamp, { force: true });
     writeFileSync(unfinishedInstall, '');
     await npmCi();

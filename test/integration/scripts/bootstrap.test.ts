@@ -4,9 +4,11 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -178,6 +180,17 @@ describe('preparing', () => {
     writeFileSync(join(clone, 'package-lock.json'), lock('1.0.1'));
     await bootstrap();
     expect(callsOf('npm')).toHaveLength(2);
+  });
+
+  test('touches no packages of another checkout that node_modules is a link to', async () => {
+    const others = join(clone, 'others');
+    mkdirSync(others);
+    for (const name of ['.keyframe-installed', 'package']) writeFileSync(join(others, name), 'theirs');
+    symlinkSync(others, join(clone, 'node_modules'));
+    expect((await bootstrap()).code).toBe(0);
+    expect(readdirSync(others)).toEqual(['.keyframe-installed', 'package']);
+    expect(lstatSync(join(clone, 'node_modules')).isDirectory()).toBe(true);
+    expect(callsOf('npm')).toHaveLength(1);
   });
 
   test('of two at once lets one work while the other waits', async () => {
