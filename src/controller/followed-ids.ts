@@ -11,7 +11,7 @@ export class FollowedIds {
   /** Runs a key's look for its thing; call `set` before it ends. Throws what the look throws. */
   async look<T>(key: string, look: () => Promise<T>): Promise<T> {
     // What is followed already is found by its id.
-    if (this.#ids.get(key) === undefined) this.#looking.add(key);
+    if (!this.#ids.hasAny(key)) this.#looking.add(key);
     try {
       return await look();
     } finally {

@@ -1,10 +1,14 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { ObjectMeta } from '../../kube/objects.ts';
-import type { Facts } from './judge.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import type { Facts, WantedFacts } from './judge.ts';
 import { type LookDeps, lookAtTarget } from './look.ts';
-import { type ReadDeps, type Round, readPrincipal, readSource } from './read.ts';
-import type { SecretData } from './secret-data.ts';
+import type { ReadDeps, Round, SourceReading } from './read.ts';
+import { SourceRefusedError, readSources } from './read-sources.ts';
+import { targetKeyOf } from './resource.ts';
+import { type SecretData, encodeSecretData } from './secret-data.ts';
 import type { TokenPlace } from './service-token.ts';
+import { targetRecord } from './target-record.ts';
 
 export interface GatherDeps extends LookDeps, ReadDeps {}
 
@@ -12,37 +16,65 @@ export interface Gathered {
   readonly facts: Facts;
   /** The target's metadata, where it is ours to write. */
   readonly existing: ObjectMeta | undefined;
-  /** The environment's values, where it could be read. */
+  /** The values of all sources, where they could be read. */
   readonly data: SecretData | undefined;
-  /** When the token ends; null where it does not, undefined where it was not accepted. */
+  /** When the first of the tokens ends; null where none does, undefined where nothing was read. */
   readonly tokenExpiresAt: Date | null | undefined;
+  /** Whether the trouble with a token will be over or explained at any moment. */
+  readonly isUnsettled: boolean;
 }
 
 /**
- * Sees what is: first the target, then the environment. This order is what lets no older state win: a write is bound to
- * the version that the target had before the environment was read. `fresh` looks at the target itself, not at what a
- * watch told; the token is at `place`. Throws ApiError; what the token or the environment refuses is part of the facts.
+ * Sees what is: first the target, then the environments. This order is what lets no older state win: a write is bound to
+ * the version that the target had before the environments were read. `fresh` looks at the target itself, not at what a
+ * watch told; the tokens of the sources are at `places`. Throws ApiError; what a token or an environment refuses is part of
+ * the facts.
  */
 export async function gather(
   deps: GatherDeps,
   round: Round,
-  { fresh, place }: { readonly fresh: boolean; readonly place: TokenPlace },
+  { fresh, places }: { readonly fresh: boolean; readonly places: readonly TokenPlace[] },
 ): Promise<Gathered> {
   const { target, existing } = await lookAtTarget(deps, round, fresh);
   const facts = { sync: round.sync, target };
   // Nothing is read that could not be written.
   if (target.state === 'foreign' || target.state === 'barred')
-    return { ...nothingRead, facts: { ...facts, source: undefined }, existing };
-  let tokenExpiresAt: Date | null | undefined;
+    return { ...nothingRead, facts: { ...facts, wanted: undefined }, existing };
   try {
-    const principal = await readPrincipal(deps, round, place);
-    tokenExpiresAt = principal.expiresAt;
-    const { source, data } = await readSource(deps, round, principal);
-    return { facts: { ...facts, source }, existing, data, tokenExpiresAt };
+    const { readings, tokenExpiresAt } = await readSources(deps, round, { places });
+    const { wanted, data } = unite(deps, round.sync, readings);
+    return { ...nothingRead, facts: { ...facts, wanted }, existing, data, tokenExpiresAt };
   } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    return { facts: { ...facts, source: error }, existing, data: undefined, tokenExpiresAt };
+    const { refusal, isUnsettled } = error instanceof SourceRefusedError ? error : settled(error);
+    return { ...nothingRead, facts: { ...facts, wanted: refusal }, existing, isUnsettled };
   }
 }
 
-const nothingRead = { data: undefined, tokenExpiresAt: undefined };
+const nothingRead = { data: undefined, tokenExpiresAt: undefined, isUnsettled: false };
+
+function settled(error: unknown): { readonly refusal: DomainError; readonly isUnsettled: boolean } {
+  if (!(error instanceof DomainError)) throw error;
+  return { refusal: error, isUnsettled: false };
+}
+
+/** What the Secret shall hold: what all sources give together. */
+function unite(
+  { fingerprint }: GatherDeps,
+  sync: SecretSync,
+  readings: readonly SourceReading[],
+): { readonly wanted: WantedFacts; readonly data: SecretData } {
+  const { template, target } = sync.spec;
+  const data = encodeSecretData(fingerprint, targetKeyOf(sync), readings, { template, type: target.type });
+  const { chosen, composed, bytes, unmetNeed, fingerprint: digest } = data;
+  const sources = readings.map(({ facts }) => facts);
+  const wanted: WantedFacts = {
+    sources,
+    names: [...chosen.map(({ name }) => name), ...composed],
+    origins: new Map(chosen.map(({ name, source }) => [name, source])),
+    bytes,
+    unmetNeed,
+    record: targetRecord(sources, { chosen, composed }),
+    fingerprint: digest,
+  };
+  return { wanted, data };
+}

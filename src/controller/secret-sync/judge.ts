@@ -2,13 +2,21 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { Precondition } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { blockedDeletion } from './deletion-breaker.ts';
+import { isSame, keyLoss } from './key-loss.ts';
 import type { MergeObstacle } from './merge-consent.ts';
 import { mergeBarred } from './merge-refusals.ts';
-import { pinText } from './pin.ts';
-import { beingDeleted, deletionBlocked, notOwned, sourceReplaced, tooLarge, typeUnmet } from './refusals.ts';
-import { allowDeletionAnnotation, environmentPath } from './resource.ts';
+import {
+  type ReplacedSource,
+  beingDeleted,
+  deletionBlocked,
+  notOwned,
+  sourceReplaced,
+  tooLarge,
+  typeUnmet,
+} from './refusals.ts';
+import { allowDeletionAnnotation } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
-import { type TargetRecord, composedOf, renamedOf, sameRecord, sourceOf } from './target-record.ts';
+import { type TargetRecord, type TargetSource, sameRecord, sourcesOfRecord } from './target-record.ts';
 
 /** What was seen of the Secret that a SecretSync writes. */
 export type TargetFacts =
@@ -39,16 +47,23 @@ export interface OwnedTargetFacts extends Precondition {
   readonly fingerprint: Buffer;
 }
 
-/** What was read of the environment, without the values. */
-export interface SourceFacts {
-  readonly environmentId: string;
+/** What was read of one source, without the values. */
+export interface SourceFacts extends TargetSource {
   readonly revision: number;
   readonly revisionId: string;
-  /** All its keys. */
+  /** All keys of the environment. */
   readonly keys: readonly string[];
-  /** Names of the keys that the Secret shall have. */
+}
+
+/** What the Secret shall hold, without the values. */
+export interface WantedFacts {
+  /** In the order of the spec. */
+  readonly sources: readonly SourceFacts[];
+  /** Names of its keys. */
   readonly names: readonly string[];
-  /** Bytes of the values that the Secret shall have. */
+  /** The name of the source that each key comes from; the keys that are composed come from none. */
+  readonly origins: ReadonlyMap<string, string | undefined>;
+  /** Bytes of the values. */
   readonly bytes: number;
   /** What the Secret's type demands and these values lack, in names; undefined where they fit. */
   readonly unmetNeed: string | undefined;
@@ -60,8 +75,8 @@ export interface SourceFacts {
 export interface Facts {
   readonly sync: SecretSync;
   readonly target: TargetFacts;
-  /** Undefined where it was not read, because the target is not ours to write. */
-  readonly source: SourceFacts | DomainError | undefined;
+  /** Undefined where nothing was read, because the target is not ours to write. */
+  readonly wanted: WantedFacts | DomainError | undefined;
 }
 
 export type Decision =
@@ -80,60 +95,58 @@ export type Decision =
  * What to do about a target, from what was seen alone. An environment that could not be read is never taken for an
  * empty one: the Secret then stays as it was.
  */
-export function judge({ sync, target, source }: Facts): Decision {
+export function judge({ sync, target, wanted }: Facts): Decision {
   if (target.state === 'foreign') return refrain(notOwned(sync, target));
   if (target.state === 'barred') return refrain(mergeBarred(sync, target.obstacle));
-  if (source === undefined || source instanceof DomainError) {
-    return refrain(source ?? new DomainError('internal', 'the environment was not read'));
+  if (wanted === undefined || wanted instanceof DomainError) {
+    return refrain(wanted ?? new DomainError('internal', 'the environment was not read'));
   }
-  const loss = holdsOurData(target) ? forbiddenLoss(sync, target, source) : undefined;
-  const fault = loss ?? unwritable(sync, source);
+  const loss = holdsOurData(target) ? forbiddenLoss(sync, target, wanted) : undefined;
+  const fault = loss ?? unwritable(sync, wanted);
   if (fault !== undefined) return refrain(fault);
-  return target.state === 'absent' ? { action: 'create' } : judgePresent(sync, target, source);
+  return target.state === 'absent' ? { action: 'create' } : judgePresent(sync, target, wanted);
 }
 
 function holdsOurData(target: TargetFacts): target is OwnedTargetFacts {
   return target.state === 'owned' || target.state === 'shared';
 }
 
-/** Why data that is there must not be replaced by this source's without somebody's consent. */
-function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, source: SourceFacts): DomainError | undefined {
-  const before = sourceOf(target.record);
-  const isSamePath = before === undefined || before.path === environmentPath(sync);
-  // The spec names another environment now: that is on purpose.
-  if (!isSamePath) return undefined;
-  if (before !== undefined && before.environmentId !== source.environmentId) {
-    return sourceReplaced(sync, before.environmentId, source.environmentId);
-  }
-  // So is a pin that was set, moved or taken away. Where the record is spoilt nobody knows, and each loss counts.
-  if (before !== undefined && before.pin !== pinText(sync)) return undefined;
-  const change = {
-    present: target.keys,
-    wanted: new Set(source.names),
-    environmentKeys: new Set(source.keys),
-    renamed: renamedOf(target.record),
-    composed: composedOf(target.record),
-  };
-  const blocked = blockedDeletion(change, sync.spec.maxDeletedKeys);
+/** Why data that is there must not be replaced by that of these sources without somebody's consent. */
+function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, wanted: WantedFacts): DomainError | undefined {
+  const replaced = replacedSources(target.record, wanted.sources);
+  if (replaced.length > 0) return sourceReplaced(sync, replaced);
+  const loss = keyLoss(target.record, wanted);
+  const blocked = blockedDeletion(target.keys, loss.isLost, sync.spec.maxDeletedKeys);
   if (blocked === undefined || sync.metadata.annotations?.[allowDeletionAnnotation] === blocked.digest)
     return undefined;
-  return deletionBlocked(sync, blocked);
+  return deletionBlocked(sync, { ...blocked, originOf: loss.originOf, given: new Set(wanted.names) });
+}
+
+/** The sources whose environment is another one behind the same slugs than that which the Secret holds data of. */
+function replacedSources(record: TargetRecord, sources: readonly SourceFacts[]): readonly ReplacedSource[] {
+  const recorded = sourcesOfRecord(record) ?? [];
+  return sources.flatMap((now) => {
+    const before = recorded.find((one) => isSame(one, now, sources));
+    // Where the spec names another environment now, that is on purpose.
+    const isReplaced = before?.path === now.path && before.environmentId !== now.environmentId;
+    return isReplaced ? [{ before: before.environmentId, now }] : [];
+  });
 }
 
 /** Why the API server would not take the data. */
-function unwritable(sync: SecretSync, { bytes, unmetNeed }: SourceFacts): DomainError | undefined {
+function unwritable(sync: SecretSync, { bytes, unmetNeed }: WantedFacts): DomainError | undefined {
   if (bytes > secretBytesLimit) return tooLarge(sync, bytes);
   return unmetNeed === undefined ? undefined : typeUnmet(sync, unmetNeed);
 }
 
-function judgePresent(sync: SecretSync, target: OwnedTargetFacts, source: SourceFacts): Decision {
+function judgePresent(sync: SecretSync, target: OwnedTargetFacts, wanted: WantedFacts): Decision {
   if (target.isDeleting) return refrain(beingDeleted(sync));
   const precondition = { uid: target.uid, resourceVersion: target.resourceVersion };
   const isReplaceable = target.type === sync.spec.target.type && !target.isImmutable;
   // What is not ours is never made anew, whatever its type.
   if (target.state !== 'shared' && !isReplaceable) return { action: 'recreate', precondition };
   const isCurrent =
-    target.metadataFits && sameRecord(target.record, source.record) && target.fingerprint.equals(source.fingerprint);
+    target.metadataFits && sameRecord(target.record, wanted.record) && target.fingerprint.equals(wanted.fingerprint);
   if (isCurrent) return { action: 'keep' };
   return { action: target.state === 'shared' ? 'apply' : 'replace', precondition };
 }

@@ -17,10 +17,14 @@ export interface ChosenKey {
 
 /**
  * Chooses among an environment's keys, in their order. Every rule speaks of the keys as the environment has them: they
- * are included, unless excluded, then renamed; rules for keys that are not there do nothing. Throws DomainError
- * key_conflict where two keys would end at one name.
+ * are included, unless excluded, then renamed; rules for keys that are not there do nothing. `field` is where the rules stand
+ * in the spec. Throws DomainError key_conflict where two keys would end at one name.
  */
-export function chooseKeys(rules: KeyRules | undefined, keys: readonly string[]): readonly ChosenKey[] {
+export function chooseKeys(
+  rules: KeyRules | undefined,
+  keys: readonly string[],
+  field = 'spec.keys',
+): readonly ChosenKey[] {
   const isIncluded = globTest(rules?.include ?? ['*']);
   const isExcluded = globTest(rules?.exclude ?? []);
   const isEncoded = globTest(rules?.decodeBase64 ?? []);
@@ -31,18 +35,18 @@ export function chooseKeys(rules: KeyRules | undefined, keys: readonly string[])
     .map((key) => {
       const name = names.get(key) ?? key;
       const taker = takers.get(name);
-      if (taker !== undefined) throw conflict(name, [taker, key]);
+      if (taker !== undefined) throw conflict(name, [taker, key], field);
       takers.set(name, key);
       return { key, name, isEncoded: isEncoded(key) };
     });
 }
 
-function conflict(name: string, [one, other]: readonly [string, string]): DomainError {
+function conflict(name: string, [one, other]: readonly [string, string], field: string): DomainError {
   const both = [one, other].sort();
   return new DomainError(
     'key_conflict',
     `The keys ${both[0]} and ${both[1]} would both become ${name}; nothing is written. ` +
-      'Exclude one of them in spec.keys.exclude, or rename it to another name in spec.keys.rename.',
+      `Exclude one of them in ${field}.exclude, or rename it to another name in ${field}.rename.`,
   );
 }
 

@@ -6,7 +6,7 @@ import type { ObjectMeta } from '../../kube/objects.ts';
 import type { Facts, TargetFacts } from './judge.ts';
 import type { VerifiedTarget } from './memory.ts';
 import type { Round } from './read.ts';
-import { type TargetRecord, sameRecord, sourceOf } from './target-record.ts';
+import { type TargetRecord, sameRecord, sourcesOfRecord } from './target-record.ts';
 
 /** What is about to be written over or made, and what was seen of it. */
 export interface Intent {
@@ -30,13 +30,13 @@ export async function isSpecOutdated(
   return present?.uid !== uid || present.generation !== generation || present.deletionTimestamp !== undefined;
 }
 
-function isDoubtful({ sync, memory: { verified } }: Round, { facts: { target, source }, existing }: Intent): boolean {
-  if (source === undefined || source instanceof DomainError) return false;
+function isDoubtful({ sync, memory: { verified } }: Round, { facts: { target, wanted }, existing }: Intent): boolean {
+  if (wanted === undefined || wanted instanceof DomainError) return false;
   // It was there: whoever deleted it may have deleted the SecretSync before, which another watch tells.
   if (target.state === 'absent') return verified !== undefined || sync.status?.target !== undefined;
   if (existing === undefined || isVersion(existing, verified)) return false;
   // Another controller wrote it, perhaps for a newer spec, such as a pin that was moved.
-  return tellsOther(target, source.record);
+  return tellsOther(target, wanted.record);
 }
 
 function isVersion({ uid, resourceVersion }: ObjectMeta, verified: VerifiedTarget | undefined): boolean {
@@ -46,5 +46,5 @@ function isVersion({ uid, resourceVersion }: ObjectMeta, verified: VerifiedTarge
 /** Whether a Secret with our data tells of another place or pin than this record. */
 function tellsOther(target: TargetFacts, record: TargetRecord): boolean {
   const isOurs = target.state === 'owned' || target.state === 'shared';
-  return isOurs && sourceOf(target.record) !== undefined && !sameRecord(target.record, record);
+  return isOurs && sourcesOfRecord(target.record) !== undefined && !sameRecord(target.record, record);
 }

@@ -11,14 +11,13 @@ import type { Secrets } from '../../services/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isOwnedBy as isTokenSecretOf } from '../service-token/look.ts';
 import type { SourceFacts } from './judge.ts';
-import type { SyncMemories, SyncMemory } from './memory.ts';
+import type { SourceMemory, SyncMemories, SyncMemory } from './memory.ts';
 import { pinText } from './pin.ts';
-import { environmentPath, targetKeyOf } from './resource.ts';
 import { explained, notTheTokens } from './service-token-refusals.ts';
 import type { TokenPlace } from './service-token.ts';
-import { type Fingerprint, type SecretData, encodeSecretData } from './secret-data.ts';
-import { type StateDeps, expectCommits, readState } from './state.ts';
-import { targetRecord } from './target-record.ts';
+import type { Fingerprint, NamedSecret } from './secret-data.ts';
+import { type Source, environmentPath, fieldOf } from './source.ts';
+import { type StateDeps, type WantedState, expectCommits, readState } from './state.ts';
 
 const tokenFaults: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
 
@@ -48,20 +47,47 @@ export interface Round {
   readonly requestId: string;
 }
 
+/** The part of a reconcile that one source has. */
+export interface SourceRound {
+  /** See `sourceKeyOf`. */
+  readonly sourceKey: string;
+  readonly sync: SecretSync;
+  readonly source: Source;
+  readonly memory: SourceMemory;
+  readonly requestId: string;
+}
+
+/** A source whose token has been admitted to its environment. */
+export interface EnteredSource {
+  readonly principal: ServiceTokenPrincipal;
+  readonly access: EnvironmentAccess<'secret.list'>;
+}
+
+/** What a source gives: the state that was read, before any of its keys is chosen. Drop it with the reconcile. */
+export interface SourceReading {
+  readonly facts: SourceFacts;
+  readonly source: Source;
+  readonly secrets: readonly NamedSecret[];
+}
+
 /**
- * Authenticates with the token that a SecretSync names. The token is read each time and kept nowhere. Throws DomainError
+ * Authenticates with the token of one source. The token is read each time and kept nowhere. Throws DomainError
  * token_secret_not_found, unauthenticated and store_unavailable, and ApiError.
  */
-export async function readPrincipal(deps: ReadDeps, round: Round, place: TokenPlace): Promise<ServiceTokenPrincipal> {
+export async function readPrincipal(
+  deps: ReadDeps,
+  round: SourceRound,
+  place: TokenPlace,
+): Promise<ServiceTokenPrincipal> {
   try {
     const principal = await authenticateByWatched(deps, round, place);
-    deps.memories.setServiceToken(round.key, principal.id);
+    deps.memories.setServiceToken(round.sourceKey, principal.id);
     return principal;
   } catch (error) {
     const refused = error instanceof DomainError ? error.cause : undefined;
     const whose = refused instanceof AuthenticationRefusal ? refused.principal : undefined;
     // One that is suspended, or not active yet, tells by its id when that is over.
-    if (whose?.type === 'service_token') deps.memories.setServiceToken(round.key, whose.id);
+    if (whose?.type === 'service_token') deps.memories.setServiceToken(round.sourceKey, whose.id);
     if (!(error instanceof DomainError) || place.serviceToken === undefined) throw error;
     throw explained(error, place.serviceToken);
   }
@@ -71,7 +97,11 @@ export async function readPrincipal(deps: ReadDeps, round: Round, place: TokenPl
  * What the watch has shown is good enough to begin with, and quicker to get. A token that is refused may have been replaced
  * a moment ago, so the newest one is asked for before the refusal counts.
  */
-async function authenticateByWatched(deps: ReadDeps, round: Round, place: TokenPlace): Promise<ServiceTokenPrincipal> {
+async function authenticateByWatched(
+  deps: ReadDeps,
+  round: SourceRound,
+  place: TokenPlace,
+): Promise<ServiceTokenPrincipal> {
   const watched = deps.watchedToken(objectKey(place))?.metadata.resourceVersion;
   try {
     return await authenticateBySecret(deps, round, place, watched);
@@ -86,51 +116,54 @@ async function authenticateByWatched(deps: ReadDeps, round: Round, place: TokenP
 
 async function authenticateBySecret(
   deps: ReadDeps,
-  { memory }: Round,
+  { source, memory }: SourceRound,
   place: TokenPlace,
   notOlderThan: string | undefined,
 ): Promise<ServiceTokenPrincipal> {
   const secret = await deps.secretsClient.find(place, notOlderThan);
   memory.tokenVersion = secret === undefined ? 'absent' : tokenVersionOf(secret);
-  return await authenticate(deps.services, tokenIn(secret, place), place.name);
+  return await authenticate(deps.services, tokenIn(secret, place, source), place.name);
 }
 
 /**
- * Reads an environment as the service token's principal, at the state and in the shape that the spec says. Throws
- * DomainError not_found, forbidden, and what `readState` and `encodeSecretData` throw.
+ * Has a source's token admitted to its environment, which is to be read at `wanted` next. Events of it concern the source
+ * from then on. Throws DomainError not_found and forbidden.
  */
+export async function enterSource(
+  { services, memories }: ReadDeps,
+  { sourceKey, source, memory, requestId }: SourceRound,
+  { principal, wanted }: { readonly principal: ServiceTokenPrincipal; readonly wanted: WantedState },
+): Promise<EnteredSource> {
+  expectCommits(wanted, memory);
+  const path = environmentPath(source);
+  // Before the look-up: an environment that is made after it is told to us.
+  if (memory.environmentPath !== path || !memories.isResolved(sourceKey)) memories.markUnresolved(sourceKey);
+  memory.environmentPath = path;
+  const access = await enter(services, { principal, requestId, sourceAddress: null }, source);
+  // Before the read: what is committed after it is told to us.
+  memories.setEnvironment(sourceKey, access.environmentId);
+  return { principal, access };
+}
+
+/** Reads one state of a source's environment, its newest or any other. Throws DomainError not_found and what `readState` throws. */
 export async function readSource(
   deps: ReadDeps,
-  { key, sync, memory, requestId }: Round,
-  principal: ServiceTokenPrincipal,
-): Promise<{ source: SourceFacts; data: SecretData }> {
-  const { services, memories } = deps;
-  expectCommits(sync, memory);
-  const path = environmentPath(sync);
-  // Before the look-up: an environment that is made after it is told to us.
-  if (memory.environmentPath !== path || !memories.isResolved(key)) memories.markUnresolved(key);
-  memory.environmentPath = path;
-  const access = await enter(services, { principal, requestId, sourceAddress: null }, sync);
-  // Before the read: what is committed after it is told to us.
-  memories.setEnvironment(key, access.environmentId);
-  const { environmentId } = access;
-  const state = await readState(deps, { sync, memory, requestId, principal, access });
+  { sync, source, memory, requestId }: SourceRound,
+  { principal, access }: EnteredSource,
+  wanted: WantedState,
+): Promise<SourceReading> {
+  const state = await readState(deps, { sync, source, memory, requestId, principal, access }, wanted);
   const { revision, revisionId, secrets, destroyed = [] } = state;
-  const shape = { keys: sync.spec.keys, template: sync.spec.template, type: sync.spec.target.type };
-  const data = encodeSecretData(deps.fingerprint, targetKeyOf(sync), secrets, shape);
-  const { chosen, composed, bytes, unmetNeed, fingerprint } = data;
-  const source: SourceFacts = {
-    environmentId,
+  const facts: SourceFacts = {
+    name: source.name,
+    path: environmentPath(source),
+    environmentId: access.environmentId,
+    pin: pinText(source),
     revision,
     revisionId,
-    keys: [...secrets, ...destroyed].map((secret) => secret.key),
-    names: [...chosen.map(({ name }) => name), ...composed],
-    bytes,
-    unmetNeed,
-    record: targetRecord({ path, environmentId, pin: pinText(sync) }, { chosen, composed }),
-    fingerprint,
+    keys: [...secrets, ...destroyed].map(({ key }) => key),
   };
-  return { source, data };
+  return { facts, source, secrets };
 }
 
 /** Tells one version of a token Secret from another. */
@@ -141,7 +174,7 @@ export function tokenVersionOf({ metadata }: { readonly metadata: ObjectMeta }):
 async function enter(
   { access }: ReadServices,
   caller: Caller,
-  { spec: { environmentRef } }: SecretSync,
+  { environmentRef }: Source,
 ): Promise<EnvironmentAccess<'secret.list'>> {
   const { organization, project, name: environment } = environmentRef;
   return await access.environment(caller, 'secret.list', { organization, project, environment });
@@ -166,7 +199,7 @@ async function authenticate(
   );
 }
 
-function tokenIn(secret: SecretObject | undefined, { name, key, serviceToken }: TokenPlace): Plaintext {
+function tokenIn(secret: SecretObject | undefined, { name, key, serviceToken }: TokenPlace, source: Source): Plaintext {
   if (secret === undefined) {
     throw new DomainError(
       'token_secret_not_found',
@@ -181,7 +214,7 @@ function tokenIn(secret: SecretObject | undefined, { name, key, serviceToken }: 
   if (text === '') {
     throw new DomainError(
       'token_secret_not_found',
-      `Secret ${name} has no key ${key}: put a service token there, or name its key in spec.tokenSecretRef.key`,
+      `Secret ${name} has no key ${key}: put a service token there, or name its key in ${fieldOf(source, 'tokenSecretRef.key')}`,
     );
   }
   return new Plaintext(text);

@@ -12,22 +12,21 @@ import type { Metrics } from '../../lib/metrics.ts';
 import { failureClaim, nextAfter, toDomainError } from '../failure.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { HeldData } from '../rollout/converge.ts';
-import { dataMark } from '../rollout/restart-mark.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
 import { StatusReporter } from '../status-report.ts';
 import type { Next } from '../work-queue.ts';
 import { act } from './act.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
-import { type SourceFacts, judge } from './judge.ts';
+import { type WantedFacts, judge } from './judge.ts';
 import type { SyncMemory } from './memory.ts';
 import { isSpecOutdated } from './outdated-spec.ts';
-import { pinnedTo } from './pin.ts';
 import type { Round } from './read.ts';
-import { isUnsettled } from './service-token-refusals.ts';
 import { askedBy, isMerge, targetKeyOf, targetOf } from './resource.ts';
 import type { TokenPlace } from './service-token.ts';
 import { viewOf } from './service-token-view.ts';
+import { sourceKeyOf, sourcesOf } from './source.ts';
 import { type Outcome, convergedClaim, nextStatus } from './status.ts';
+import { heldData, syncedMessage } from './synced.ts';
 import type { TokenSource } from './token-source.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
@@ -49,7 +48,7 @@ export interface ReconcilerDeps extends GatherDeps {
 interface Result extends Omit<Outcome, 'rollout'> {
   readonly next: Next;
   /** What the Secret holds, where that is known. */
-  readonly held?: HeldData;
+  readonly held?: HeldData | undefined;
 }
 
 /** Nothing is told yet: the status stays as it is. */
@@ -79,7 +78,6 @@ const waitsForOthers: ReadonlySet<ErrorCode> = new Set([
   'target_not_found',
   'merge_refused',
 ]);
-const waitsForEnvironment: ReadonlySet<ErrorCode> = new Set(['not_found', 'forbidden']);
 
 /** Brings one SecretSync's Secret in step with its environment: gather, judge, act, one status patch. */
 export class SecretSyncReconciler {
@@ -110,6 +108,8 @@ export class SecretSyncReconciler {
   async #converge(round: Round): Promise<Result | Untold> {
     const { sync, memory } = round;
     memory.failure = undefined;
+    const sourceKeys = sourcesOf(sync).map((source) => sourceKeyOf(round.key, source));
+    this.#deps.memories.keepSources(round.key, sourceKeys);
     if (sync.spec.suspend) return this.#suspended(round);
     // Their first list wakes it.
     if (!this.#deps.tokens.isKnown(sync)) return { isUntold: true, next: { kind: 'done' } };
@@ -125,10 +125,10 @@ export class SecretSyncReconciler {
   }
 
   async #look(round: Round): Promise<Result | Untold> {
-    const place = await this.#prepareToken(round);
+    const places = await this.#prepareTokens(round);
     for (let looks = 1; looks <= mostLooks; looks += 1) {
-      const gathered = await gather(this.#deps, round, { fresh: looks > 1 || isForced(round), place });
-      if (this.#isUnsettled(round, gathered.facts.source, place)) return untold;
+      const gathered = await gather(this.#deps, round, { fresh: looks > 1 || isForced(round), places });
+      if (this.#isUnsettled(round, gathered)) return untold;
       if (await isSpecOutdated(this.#deps.client, round, gathered)) return untold;
       const result = await this.#carryOut(round, gathered);
       if (result !== undefined) return result;
@@ -139,68 +139,70 @@ export class SecretSyncReconciler {
   }
 
   /** Whether the trouble with a token will be over or explained at any moment, as at each rotation: no reason to be not ready yet. */
-  #isUnsettled({ memory }: Round, source: Gathered['facts']['source'], { serviceToken }: TokenPlace): boolean {
-    if (!(source instanceof DomainError) || !isUnsettled(source, serviceToken)) {
+  #isUnsettled({ memory }: Round, { facts: { wanted }, isUnsettled }: Gathered): boolean {
+    if (!(wanted instanceof DomainError) || !isUnsettled) {
       memory.unsettledSince = undefined;
       return false;
     }
     const now = this.#deps.clock.now();
     memory.unsettledSince ??= now;
-    memory.failure = source.code;
+    memory.failure = wanted.code;
     return now - memory.unsettledSince < unsettledLimitMs;
   }
 
-  /** Where the token is; a ServiceToken of the SecretSync's own is seen to first. */
-  async #prepareToken({ sync, memory }: Round): Promise<TokenPlace> {
-    const facts = this.#deps.tokens.facts(sync);
+  /** Where the tokens of the sources are; ServiceTokens of the SecretSync's own are seen to first. */
+  async #prepareTokens({ key, sync, memory }: Round): Promise<readonly TokenPlace[]> {
+    const { tokens, memories } = this.#deps;
+    const facts = tokens.facts(sync);
     memory.tokenView = viewOf(facts);
-    memory.tokenSecret = undefined;
-    const place = await this.#deps.tokens.prepare(facts);
-    memory.tokenSecret = objectKey(place);
-    return place;
+    for (const source of memory.sources.values()) source.tokenSecret = undefined;
+    const places = await tokens.prepare(facts);
+    for (const [index, { source }] of facts.entries()) {
+      const place = places[index];
+      if (place === undefined || place instanceof DomainError) continue;
+      memories.sourceOf(sourceKeyOf(key, source)).tokenSecret = objectKey(place);
+    }
+    return places.map((place) => {
+      if (place instanceof DomainError) throw place;
+      return place;
+    });
   }
 
   /** Judges and acts; undefined where the target has to be looked at again. */
   async #carryOut(round: Round, { facts, data, existing, tokenExpiresAt }: Gathered): Promise<Result | undefined> {
     const decision = judge(facts);
-    const source = facts.source instanceof DomainError ? undefined : facts.source;
-    if (decision.action === 'refrain') return this.#failed(round, decision.error, source);
-    if (source === undefined || data === undefined) throw new Error('a decision to write or keep needs an environment');
+    const wanted = facts.wanted instanceof DomainError ? undefined : facts.wanted;
+    if (decision.action === 'refrain') return this.#failed(round, decision.error, wanted);
+    if (wanted === undefined || data === undefined) throw new Error('a decision to write or keep needs an environment');
     if (decision.action === 'keep') {
       if (existing === undefined) throw new Error('a decision to keep needs a target');
-      return this.#succeeded(round, existing, source, tokenExpiresAt);
+      return this.#succeeded(round, existing, wanted, tokenExpiresAt);
     }
     try {
-      const written = await act(this.#deps, { decision, sync: round.sync, data, record: source.record, existing });
+      const written = await act(this.#deps, { decision, sync: round.sync, data, record: wanted.record, existing });
       if (written === undefined) return undefined;
       round.memory.target.record(existing?.resourceVersion, { metadata: written });
-      return this.#succeeded(round, written, source, tokenExpiresAt);
+      return this.#succeeded(round, written, wanted, tokenExpiresAt);
     } catch (error) {
-      return this.#failed(round, error, source);
+      return this.#failed(round, error, wanted);
     }
   }
 
   #succeeded(
     { sync, memory }: Round,
     target: ObjectMeta,
-    source: SourceFacts,
+    wanted: WantedFacts,
     tokenExpiresAt: Date | null | undefined,
   ): Result {
     const { uid, resourceVersion } = target;
-    const { environmentId, revision, revisionId, names, fingerprint } = source;
-    const count = names.length;
+    const { sources, names, fingerprint } = wanted;
     memory.verified = { uid, resourceVersion, type: sync.spec.target.type, keys: names, fingerprint };
     const { name } = targetOf(sync);
-    const keys = count === 1 ? '1 key' : `${count} keys`;
     return {
-      claim: {
-        progress: 'done',
-        reason: 'Synced',
-        message: `Secret ${name} holds revision ${revision} with ${keys}${pinnedTo(sync)}.`,
-      },
-      wanted: { environmentId, revision, revisionId },
-      synced: { revision, revisionId, secretCount: count, target: { name, uid, resourceVersion } },
-      held: { revision, revisionId, data: dataMark(fingerprint) },
+      claim: { progress: 'done', reason: 'Synced', message: syncedMessage(sync, wanted) },
+      sources,
+      synced: { secretCount: names.length, target: { name, uid, resourceVersion } },
+      held: heldData(wanted),
       next: this.#untilExpiry(tokenExpiresAt),
     };
   }
@@ -211,13 +213,12 @@ export class SecretSyncReconciler {
     return { kind: 'after', delayMs: Math.max(leftMs, 0) + expirySlackMs };
   }
 
-  #failed({ key, memory }: Round, error: unknown, source: SourceFacts | undefined): Result {
+  #failed({ key, memory }: Round, error: unknown, wanted: WantedFacts | undefined): Result {
     const failure = toDomainError(error);
     if (failure.code === 'internal') this.#deps.logger.error({ key, ...errorFields(error) }, 'a reconcile failed');
     memory.failure = failure.code;
     if (waitsForOthers.has(failure.code)) this.#deps.memories.markUnconcerned(key);
-    else if (waitsForEnvironment.has(failure.code)) this.#deps.memories.markUnresolved(key);
-    return { claim: failureClaim(failure), wanted: source, synced: undefined, next: nextAfter(failure) };
+    return { claim: failureClaim(failure), sources: wanted?.sources, synced: undefined, next: nextAfter(failure) };
   }
 
   #suspended({ key, memory }: Round): Result {
@@ -227,18 +228,17 @@ export class SecretSyncReconciler {
     const message = 'spec.suspend is true: nothing is read, and the Secret is left as it is.';
     return {
       claim: { progress: 'suspended', reason: 'Suspended', message },
-      wanted: undefined,
+      sources: undefined,
       synced: undefined,
       next: { kind: 'done' },
     };
   }
 
   #follow({ key, sync, memory }: Round, withTarget: boolean): void {
-    const { tokenSecret } = memory;
     // Deleted meanwhile: its watches are closed already.
     if (this.#deps.memories.find(key) !== memory) return;
-    const token = tokenSecret === undefined ? [] : [tokenSecret];
-    this.#deps.follow(key, new Set([...token, ...(withTarget ? [targetKeyOf(sync)] : [])]));
+    const tokens = [...memory.sources.values()].flatMap(({ tokenSecret = [] }) => tokenSecret);
+    this.#deps.follow(key, new Set([...tokens, ...(withTarget ? [targetKeyOf(sync)] : [])]));
   }
 
   /** Writes the status where it differs; answers when to come back. */

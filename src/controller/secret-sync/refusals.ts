@@ -2,11 +2,12 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { BlockedDeletion } from './deletion-breaker.ts';
 import { pinOf } from './pin.ts';
-import { allowAdoptionAnnotation, allowDeletionAnnotation, environmentPath, isMerge, targetOf } from './resource.ts';
+import { allowAdoptionAnnotation, allowDeletionAnnotation, isMerge, targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { recordAnnotationOf } from './merge-identity.ts';
 import { shortList } from './short-list.ts';
-import { sourceAnnotation } from './target-record.ts';
+import { sourcesOf } from './source.ts';
+import { type TargetSource, sourceAnnotation, sourcesAnnotation } from './target-record.ts';
 
 /** Why a target is left as it is: each says what to do, in names. */
 
@@ -57,31 +58,67 @@ export function typeUnmet(sync: SecretSync, need: string): DomainError {
   );
 }
 
-/** Another environment is where the synced one was. */
-export function sourceReplaced(sync: SecretSync, before: string, now: string): DomainError {
+/** A source whose environment is another one than that which the Secret holds data of. */
+export interface ReplacedSource {
+  /** The id of the environment that was, as the record tells it. */
+  readonly before: string;
+  readonly now: TargetSource;
+}
+
+/** Other environments are where synced ones were. */
+export function sourceReplaced(sync: SecretSync, replaced: readonly ReplacedSource[]): DomainError {
   const { name, namespace } = targetOf(sync);
-  const annotation = isMerge(sync) ? recordAnnotationOf(sync) : sourceAnnotation;
-  // Anybody can write anything into an annotation.
-  const whose = /^[0-9a-zA-Z-]{1,64}$/.test(before) ? ` ${before}` : '';
+  const told = replaced.map(({ before, now }) => {
+    const source = now.name === undefined ? '' : `source ${now.name}: `;
+    return `${source}Secret ${name} holds data of the environment${idText(before)}, and ${now.path} is another one now (${now.environmentId}), made after the first was purged.`;
+  });
+  const own = replaced.some(({ now }) => now.name !== undefined) ? sourcesAnnotation : sourceAnnotation;
+  const annotation = isMerge(sync) ? recordAnnotationOf(sync) : own;
   return new DomainError(
     'source_replaced',
-    `Secret ${name} holds data of the environment${whose}, and ${environmentPath(sync)} is another one now (${now}), made after the first was purged. ` +
-      `Nothing is written. To take the new one's data, run \`kubectl annotate secret -n ${namespace} ${name} ${annotation}-\`.`,
+    `${told.join(' ')} Nothing is written. ` +
+      `To take the new one's data, run \`kubectl annotate secret -n ${namespace} ${name} ${annotation}-\`.`,
   );
 }
 
-/** The environment lost more keys at once than the spec lets it. */
-export function deletionBlocked(sync: SecretSync, { keys, of, digest }: BlockedDeletion): DomainError {
-  const { metadata, spec } = sync;
+/** Anybody can write anything into an annotation. */
+function idText(id: string): string {
+  return /^[0-9a-zA-Z-]{1,64}$/.test(id) ? ` ${id}` : '';
+}
+
+/** A loss that is not allowed. */
+export interface BlockedLoss extends BlockedDeletion {
+  /** The name of the source that a key came from, where that has one. */
+  readonly originOf: (key: string) => string | undefined;
+  /** Names of the keys that the Secret shall have, some of the lost ones from another source than before. */
+  readonly given: ReadonlySet<string>;
+}
+
+/** The sources lost more keys at once than the spec lets them. */
+export function deletionBlocked(sync: SecretSync, blocked: BlockedLoss): DomainError {
+  const { metadata } = sync;
+  const annotate = `kubectl annotate --overwrite secretsync -n ${metadata.namespace ?? ''} ${metadata.name} ${allowDeletionAnnotation}=${blocked.digest}`;
+  return new DomainError(
+    'deletion_blocked',
+    `${lossText(sync, blocked)}, or allow the loss of just these: run \`${annotate}\`.`,
+  );
+}
+
+function lossText(sync: SecretSync, { keys, of, originOf, given }: BlockedLoss): string {
   const { name } = targetOf(sync);
-  const limit = `more than spec.maxDeletedKeys (${spec.maxDeletedKeys}) allows; nothing is written.`;
+  const [only] = sourcesOf(sync);
+  const limit = `more than spec.maxDeletedKeys (${sync.spec.maxDeletedKeys}) allows; nothing is written.`;
+  if (only?.name !== undefined) {
+    const fallback = keys.some((key) => given.has(key))
+      ? ' An earlier source has another value for some of them, which would take the place.'
+      : '';
+    const told = keys.map((key) => (originOf(key) === undefined ? key : `${key} of ${originOf(key)}`));
+    return `The sources of Secret ${name} lack ${keys.length} of its ${of} keys at once, ${limit}${fallback} Bring them back (${shortList(told)})`;
+  }
   // A pin that was moved is no loss: here its name stands for something else than it did.
-  const loss =
-    pinOf(sync) !== undefined
-      ? `The state that Secret ${name} is pinned to lacks ${keys.length} of its ${of} keys, ${limit} Name another state (${shortList(keys)} are missing)`
-      : `The environment has lost ${keys.length} of the ${of} keys of Secret ${name} at once, ${limit} Bring them back (${shortList(keys)})`;
-  const annotate = `kubectl annotate --overwrite secretsync -n ${metadata.namespace ?? ''} ${metadata.name} ${allowDeletionAnnotation}=${digest}`;
-  return new DomainError('deletion_blocked', `${loss}, or allow the loss of just these: run \`${annotate}\`.`);
+  return only !== undefined && pinOf(only) !== undefined
+    ? `The state that Secret ${name} is pinned to lacks ${keys.length} of its ${of} keys, ${limit} Name another state (${shortList(keys)} are missing)`
+    : `The environment has lost ${keys.length} of the ${of} keys of Secret ${name} at once, ${limit} Bring them back (${shortList(keys)})`;
 }
 
 /** The Secret is on its way out. */

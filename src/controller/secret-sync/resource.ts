@@ -36,8 +36,3 @@ export function askedBy({ metadata: { uid, generation = 0, annotations = {} } }:
 export function targetKeyOf(sync: SecretSync): string {
   return objectKey(targetOf(sync));
 }
-
-/** `organization/project/name`, for people. */
-export function environmentPath({ spec: { environmentRef } }: SecretSync): string {
-  return `${environmentRef.organization}/${environmentRef.project}/${environmentRef.name}`;
-}

@@ -2,19 +2,20 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import { DomainError } from '../../domain/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { SecretSyncSpec } from '../generated/secret-sync.ts';
-import { type ChosenKey, type KeyRules, chooseKeys, decodedBase64 } from './keys.ts';
+import { type ChosenKey, chooseKeys, decodedBase64 } from './keys.ts';
+import { type Source, fieldOf, inSource } from './source.ts';
 import { type Template, composeValues } from './template.ts';
 import { unmetNeed } from './type-needs.ts';
 
 /** Makes a keyed digest of a Secret's whole data; see `Keyring.fingerprint`. */
 export type Fingerprint = Keyring['fingerprint'];
 
-/** An environment's values on their way into a Secret; drop it with the reconcile that read it. */
+/** Values of environments on their way into a Secret; drop it with the reconcile that read it. */
 export interface SecretData {
   /** The Secret's `data`: values in base64. */
   readonly data: Readonly<Record<string, string>>;
-  /** The environment's keys among its own. */
-  readonly chosen: readonly ChosenKey[];
+  /** The keys of environments among its own: each from the last source that gives it. */
+  readonly chosen: readonly PlacedKey[];
   /** Names of the keys that `spec.template` adds. */
   readonly composed: readonly string[];
   readonly fingerprint: Buffer;
@@ -25,42 +26,50 @@ export interface SecretData {
   readonly unmetNeed: string | undefined;
 }
 
-/** What a spec makes of an environment's values. */
+/** A key on its way into a Secret, with the name of the source that it comes from. */
+export interface PlacedKey extends ChosenKey {
+  readonly source: string | undefined;
+}
+
+/** What a spec makes of the values of its sources. */
 export interface DataShape {
-  readonly keys?: KeyRules | undefined;
   readonly template?: Template | undefined;
   readonly type: SecretSyncSpec['target']['type'];
 }
 
-interface NamedSecret {
+export interface NamedSecret {
   readonly key: string;
   readonly value: Plaintext;
+}
+
+/** What one source gives, and which of it is chosen. */
+export interface SourcePart {
+  readonly source: Pick<Source, 'name' | 'keys'>;
+  readonly secrets: readonly NamedSecret[];
 }
 
 /** What Kubernetes allows the values of one Secret to come to. */
 export const secretBytesLimit = 1024 * 1024;
 
 /**
- * Encodes an environment's values for a Secret. `context` binds the fingerprint to the place of that Secret. Throws
- * DomainError key_conflict, value_not_base64 and what `composeValues` throws.
+ * Encodes the values of one source or more for a Secret: where several give a key, the last of them wins. `context` binds
+ * the fingerprint to the place of that Secret. Throws DomainError key_conflict, value_not_base64 and what `composeValues`
+ * throws.
  */
 export function encodeSecretData(
   fingerprint: Fingerprint,
   context: string,
-  secrets: readonly NamedSecret[],
-  { keys, template, type }: DataShape = { type: 'Opaque' },
+  parts: readonly SourcePart[],
+  { template, type }: DataShape = { type: 'Opaque' },
 ): SecretData {
-  const chosen = chooseKeys(
-    keys,
-    secrets.map(({ key }) => key),
-  );
-  const values = new Map(secrets.map(({ key, value }) => [key, value]));
-  const synced = chosen.map((choice) => [choice.name, bytesOf(choice, values.get(choice.key))] as const);
+  const winners = [...new Map(parts.flatMap(choicesOf).map((choice) => [choice.placed.name, choice])).values()];
+  // What another source takes the place of may be what it likes.
+  const synced = winners.map((choice) => [choice.placed.name, bytesOf(choice)] as const);
   const composed = composeValues(template, new Map(synced), secretBytesLimit);
   const entries = [...synced, ...composed];
   return {
     data: Object.fromEntries(entries.map(([name, bytes]) => [name, bytes.toString('base64')])),
-    chosen,
+    chosen: winners.map(({ placed }) => placed),
     composed: composed.map(([name]) => name),
     fingerprint: fingerprint(context, entries),
     count: entries.length,
@@ -69,16 +78,39 @@ export function encodeSecretData(
   };
 }
 
-function bytesOf({ key, isEncoded }: ChosenKey, value: Plaintext | undefined): Buffer {
+interface Choice {
+  readonly placed: PlacedKey;
+  readonly part: SourcePart;
+  readonly value: Plaintext | undefined;
+}
+
+function choicesOf(part: SourcePart): readonly Choice[] {
+  const { source, secrets } = part;
+  const values = new Map(secrets.map(({ key, value }) => [key, value]));
+  const chosen = choose(source, [...values.keys()]);
+  return chosen.map((key) => ({ placed: { ...key, source: source.name }, part, value: values.get(key.key) }));
+}
+
+function choose(source: SourcePart['source'], keys: readonly string[]): readonly ChosenKey[] {
+  try {
+    return chooseKeys(source.keys, keys, fieldOf(source, 'keys'));
+  } catch (error) {
+    throw error instanceof DomainError ? inSource(source, error) : error;
+  }
+}
+
+function bytesOf({ placed: { key, isEncoded }, part: { source }, value }: Choice): Buffer {
   const text = value?.reveal() ?? '';
   if (!isEncoded) return Buffer.from(text, 'utf8');
   const bytes = decodedBase64(text);
   if (bytes !== undefined) return bytes;
-  throw new DomainError(
+  const field = fieldOf(source, 'keys.decodeBase64');
+  const fault = new DomainError(
     'value_not_base64',
-    `The value of ${key} is not base64, which spec.keys.decodeBase64 says it is; nothing is written. ` +
-      'Put base64 (with padding) there, or take the key out of spec.keys.decodeBase64.',
+    `The value of ${key} is not base64, which ${field} says it is; nothing is written. ` +
+      `Put base64 (with padding) there, or take the key out of ${field}.`,
   );
+  throw inSource(source, fault);
 }
 
 /** The fingerprint of the data that a Secret holds. */

@@ -6,22 +6,24 @@ import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import { secretOf } from '../service-token/resource.ts';
 import { targetOf } from './resource.ts';
+import { type Source, environmentPath, fieldOf } from './source.ts';
 
-/** Why a SecretSync has no token from a ServiceToken: each says what to do. */
+/** Why a source of a SecretSync has no token from a ServiceToken: each says what to do. */
 
-/** There is none of the name in spec.tokenRef. */
-export function missing({ spec: { tokenRef } }: SecretSync): DomainError {
+/** There is none of the name in tokenRef. */
+export function missing(source: Source): DomainError {
   return new DomainError(
     'service_token_not_found',
-    `There is no ServiceToken ${tokenRef?.name} in this namespace: make it, or name another in spec.tokenRef. The Secret stays as it was.`,
+    `There is no ServiceToken ${source.tokenRef?.name} in this namespace: make it, or name another in ${fieldOf(source, 'tokenRef')}. The Secret stays as it was.`,
   );
 }
 
-/** It is on its way out. */
-export function leaving({ metadata: { name } }: ServiceToken, { isOwned }: { readonly isOwned: boolean }): DomainError {
-  const next = isOwned
-    ? 'it is made anew when it is gone'
-    : 'make it anew when it is gone, or name another in spec.tokenRef';
+/** It is on its way out; `namedBy` is the source whose tokenRef names it, undefined where it was made for the source. */
+export function leaving({ metadata: { name } }: ServiceToken, namedBy: Source | undefined): DomainError {
+  const next =
+    namedBy === undefined
+      ? 'it is made anew when it is gone'
+      : `make it anew when it is gone, or name another in ${fieldOf(namedBy, 'tokenRef')}`;
   return new DomainError(
     'service_token_not_ready',
     `ServiceToken ${name} is being deleted; ${next}. The Secret stays as it was.`,
@@ -29,12 +31,14 @@ export function leaving({ metadata: { name } }: ServiceToken, { isOwned }: { rea
 }
 
 /** The name of the owned one is taken. */
-export function notOurs({ metadata, spec }: SecretSync, { metadata: { name, namespace } }: ServiceToken): DomainError {
-  const { organization, project, name: environment } = spec.environmentRef;
+export function notOurs(
+  { sync, source }: { readonly sync: SecretSync; readonly source: Source },
+  { metadata: { name, namespace } }: ServiceToken,
+): DomainError {
   return new DomainError(
     'service_token_not_owned',
-    `ServiceToken ${name} exists and was not made for the SecretSync ${metadata.name}; it is left untouched. ` +
-      `To read with it, set spec.tokenRef to { name: ${name} }. To have one made that reads just ${organization}/${project}/${environment}, ` +
+    `ServiceToken ${name} exists and was not made for the SecretSync ${sync.metadata.name}; it is left untouched. ` +
+      `To read with it, set ${fieldOf(source, 'tokenRef')} to { name: ${name} }. To have one made that reads just ${environmentPath(source)}, ` +
       `run \`kubectl delete servicetoken -n ${namespace ?? ''} ${name}\`, which revokes its token.`,
   );
 }

@@ -21,8 +21,9 @@ const troubles: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** What there is to see now. */
-export function viewOf({ named, beside }: Omit<TokenFacts, 'sync'>): TokenView {
-  return { shape: [shapeOf(named), shapeOf(beside)], word: [wordOf(named), wordOf(beside)] };
+export function viewOf(facts: readonly Pick<TokenFacts, 'named' | 'beside'>[]): TokenView {
+  const tokens = facts.flatMap(({ named, beside }) => [named, beside]);
+  return { shape: tokens.map(shapeOf), word: tokens.map(wordOf) };
 }
 
 /** Whether another look is due: a ServiceToken's status alone is no news to who has a token that works. */

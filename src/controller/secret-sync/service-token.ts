@@ -6,20 +6,22 @@ import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../generated/service-token.ts';
 import { secretOf, tokenDataKey } from '../service-token/resource.ts';
 import { targetOf } from './resource.ts';
+import type { Source } from './source.ts';
 import { leaving, missing, notOurs, predecessors, sameSecret, unready } from './service-token-refusals.ts';
 
-/** How a SecretSync comes by its token, from what is seen of the ServiceTokens alone. Pure. */
+/** How a source of a SecretSync comes by its token, from what is seen of the ServiceTokens alone. Pure. */
 
 /** Where the token is read. */
 export interface TokenPlace extends NamespacedName {
   readonly key: string;
-  /** The ServiceToken whose Secret it is; undefined where the SecretSync names the Secret itself. */
+  /** The ServiceToken whose Secret it is; undefined where the source names the Secret itself. */
   readonly serviceToken: ServiceToken | undefined;
 }
 
 export interface TokenFacts {
   readonly sync: SecretSync;
-  /** The ServiceToken that spec.tokenRef names. */
+  readonly source: Source;
+  /** The ServiceToken that the source's tokenRef names. */
   readonly named: ServiceToken | undefined;
   /** The ServiceToken `<name>-token`, whosever it is. */
   readonly beside: ServiceToken | undefined;
@@ -37,8 +39,8 @@ export interface TokenDecision {
   readonly place: TokenPlace | DomainError;
 }
 
-/** The key of the ServiceToken that spec.tokenRef names; undefined where it names none. */
-export function namedTokenKeyOf({ metadata: { namespace }, spec: { tokenRef } }: SecretSync): string | undefined {
+/** The key of the ServiceToken that a source's tokenRef names; undefined where it names none. */
+export function namedTokenKeyOf({ metadata: { namespace } }: SecretSync, { tokenRef }: Source): string | undefined {
   return tokenRef === undefined ? undefined : objectKey({ ...spaceOf(namespace), name: tokenRef.name });
 }
 
@@ -59,39 +61,42 @@ function spaceOf(namespace: string | undefined): { namespace?: string } {
 }
 
 /** The spec of an owned ServiceToken: the whole of it is the SecretSync's. */
-export function ownedSpecOf({ spec: { environmentRef } }: SecretSync): ServiceTokenSpec {
+export function ownedSpecOf({ environmentRef }: Source): ServiceTokenSpec {
   const { organization, project, name: environment } = environmentRef;
   return { scope: 'Environment', organization, project, environment, permission: 'Read', suspend: false };
 }
 
-/** What is due about a SecretSync's token. One that is no longer needed goes, whichever way took its place. */
-export function judgeToken({ sync, named, beside }: TokenFacts): TokenDecision {
-  const { tokenRef, tokenSecretRef } = sync.spec;
-  if (tokenRef === undefined && tokenSecretRef === undefined) return judgeOwned(sync, beside);
-  // Where spec.tokenRef names the one that was made for it, that one stays.
+/** What is due about a source's token. One that is no longer needed goes, whichever way took its place. */
+export function judgeToken({ sync, source, named, beside }: TokenFacts): TokenDecision {
+  const { tokenRef, tokenSecretRef } = source;
+  if (tokenRef === undefined && tokenSecretRef === undefined) return judgeOwned(sync, source, beside);
+  // Where tokenRef names the one that was made for it, that one stays.
   const isNeedless = beside !== undefined && isOwn(sync, beside) && beside.metadata.name !== tokenRef?.name;
   const step: TokenStep | undefined = isNeedless && !isLeaving(beside) ? { do: 'delete', token: beside } : undefined;
-  if (tokenSecretRef === undefined) return { step, place: judgeNamed(sync, named) };
+  if (tokenSecretRef === undefined) return { step, place: judgeNamed(sync, source, named) };
   const place = { namespace: sync.metadata.namespace ?? '', ...tokenSecretRef, serviceToken: undefined };
   return { step, place };
 }
 
-function judgeNamed(sync: SecretSync, named: ServiceToken | undefined): TokenPlace | DomainError {
-  if (named === undefined) return missing(sync);
-  return isLeaving(named) ? leaving(named, { isOwned: false }) : placeOf(sync, named);
+function judgeNamed(sync: SecretSync, source: Source, named: ServiceToken | undefined): TokenPlace | DomainError {
+  if (named === undefined) return missing(source);
+  return isLeaving(named) ? leaving(named, source) : placeOf(sync, named);
 }
 
-function judgeOwned(sync: SecretSync, beside: ServiceToken | undefined): TokenDecision {
+function judgeOwned(sync: SecretSync, source: Source, beside: ServiceToken | undefined): TokenDecision {
   const name = `${sync.metadata.name}${suffix}`;
   if (beside === undefined) return { step: { do: 'create' }, place: unready(name, undefined) };
   if (!isOwn(sync, beside)) {
-    return { step: undefined, place: isPredecessors(sync, beside) ? predecessors(beside) : notOurs(sync, beside) };
+    return {
+      step: undefined,
+      place: isPredecessors(sync, beside) ? predecessors(beside) : notOurs({ sync, source }, beside),
+    };
   }
-  if (isLeaving(beside)) return { step: undefined, place: leaving(beside, { isOwned: true }) };
-  const wanted = ownedSpecOf(sync);
+  if (isLeaving(beside)) return { step: undefined, place: leaving(beside, undefined) };
+  const wanted = ownedSpecOf(source);
   // What the API server never lets change.
   if (!isDeepStrictEqual(fixedPartOf(beside.spec), fixedPartOf(wanted))) {
-    return { step: { do: 'delete', token: beside }, place: leaving(beside, { isOwned: true }) };
+    return { step: { do: 'delete', token: beside }, place: leaving(beside, undefined) };
   }
   const fits = isDeepStrictEqual({ ...beside.spec }, wanted);
   return { step: fits ? undefined : { do: 'correct', token: beside }, place: placeOf(sync, beside) };

@@ -7,7 +7,7 @@ import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { chooseKeys } from './keys.ts';
-import type { ReadSource, SyncMemory } from './memory.ts';
+import type { ReadSource, SourceMemory } from './memory.ts';
 import { type Pin, pinOf, snapshotKeyOf } from './pin.ts';
 import {
   revisionNotFound,
@@ -17,38 +17,50 @@ import {
   snapshotNotReady,
   valuesDestroyed,
 } from './pin-refusals.ts';
+import { type Source, fieldOf } from './source.ts';
 
 export interface StateDeps {
   readonly services: { readonly secrets: Pick<Secrets, 'list'> };
   readonly snapshots: Pick<SnapshotLookup, 'isSynced' | 'find' | 'claimed'>;
 }
 
-/** One reading of an environment that the SecretSync's token has been admitted to. */
+/** One reading of an environment that a source's token has been admitted to. */
 export interface StateReading {
   readonly sync: SecretSync;
-  readonly memory: SyncMemory;
+  readonly source: Source;
+  readonly memory: SourceMemory;
   readonly requestId: string;
   readonly principal: ServiceTokenPrincipal;
   readonly access: EnvironmentAccess<'secret.list'>;
 }
 
+/** The state of an environment that a source is to be read at. */
+export type WantedState =
+  | { readonly kind: 'newest' }
+  /** One that it was at once, while the newest one is still news. */
+  | { readonly kind: 'past'; readonly revisionId: string }
+  | Pin;
+
 /** A state whose `destroyed` keys are none that the Secret shall have. */
 type State = Pick<SecretList, 'revision' | 'revisionId' | 'secrets' | 'destroyed'>;
 
+/** The state that a source asks for: the newest, or the one that it is pinned to. */
+export function wantedOf(source: Source): WantedState {
+  return pinOf(source) ?? { kind: 'newest' };
+}
+
 /** Takes note, before an environment is looked up, whether its commits from now on are news. */
-export function expectCommits(sync: SecretSync, memory: SyncMemory): void {
+export function expectCommits({ kind }: WantedState, memory: SourceMemory): void {
   // A revision may be the very one that the next commit makes.
-  memory.isPinned = pinOf(sync)?.kind === 'snapshot';
+  memory.isPinned = kind === 'snapshot';
 }
 
 /**
- * Reads the state that a SecretSync asks for: the environment's newest, or the one that it is pinned to; and notes what of
- * the database that rests on. Throws DomainError revision_not_found, snapshot_not_found, snapshot_not_ready,
+ * Reads one state of a source's environment, and notes what of the database that rests on. Throws DomainError revision_not_found, snapshot_not_found, snapshot_not_ready,
  * snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `Secrets.list` throws.
  */
-export async function readState(deps: StateDeps, reading: StateReading): Promise<State> {
-  const { sync, memory, access, principal } = reading;
-  const pin = pinOf(sync);
+export async function readState(deps: StateDeps, reading: StateReading, wanted: WantedState): Promise<State> {
+  const { memory, access, principal } = reading;
   const { environmentId } = access;
   const seen: ReadSource = {
     environmentId,
@@ -56,34 +68,54 @@ export async function readState(deps: StateDeps, reading: StateReading): Promise
     credentialId: principal.credentialId,
     pinnedId: undefined,
   };
-  if (pin === undefined) {
+  if (wanted.kind === 'newest') {
     const state = await deps.services.secrets.list(access);
-    memory.source = { ...seen, revisionId: state.revisionId };
+    memory.read = { ...seen, revisionId: state.revisionId };
     return state;
   }
-  if (pin.kind === 'revision') return await readRevision(deps, reading, { pin, seen });
+  if (wanted.kind === 'past') {
+    const { revisionId } = wanted;
+    memory.read = { ...seen, revisionId: access.revisionId, pinnedId: revisionId };
+    return await readPast(deps, reading, revisionId);
+  }
+  if (wanted.kind === 'revision') return await readRevision(deps, reading, { pin: wanted, seen });
   // Whatever is found wrong with the pin rests on the environment and the token alone; the snapshot has its own events.
-  memory.source = seen;
-  const { id, revision, revisionId } = await findSnapshot(deps, reading, pin);
-  memory.source = { ...seen, pinnedId: id };
+  memory.read = seen;
+  const { id, revision, revisionId } = await findSnapshot(deps, reading, wanted);
+  memory.read = { ...seen, pinnedId: id };
   // Revision 0 has no changes and so no secrets; it is not kept once another one follows.
   if (revisionId === null) return { revision, revisionId: id, secrets: [] };
-  return await readPast(deps, reading, { revision: revisionId, seen });
+  return await readPinned(deps, reading, { revision: revisionId, seen });
 }
 
-/** Reads a state of the past, of which values may have been destroyed. Nothing but another spec mends that. */
-async function readPast(
-  { services }: StateDeps,
-  { sync, memory, access }: StateReading,
-  { revision, seen }: { readonly revision: number | string; readonly seen: ReadSource },
-): Promise<State> {
+/** Reads a state of the past, of which values may have been destroyed. */
+async function readPast({ services }: StateDeps, reading: StateReading, revision: number | string): Promise<State> {
+  const { source, access } = reading;
   const state = await services.secrets.list(access, { revision, destroyed: 'apart' });
   const lost = new Map((state.destroyed ?? []).map((version) => [version.key, version]));
-  const wanted = chooseKeys(sync.spec.keys, [...lost.keys()]).flatMap(({ key }) => lost.get(key) ?? []);
-  if (wanted.length === 0) return state;
-  memory.source = seen;
-  memory.isPinned = true;
-  throw valuesDestroyed(sync, wanted);
+  const wanted = chooseKeys(source.keys, [...lost.keys()], fieldOf(source, 'keys')).flatMap(
+    ({ key }) => lost.get(key) ?? [],
+  );
+  if (wanted.length > 0) throw valuesDestroyed(reading, wanted);
+  return state;
+}
+
+/** Reads a pinned state. Nothing but another spec mends values that were destroyed there. */
+async function readPinned(
+  deps: StateDeps,
+  reading: StateReading,
+  { revision, seen }: { readonly revision: number | string; readonly seen: ReadSource },
+): Promise<State> {
+  const { memory } = reading;
+  try {
+    return await readPast(deps, reading, revision);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'version_destroyed') {
+      memory.read = seen;
+      memory.isPinned = true;
+    }
+    throw error;
+  }
 }
 
 async function readRevision(
@@ -91,38 +123,40 @@ async function readRevision(
   reading: StateReading,
   { pin, seen }: { readonly pin: Extract<Pin, { kind: 'revision' }>; readonly seen: ReadSource },
 ): Promise<State> {
-  const { sync, memory, access } = reading;
+  const { memory, access } = reading;
   if (pin.revision > access.revision) {
-    memory.source = { ...seen, revisionId: access.revisionId };
-    throw revisionNotFound(sync, pin.revision, access.revision);
+    memory.read = { ...seen, revisionId: access.revisionId };
+    throw revisionNotFound(reading, pin.revision, access.revision);
   }
-  const state = await readPast(deps, reading, { revision: pin.revision, seen });
-  memory.source = { ...seen, pinnedId: state.revisionId };
+  const state = await readPinned(deps, reading, { revision: pin.revision, seen });
+  memory.read = { ...seen, pinnedId: state.revisionId };
   memory.isPinned = true;
   return state;
 }
 
 /**
- * The snapshot that a SecretSync is pinned to. It stands for its revision: both were made of one moment under the
+ * The snapshot that a source is pinned to. It stands for its revision: both were made of one moment under the
  * environment's lock, neither ever changes, and neither goes without the other but by the snapshot's deletion.
  */
 async function findSnapshot(
   { snapshots }: StateDeps,
-  { sync, memory, access, requestId }: StateReading,
+  reading: StateReading,
   { name }: Extract<Pin, { kind: 'snapshot' }>,
 ): Promise<ClaimedSnapshot> {
+  const { sync, source, memory, access, requestId } = reading;
   if (!snapshots.isSynced) {
     const detail =
       'the list of SecretSnapshots has not come from the API server yet; check that all of crds/ is applied';
     throw new DomainError('cluster_unavailable', detail);
   }
-  const resource = snapshots.find(snapshotKeyOf(sync) ?? '');
+  memory.snapshotKey = snapshotKeyOf(sync, source) ?? '';
+  const resource = snapshots.find(memory.snapshotKey);
   memory.snapshotVersion = snapshotVersionOf(resource);
-  if (resource === undefined) throw snapshotNotFound(sync, name);
+  if (resource === undefined) throw snapshotNotFound(reading, name);
   const found = await snapshots.claimed(resource, requestId);
-  if (found === undefined) throw snapshotNotReady(sync, name, readyReasonOf(resource));
-  if (found === 'gone') throw snapshotGone(sync, name);
-  if (found.environmentId !== access.environmentId) throw snapshotMismatch(sync, name, found);
+  if (found === undefined) throw snapshotNotReady(reading, name, readyReasonOf(resource));
+  if (found === 'gone') throw snapshotGone(reading, name);
+  if (found.environmentId !== access.environmentId) throw snapshotMismatch(reading, name, found);
   return found;
 }
 

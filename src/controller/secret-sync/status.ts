@@ -14,17 +14,23 @@ import type { SideClaim } from '../status-report.ts';
 /** What one reconcile came to, as far as the status tells it. */
 export interface Outcome {
   readonly claim: ReadyClaim;
-  /** The environment as it was read; undefined where it was not. */
-  readonly wanted:
-    { readonly environmentId: string; readonly revision: number; readonly revisionId: string } | undefined;
+  /** The sources as they were read; undefined where they were not. */
+  readonly sources: readonly SourceState[] | undefined;
   /** The target as it was written or found right; undefined where it was not. */
   readonly synced: SyncedTarget | undefined;
   readonly rollout: RolloutOutcome;
 }
 
-export interface SyncedTarget {
+/** At which state a source was read. */
+export interface SourceState {
+  /** Undefined for the one source of a SecretSync without spec.sources. */
+  readonly name: string | undefined;
+  readonly environmentId: string;
   readonly revision: number;
   readonly revisionId: string;
+}
+
+export interface SyncedTarget {
   readonly secretCount: number;
   readonly target: NonNullable<SecretSyncStatus['target']>;
 }
@@ -36,11 +42,12 @@ export interface SyncedTarget {
 export function nextStatus(
   sync: SecretSync,
   known: SecretSyncStatus | undefined,
-  { claim, wanted, synced, rollout }: Outcome,
+  { claim, sources, synced, rollout }: Outcome,
   nowMs: number,
 ): SecretSyncStatus {
   const { workloads: _, ...present } = sync.status ?? {};
   const { claim: converged, workloads } = rollout;
+  const only = sources?.[0];
   const claims = [...conditionClaims(claim), ...(converged === undefined ? [] : [converged])];
   const now = kubeTime(nowMs);
   const generation = sync.metadata.generation ?? 0;
@@ -48,20 +55,28 @@ export function nextStatus(
   return {
     ...present,
     observedGeneration: generation,
-    ...(wanted === undefined ? {} : wantedFields(wanted)),
-    ...(synced === undefined ? {} : syncedFields([present, known ?? {}], synced, now)),
+    ...sourceFields([present, known ?? {}], { only, synced }, now),
     ...(workloads === undefined ? {} : { workloads: [...workloads] }),
     conditions: mergeConditions(claims, context).filter(({ type }) => type !== 'Converged' || converged !== undefined),
   };
 }
 
-function wantedFields({ environmentId, revision, revisionId }: NonNullable<Outcome['wanted']>): SecretSyncStatus {
+function sourceFields(
+  before: readonly SecretSyncStatus[],
+  { only, synced }: { readonly only: SourceState | undefined; readonly synced: SyncedTarget | undefined },
+  now: string,
+): SecretSyncStatus {
+  if (only === undefined) return {};
+  return { ...wantedFields(only), ...(synced === undefined ? {} : syncedFields(before, { ...synced, ...only }, now)) };
+}
+
+function wantedFields({ environmentId, revision, revisionId }: SourceState): SecretSyncStatus {
   return { environmentId, wantedRevision: revision, wantedRevisionId: revisionId };
 }
 
 function syncedFields(
   before: readonly SecretSyncStatus[],
-  { revision, revisionId, secretCount, target }: SyncedTarget,
+  { revision, revisionId, secretCount, target }: SyncedTarget & SourceState,
   now: string,
 ): SecretSyncStatus {
   const same = before.filter(

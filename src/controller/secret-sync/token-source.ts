@@ -7,6 +7,7 @@ import { parseObjectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import type { ServiceTokens } from '../service-token/controller.ts';
+import { type Source, inSource, sourcesOf } from './source.ts';
 import {
   type TokenFacts,
   type TokenPlace,
@@ -22,7 +23,7 @@ export interface TokenSourceDeps {
   readonly serviceTokens: Pick<ServiceTokens, 'find' | 'isSynced'>;
 }
 
-/** Sees to the ServiceToken of a SecretSync that names no token, and tells where each one's token is. */
+/** Sees to the ServiceTokens of a SecretSync whose sources name no token, and tells where each source's token is. */
 export class TokenSource {
   readonly #deps: TokenSourceDeps;
 
@@ -31,38 +32,43 @@ export class TokenSource {
   }
 
   /** Whether enough has been seen to tell: who names a Secret needs no ServiceToken. */
-  isKnown({ spec: { tokenSecretRef } }: SecretSync): boolean {
-    return tokenSecretRef !== undefined || this.#deps.serviceTokens.isSynced;
+  isKnown(sync: SecretSync): boolean {
+    return (
+      this.#deps.serviceTokens.isSynced || sourcesOf(sync).every(({ tokenSecretRef }) => tokenSecretRef !== undefined)
+    );
   }
 
-  /** The ServiceTokens that concern a SecretSync. */
-  facts(sync: SecretSync): TokenFacts {
+  /** The ServiceTokens that concern a SecretSync, source by source. */
+  facts(sync: SecretSync): readonly TokenFacts[] {
     const { serviceTokens } = this.#deps;
-    const named = namedTokenKeyOf(sync);
-    return {
-      sync,
-      named: named === undefined ? undefined : serviceTokens.find(named),
-      beside: serviceTokens.find(ownedTokenKeyOf(sync)),
-    };
+    return sourcesOf(sync).map((source) => {
+      const named = namedTokenKeyOf(sync, source);
+      return {
+        sync,
+        source,
+        named: named === undefined ? undefined : serviceTokens.find(named),
+        beside: serviceTokens.find(ownedTokenKeyOf(sync)),
+      };
+    });
   }
 
   /**
-   * Takes the one step that is due, if one is, and answers where the token is. Each step is judged by what is there, so
-   * whoever dies between two of them leaves nothing that the next look does not go on with. Throws DomainError
-   * service_token_not_found, service_token_not_ready, service_token_not_owned, invalid_input and conflict, and ApiError.
+   * Takes the step that is due for each source, if one is, and answers where their tokens are, in the same order, or why
+   * one cannot be read yet: DomainError service_token_not_found, service_token_not_ready, service_token_not_owned and
+   * invalid_input, which keep no other token from being made. Each step is judged by what is there, so whoever dies between
+   * two of them leaves nothing that the next look does not go on with. Throws DomainError conflict, and ApiError.
    */
-  async prepare(facts: TokenFacts): Promise<TokenPlace> {
-    const { step, place } = judgeToken(facts);
-    if (step !== undefined) await this.#take(facts.sync, step);
-    if (place instanceof DomainError) throw place;
-    return place;
+  async prepare(facts: readonly TokenFacts[]): Promise<readonly (TokenPlace | DomainError)[]> {
+    const decisions = facts.map((each) => ({ ...each, ...judgeToken(each) }));
+    for (const { sync, source, step } of decisions) if (step !== undefined) await this.#take(sync, source, step);
+    return decisions.map(({ source, place }) => (place instanceof DomainError ? inSource(source, place) : place));
   }
 
-  async #take(sync: SecretSync, step: TokenStep): Promise<void> {
+  async #take(sync: SecretSync, source: Source, step: TokenStep): Promise<void> {
     try {
-      if (step.do === 'create') await this.#create(sync);
+      if (step.do === 'create') await this.#create(sync, source);
       else if (step.do === 'delete') await this.#delete(step.token);
-      else await this.#correct(sync, step.token);
+      else await this.#correct(source, step.token);
     } catch (error) {
       if (!isApiStatus(error, ...(step.do === 'create' ? [409] : [404, 409]))) throw error;
       const { name } = parseObjectKey(ownedTokenKeyOf(sync));
@@ -71,13 +77,13 @@ export class TokenSource {
     }
   }
 
-  async #create(sync: SecretSync): Promise<void> {
+  async #create(sync: SecretSync, source: Source): Promise<void> {
     const { name, uid } = sync.metadata;
     const { group, version, kind } = secretSyncKind;
     // It goes with the SecretSync, and its finalizer revokes the token.
     const owner = { apiVersion: `${group}/${version}`, kind, name, uid, controller: true };
     const metadata = { ...parseObjectKey(ownedTokenKeyOf(sync)), ownerReferences: [owner] };
-    await createResource(this.#deps.client, serviceTokenKind, { metadata, spec: ownedSpecOf(sync) });
+    await createResource(this.#deps.client, serviceTokenKind, { metadata, spec: ownedSpecOf(source) });
   }
 
   async #delete({ metadata }: ServiceToken): Promise<void> {
@@ -85,10 +91,10 @@ export class TokenSource {
     await deleteResource(this.#deps.client, serviceTokenKind, { resource: { namespace, name }, uid, resourceVersion });
   }
 
-  async #correct(sync: SecretSync, { metadata, spec }: ServiceToken): Promise<void> {
+  async #correct(source: Source, { metadata, spec }: ServiceToken): Promise<void> {
     const { namespace, name, resourceVersion } = metadata;
     const taken = Object.fromEntries(Object.keys(spec).map((field) => [field, null]));
-    const patch = { resource: { namespace, name }, resourceVersion, spec: { ...taken, ...ownedSpecOf(sync) } };
+    const patch = { resource: { namespace, name }, resourceVersion, spec: { ...taken, ...ownedSpecOf(source) } };
     await patchSpec(this.#deps.client, serviceTokenKind, patch);
   }
 }

@@ -9,12 +9,13 @@ import { EventChecks } from '../event-checks.ts';
 import { statusPatch } from '../status-report.ts';
 import { WakeThrottle } from '../wake-throttle.ts';
 import type { WorkQueue } from '../work-queue.ts';
-import type { ReadSource, SyncMemories, SyncMemory } from './memory.ts';
+import type { ReadSource, SourceMemory, SyncMemories, SyncMemory } from './memory.ts';
 import { snapshotKeyOf } from './pin.ts';
 import { tokenVersionOf } from './read.ts';
 import { askedBy, isMerge, targetKeyOf } from './resource.ts';
 import { type TokenFacts, namedTokenKeyOf, possibleOwnerOf } from './service-token.ts';
 import { isNews, viewOf } from './service-token-view.ts';
+import { sourcesOf } from './source.ts';
 import { type StateDeps, snapshotVersionOf } from './state.ts';
 
 export interface WakerDeps {
@@ -28,7 +29,7 @@ export interface WakerDeps {
   readonly followersOf: (secretKey: string) => Iterable<string>;
   readonly watchedSync: (key: string) => SecretSync | undefined;
   /** The ServiceTokens that concern a SecretSync. */
-  readonly tokenFacts: (sync: SecretSync) => TokenFacts;
+  readonly tokenFacts: (sync: SecretSync) => readonly TokenFacts[];
   readonly snapshots: Pick<StateDeps['snapshots'], 'find'>;
 }
 
@@ -94,8 +95,14 @@ export class Waker {
     const key = objectKey(sync.metadata);
     const memory = memories.of(key);
     memories.setTarget(key, targetKeyOf(sync));
-    memories.setTokenRef(key, namedTokenKeyOf(sync));
-    memories.setSnapshot(key, snapshotKeyOf(sync));
+    memories.setTokenRefs(
+      key,
+      sourcesOf(sync).flatMap((source) => namedTokenKeyOf(sync, source) ?? []),
+    );
+    memories.setSnapshots(
+      key,
+      sourcesOf(sync).flatMap((source) => snapshotKeyOf(sync, source) ?? []),
+    );
     this.#checks.notice(key, () => {
       if (!memory.resource.observe(sync)) return false;
       if (isChanged(sync, memory)) return true;
@@ -140,9 +147,10 @@ export class Waker {
       const memory = memories.find(key);
       const sync = watchedSync(key);
       if (memory === undefined || sync === undefined) continue;
-      if (memory.tokenSecret === secretKey) {
+      const readers = [...memory.sources.values()].filter(({ tokenSecret }) => tokenSecret === secretKey);
+      if (readers.length > 0) {
         const version = secret === undefined ? 'absent' : tokenVersionOf(secret);
-        this.#checks.notice(key, () => memory.tokenVersion !== version);
+        this.#checks.notice(key, () => readers.some(({ tokenVersion }) => tokenVersion !== version));
       }
       if (targetKeyOf(sync) === secretKey) {
         this.#noticeTargetOf(key, () =>
@@ -187,9 +195,9 @@ export class Waker {
   snapshotChanged(snapshotKey: string): void {
     const { memories, snapshots } = this.#deps;
     for (const key of memories.bySnapshot(snapshotKey)) {
-      const isAnother = (): boolean =>
-        memories.find(key)?.snapshotVersion !== snapshotVersionOf(snapshots.find(snapshotKey));
-      this.#checks.notice(key, isAnother);
+      const isAnother = ({ snapshotKey: held, snapshotVersion }: SourceMemory): boolean =>
+        held === snapshotKey && snapshotVersion !== snapshotVersionOf(snapshots.find(snapshotKey));
+      this.#checks.notice(key, () => [...(memories.find(key)?.sources.values() ?? [])].some(isAnother));
     }
   }
 
@@ -199,18 +207,20 @@ export class Waker {
    */
   async compareAll(): Promise<void> {
     const { changes, memories, queue } = this.#deps;
-    const compared = new Map([...memories.entries()].map(([key, { source }]) => [key, source]));
+    const all = [...memories.entries()];
+    const compared = new Set(all.flatMap(([, memory]) => readOf(memory)));
     // What these are reading may be older than the question.
-    const active = new Set([...compared.keys()].filter((key) => queue.isActive(key)));
-    const sources = [...compared.values()].filter((source) => source !== undefined);
-    const environmentIds = [...new Set(sources.map(({ environmentId }) => environmentId))];
-    const credentialIds = [...new Set(sources.map(({ credentialId }) => credentialId))];
-    const keptIds = [...new Set(sources.flatMap(({ pinnedId = [] }) => pinnedId))];
+    const active = new Set(all.map(([key]) => key).filter((key) => queue.isActive(key)));
+    const reads = [...compared];
+    const environmentIds = [...new Set(reads.map(({ environmentId }) => environmentId))];
+    const credentialIds = [...new Set(reads.map(({ credentialId }) => credentialId))];
+    const keptIds = [...new Set(reads.flatMap(({ pinnedId = [] }) => pinnedId))];
     const present = await changes.compare({ environmentIds, credentialIds, keptIds });
-    for (const [key, { failure, source }] of memories.entries()) {
-      const isAnswered = compared.get(key) === source && !active.has(key);
+    for (const [key, memory] of memories.entries()) {
+      const { failure } = memory;
+      const isOutdated = (read: ReadSource): boolean => compared.has(read) && !isCurrent(read, present);
       const isSettled = failure === undefined || followsFromSource.has(failure);
-      const isStale = isSettled ? isAnswered && !isCurrent(source, present) : !hasOwnEvent.has(failure);
+      const isStale = isSettled ? !active.has(key) && readOf(memory).some(isOutdated) : !hasOwnEvent.has(failure);
       if (isStale || active.has(key)) queue.add(key);
     }
   }
@@ -220,12 +230,16 @@ export class Waker {
     this.#checks.afterReconcile(key);
   }
 
-  #isConcerned(key: string, { ended, destroyed }: Extract<ChangeEvent, { kind: 'environment' }>): boolean {
+  #isConcerned(
+    key: string,
+    { environmentId, ended, destroyed }: Extract<ChangeEvent, { kind: 'environment' }>,
+  ): boolean {
     const { memories, queue } = this.#deps;
-    if (ended === true || !memories.isResolved(key)) return true;
-    const isPinned = memories.find(key)?.isPinned === true;
+    const sources = memories.sourcesAt(key, environmentId);
+    if (ended === true || sources.length === 0) return true;
     // What is destroyed is past. Whether what is being read at this moment is past is not known yet.
-    return destroyed === true ? isPinned || queue.isActive(key) : !isPinned;
+    if (destroyed === true && queue.isActive(key)) return true;
+    return sources.some(({ isPinned }) => isPinned === (destroyed === true));
   }
 
   // Whose token, or which snapshot, is being looked up at this moment is not known yet.
@@ -237,8 +251,10 @@ export class Waker {
 
   #heldAt(snapshotId: string): Iterable<string> {
     const { memories, queue } = this.#deps;
-    const isConcerned = ([key, { source, isPinned }]: readonly [string, SyncMemory]): boolean =>
-      source?.pinnedId === snapshotId || (isPinned && queue.isActive(key));
+    const isConcerned = ([key, { sources }]: readonly [string, SyncMemory]): boolean =>
+      [...sources.values()].some(
+        ({ read, isPinned }) => read?.pinnedId === snapshotId || (isPinned && queue.isActive(key)),
+      );
     return [...memories.entries()].filter(isConcerned).map(([key]) => key);
   }
 
@@ -260,10 +276,14 @@ export class Waker {
   }
 }
 
+/** What was read of a SecretSync's sources last. */
+function readOf({ sources }: SyncMemory): readonly ReadSource[] {
+  return [...sources.values()].flatMap(({ read = [] }) => read);
+}
+
 /** Whether what was read last is still what there is to read. */
-function isCurrent(source: ReadSource | undefined, { environments, liveCredentials, kept }: PresentState): boolean {
-  if (source === undefined) return true;
-  const { environmentId, revisionId, credentialId, pinnedId } = source;
+function isCurrent(read: ReadSource, { environments, liveCredentials, kept }: PresentState): boolean {
+  const { environmentId, revisionId, credentialId, pinnedId } = read;
   const present = environments.get(environmentId);
   if (present === undefined || !liveCredentials.has(credentialId)) return false;
   return (revisionId ?? present) === present && (pinnedId === undefined || kept.has(pinnedId));

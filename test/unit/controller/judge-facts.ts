@@ -1,15 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { Facts, OwnedTargetFacts, SourceFacts } from '../../../src/controller/secret-sync/judge.ts';
+import type { Facts, OwnedTargetFacts, SourceFacts, WantedFacts } from '../../../src/controller/secret-sync/judge.ts';
 import type { SecretSync } from '../../../src/controller/generated/secret-sync.ts';
+import { pinText } from '../../../src/controller/secret-sync/pin.ts';
+import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { secretSync } from './builders.ts';
 
-export const source: SourceFacts = {
+export const prod: SourceFacts = {
+  name: undefined,
+  path: 'acme/web/prod',
   environmentId: 'e',
+  pin: undefined,
   revision: 7,
   revisionId: 'r7',
   keys: ['A', 'B'],
+};
+export const wanted: WantedFacts = {
+  sources: [prod],
   names: ['A', 'B'],
+  origins: new Map([
+    ['A', undefined],
+    ['B', undefined],
+  ]),
   bytes: 10,
   unmetNeed: undefined,
   record: { 'keyframe.dev/source': 'acme/web/prod@e' },
@@ -31,8 +43,12 @@ export const precondition = { uid: 'u', resourceVersion: '5' };
 export const merging = secretSync({ target: { creationPolicy: 'Merge' } });
 export const unreadable = new DomainError('not_found', 'environment acme/web/prod does not exist');
 
+/** What was seen of ns/app, read at the state that its spec asks for. */
 export function facts(more: Partial<Facts>): Facts {
-  return { sync: secretSync(), target: owned, source, ...more };
+  const sync = more.sync ?? secretSync();
+  const [only] = sourcesOf(sync);
+  const sources = [{ ...prod, pin: only === undefined ? undefined : pinText(only) }];
+  return { sync, target: owned, wanted: { ...wanted, sources }, ...more };
 }
 
 /** The Secret with three keys more, which the environment has not. */

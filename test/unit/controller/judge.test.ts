@@ -10,8 +10,9 @@ import {
   owned,
   pinned,
   precondition,
-  source,
+  prod,
   unreadable,
+  wanted,
 } from './judge-facts.ts';
 
 const decided: readonly [sentence: string, facts: Facts, decision: Decision][] = [
@@ -84,7 +85,9 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
   ],
   [
     'an environment without secrets empties the Secret: it was read, and it is empty',
-    facts({ source: { ...source, keys: [], names: [], bytes: 0, fingerprint: Buffer.from('empty') } }),
+    facts({
+      wanted: { ...wanted, sources: [{ ...prod, keys: [] }], names: [], bytes: 0, fingerprint: Buffer.from('empty') },
+    }),
     { action: 'replace', precondition },
   ],
   [
@@ -107,7 +110,7 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
   ],
   [
     'values of one mebibyte fit into a Secret',
-    facts({ source: { ...source, bytes: 1024 * 1024 } }),
+    facts({ wanted: { ...wanted, bytes: 1024 * 1024 } }),
     { action: 'keep' },
   ],
 ];
@@ -120,19 +123,19 @@ const foreign = { state: 'foreign', isToken: false } as const;
 const refused: readonly [sentence: string, facts: Facts, code: string, detail: string][] = [
   [
     'a Secret of nobody known is left alone',
-    facts({ target: { ...foreign, owner: undefined }, source: undefined }),
+    facts({ target: { ...foreign, owner: undefined }, wanted: undefined }),
     'target_not_owned',
     'Secret app exists and was not made by this SecretSync; it is left untouched. Delete it, or make a SecretSync with another spec.target.name.',
   ],
   [
     'a Secret of another SecretSync is left alone, and the other one is named',
-    facts({ target: { ...foreign, owner: 'other' }, source: undefined }),
+    facts({ target: { ...foreign, owner: 'other' }, wanted: undefined }),
     'target_not_owned',
     'Secret app exists and belongs to the SecretSync other; it is left untouched. Delete it, or make a SecretSync with another spec.target.name.',
   ],
   [
     "a ServiceToken's own Secret is left alone, and cannot be handed over",
-    facts({ target: { ...foreign, owner: undefined, isToken: true }, source: undefined }),
+    facts({ target: { ...foreign, owner: undefined, isToken: true }, wanted: undefined }),
     'target_not_owned',
     "is a ServiceToken's own, and a token stands alone; it is left untouched. Make a SecretSync with another spec.target.name.",
   ],
@@ -144,31 +147,31 @@ const refused: readonly [sentence: string, facts: Facts, code: string, detail: s
   ],
   [
     'an environment that could not be read leaves the Secret as it is',
-    facts({ source: unreadable }),
+    facts({ wanted: unreadable }),
     'not_found',
     'environment acme/web/prod does not exist',
   ],
   [
     'an environment that could not be read makes no Secret either',
-    facts({ source: unreadable, target: { state: 'absent' } }),
+    facts({ wanted: unreadable, target: { state: 'absent' } }),
     'not_found',
     'environment acme/web/prod does not exist',
   ],
   [
     'an environment that was not read leaves the Secret as it is',
-    facts({ source: undefined }),
+    facts({ wanted: undefined }),
     'internal',
     'was not read',
   ],
   [
     'values that no Secret can hold are not sent',
-    facts({ source: { ...source, bytes: 1024 * 1024 + 1 } }),
+    facts({ wanted: { ...wanted, bytes: 1024 * 1024 + 1 } }),
     'target_too_large',
     "The environment's values come to 1048577 bytes; a Kubernetes Secret holds 1048576 at most.",
   ],
   [
     'values that do not fit the type are not sent',
-    facts({ source: { ...source, unmetNeed: 'Type kubernetes.io/tls needs the keys tls.crt and tls.key.' } }),
+    facts({ wanted: { ...wanted, unmetNeed: 'Type kubernetes.io/tls needs the keys tls.crt and tls.key.' } }),
     'target_type_unmet',
     'Type kubernetes.io/tls needs the keys tls.crt and tls.key. Secret app stays as it was.',
   ],

@@ -9,7 +9,7 @@ const secrets = [
 ];
 
 test('values become base64 of their UTF-8, counted in bytes as Kubernetes counts them', () => {
-  expect(encodeSecretData(fingerprint, 'ns/app', secrets)).toMatchObject({
+  expect(encodeSecretData(fingerprint, 'ns/app', [{ source: { name: undefined }, secrets }])).toMatchObject({
     data: { EMPTY: '', UNICODE: Buffer.from('ä🔑\n').toString('base64') },
     count: 2,
     bytes: 7,
@@ -17,7 +17,9 @@ test('values become base64 of their UTF-8, counted in bytes as Kubernetes counts
 });
 
 test('a Secret that holds the same data has the same fingerprint, in whatever order', () => {
-  const { data, fingerprint: wanted } = encodeSecretData(fingerprint, 'ns/app', secrets);
+  const { data, fingerprint: wanted } = encodeSecretData(fingerprint, 'ns/app', [
+    { source: { name: undefined }, secrets },
+  ]);
   const turned = Object.fromEntries(Object.entries(data).toReversed());
   expect(fingerprintOf(fingerprint, 'ns/app', turned).equals(wanted)).toBe(true);
 });
@@ -28,11 +30,13 @@ test.each([
   ['another value', { EMPTY: '', UNICODE: 'w6Q=' }],
   ['no data at all', null],
 ])('a Secret that holds %s has another', (_, data) => {
-  const { fingerprint: wanted } = encodeSecretData(fingerprint, 'ns/app', secrets);
+  const { fingerprint: wanted } = encodeSecretData(fingerprint, 'ns/app', [{ source: { name: undefined }, secrets }]);
   expect(fingerprintOf(fingerprint, 'ns/app', data).equals(wanted)).toBe(false);
 });
 
 test('equal data of two Secrets cannot be told to be equal', () => {
-  const one = encodeSecretData(fingerprint, 'ns/one', secrets).fingerprint;
-  expect(one.equals(encodeSecretData(fingerprint, 'ns/two', secrets).fingerprint)).toBe(false);
+  const one = encodeSecretData(fingerprint, 'ns/one', [{ source: { name: undefined }, secrets }]).fingerprint;
+  expect(
+    one.equals(encodeSecretData(fingerprint, 'ns/two', [{ source: { name: undefined }, secrets }]).fingerprint),
+  ).toBe(false);
 });

@@ -3,7 +3,13 @@ import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generat
 import type { ServiceToken, ServiceTokenSpec } from '../../../src/controller/generated/service-token.ts';
 import { explained, isUnsettled } from '../../../src/controller/secret-sync/service-token-refusals.ts';
 import { isNews, viewOf } from '../../../src/controller/secret-sync/service-token-view.ts';
-import { type TokenDecision, judgeToken, possibleOwnerOf } from '../../../src/controller/secret-sync/service-token.ts';
+import {
+  type TokenDecision,
+  type TokenFacts,
+  judgeToken,
+  possibleOwnerOf,
+} from '../../../src/controller/secret-sync/service-token.ts';
+import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import type { ObjectMeta, OwnerReference } from '../../../src/kube/objects.ts';
 import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
@@ -64,6 +70,13 @@ function token({ metadata, spec, ready }: TokenOptions = {}): ServiceToken {
 const ci = (options: TokenOptions = {}): ServiceToken =>
   token({ ...options, metadata: { name: 'ci', ownerReferences: [], ...options.metadata } });
 
+/** What is due about the token of the only source. */
+function judged(facts: Omit<TokenFacts, 'source'>): TokenDecision {
+  const [source] = sourcesOf(facts.sync);
+  if (source === undefined) throw new Error('a SecretSync has a source');
+  return judgeToken({ ...facts, source });
+}
+
 /** The step, and where the token is or why there is none. */
 function shown({ step, place: where }: TokenDecision): [string | undefined, string] {
   return [step?.do, where instanceof DomainError ? where.code : `${where.namespace}/${where.name}#${where.key}`];
@@ -88,33 +101,30 @@ describe('a SecretSync that names no token', () => {
   ];
 
   test('has a ServiceToken made', () => {
-    expect(shown(judgeToken({ sync: syncWith(), named: undefined, beside: undefined }))).toEqual([
+    expect(shown(judged({ sync: syncWith(), named: undefined, beside: undefined }))).toEqual([
       'create',
       'service_token_not_ready',
     ]);
   });
 
   test('reads with the one that was made for it', () => {
-    const decision = judgeToken({ sync: syncWith(), named: undefined, beside: token() });
+    const decision = judged({ sync: syncWith(), named: undefined, beside: token() });
     expect(shown(decision)).toEqual([undefined, here]);
     expect(decision.place).toMatchObject({ serviceToken: { metadata: { uid: 'uid-token' } } });
   });
 
   test.each(edited)('has what was edited put right: %j', (spec) => {
-    expect(shown(judgeToken({ sync: syncWith(), named: undefined, beside: token({ spec }) }))).toEqual([
-      'correct',
-      here,
-    ]);
+    expect(shown(judged({ sync: syncWith(), named: undefined, beside: token({ spec }) }))).toEqual(['correct', here]);
   });
 
   test.each(elsewhere)('has one that is for something else go first: %j', (spec) => {
     const beside = token({ spec });
-    expect(shown(judgeToken({ sync: syncWith(), named: undefined, beside }))).toEqual([
+    expect(shown(judged({ sync: syncWith(), named: undefined, beside }))).toEqual([
       'delete',
       'service_token_not_ready',
     ]);
     const gone = { ...beside, metadata: { ...beside.metadata, ...leaving } };
-    expect(shown(judgeToken({ sync: syncWith(), named: undefined, beside: gone }))).toEqual([
+    expect(shown(judged({ sync: syncWith(), named: undefined, beside: gone }))).toEqual([
       undefined,
       'service_token_not_ready',
     ]);
@@ -127,7 +137,7 @@ describe('a SecretSync that names no token', () => {
     ['it without being its controller', [{ ...owner, controller: false }]],
     ['another SecretSync', [{ ...owner, name: 'other', uid: 'uid-other' }]],
   ])('leaves a ServiceToken of that name alone that belongs to %s', (_, ownerReferences) => {
-    const decision = judgeToken({
+    const decision = judged({
       sync: syncWith(),
       named: undefined,
       beside: token({ metadata: { ownerReferences }, spec: { permission: 'ReadWrite' } }),
@@ -137,7 +147,7 @@ describe('a SecretSync that names no token', () => {
 
   test('waits for the one of a SecretSync of its name that is no more', () => {
     const beside = token({ metadata: { ownerReferences: [{ ...owner, uid: 'uid-before' }] } });
-    const { step, place: why } = judgeToken({ sync: syncWith(), named: undefined, beside });
+    const { step, place: why } = judged({ sync: syncWith(), named: undefined, beside });
     expect(step).toBeUndefined();
     expect(why).toMatchObject({ code: 'service_token_not_ready' });
     expect((why as DomainError).detail).toContain('was made for an earlier SecretSync of this name');
@@ -151,23 +161,23 @@ describe('a SecretSync that names a token', () => {
   test('in a ServiceToken reads it from the Secret of that one', () => {
     const sync = syncWith({ tokenRef });
     const elsewhere = ci({ spec: { secretName: 'elsewhere' } });
-    expect(shown(judgeToken({ sync, named: ci(), beside: undefined }))).toEqual([undefined, 'ns/ci#token']);
-    expect(shown(judgeToken({ sync, named: elsewhere, beside: undefined }))).toEqual([undefined, 'ns/elsewhere#token']);
+    expect(shown(judged({ sync, named: ci(), beside: undefined }))).toEqual([undefined, 'ns/ci#token']);
+    expect(shown(judged({ sync, named: elsewhere, beside: undefined }))).toEqual([undefined, 'ns/elsewhere#token']);
   });
 
   test('in a ServiceToken waits until that is there, and does not use one that is being deleted', () => {
     const sync = syncWith({ tokenRef });
     const gone = ci({ metadata: leaving });
-    expect(shown(judgeToken({ sync, named: undefined, beside: undefined }))).toEqual([
+    expect(shown(judged({ sync, named: undefined, beside: undefined }))).toEqual([
       undefined,
       'service_token_not_found',
     ]);
-    expect(shown(judgeToken({ sync, named: gone, beside: undefined }))).toEqual([undefined, 'service_token_not_ready']);
+    expect(shown(judged({ sync, named: gone, beside: undefined }))).toEqual([undefined, 'service_token_not_ready']);
   });
 
   test('in a ServiceToken that keeps it in the Secret to be written is refused', () => {
     const named = ci({ spec: { secretName: 'written' } });
-    expect(shown(judgeToken({ sync: syncWith({ tokenRef }), named, beside: undefined }))).toEqual([
+    expect(shown(judged({ sync: syncWith({ tokenRef }), named, beside: undefined }))).toEqual([
       undefined,
       'invalid_input',
     ]);
@@ -175,18 +185,18 @@ describe('a SecretSync that names a token', () => {
 
   test.each([[{ tokenRef }], [{ tokenSecretRef }]])('has the one go that was made for it: %j', (reference) => {
     const [sync, named] = [syncWith(reference), ci()];
-    expect(shown(judgeToken({ sync, named, beside: token() }))[0]).toBe('delete');
-    expect(shown(judgeToken({ sync, named, beside: token({ metadata: leaving }) }))[0]).toBeUndefined();
+    expect(shown(judged({ sync, named, beside: token() }))[0]).toBe('delete');
+    expect(shown(judged({ sync, named, beside: token({ metadata: leaving }) }))[0]).toBeUndefined();
     const theirs = token({ metadata: { ownerReferences: [] } });
-    expect(shown(judgeToken({ sync, named, beside: theirs }))[0]).toBeUndefined();
-    expect(shown(judgeToken({ sync, named, beside: token() }))[1]).toBe(
+    expect(shown(judged({ sync, named, beside: theirs }))[0]).toBeUndefined();
+    expect(shown(judged({ sync, named, beside: token() }))[1]).toBe(
       'tokenRef' in reference ? 'ns/ci#token' : 'ns/mine#value',
     );
   });
 
   test('keeps the one that was made for it where it is that one that it names', () => {
     const sync = syncWith({ tokenRef: { name: 'app-token' } });
-    expect(shown(judgeToken({ sync, named: token(), beside: token() }))).toEqual([undefined, here]);
+    expect(shown(judged({ sync, named: token(), beside: token() }))).toEqual([undefined, here]);
   });
 });
 
@@ -229,7 +239,7 @@ describe('what a ServiceToken tells', () => {
 });
 
 describe('a change of a ServiceToken', () => {
-  const view = (beside: ServiceToken | undefined): ReturnType<typeof viewOf> => viewOf({ named: undefined, beside });
+  const view = (beside: ServiceToken | undefined): ReturnType<typeof viewOf> => viewOf([{ named: undefined, beside }]);
   const before = view(token({ ready: { status: 'True', reason: 'Issued' } }));
 
   test.each([
