@@ -116,14 +116,52 @@ function enumFaults({ enum: before }: DefinitionSchema, { enum: now }: Definitio
   return before.filter((value) => !now.includes(value)).map((value) => `enum has no ${String(value)} any more`);
 }
 
-/** A new rule may bind only what is changed: one that sees the old value, and holds for objects that broke it before. */
+/**
+ * A new rule may bind only what is changed: one that sees the old value, and holds for objects that broke it before; or one
+ * that holds for all objects without a field which is new.
+ */
 function ruleFaults(before: DefinitionSchema, now: DefinitionSchema): string[] {
-  const known = new Set((before['x-kubernetes-validations'] ?? []).map(({ rule }) => rule.trim()));
+  const required = (before.required ?? []).map((name) => `has(self.${name})`);
+  const known = new Set([...(before['x-kubernetes-validations'] ?? []).map(({ rule }) => rule.trim()), ...required]);
+  const isHarmless = (rule: string): boolean => known.has(rule) || isKeptWithout(rule, { before, now, known });
   return (now['x-kubernetes-validations'] ?? [])
     .filter(
-      ({ rule, optionalOldSelf }) => !known.has(rule.trim()) && !(optionalOldSelf === true && /\boldSelf\b/.test(rule)),
+      ({ rule, optionalOldSelf }) =>
+        !(optionalOldSelf === true && /\boldSelf\b/.test(rule)) && !isHarmless(rule.trim()),
     )
     .map(({ rule }) => `has a new rule without ratcheting: ${rule.trim()}`);
+}
+
+interface Rules {
+  readonly before: DefinitionSchema;
+  readonly now: DefinitionSchema;
+  /** What held for every object. */
+  readonly known: ReadonlySet<string>;
+}
+
+/**
+ * Whether a rule says nothing, or what held before, of objects without a new field: `!has(self.field) || …`, or
+ * `has(self.field) || ` and a rule that is known.
+ */
+function isKeptWithout(rule: string, { before, now, known }: Rules): boolean {
+  const [, not, field = '', rest = ''] = /^(!?)has\(self\.([\w.]+)\) \|\| (.+)$/s.exec(rule) ?? [];
+  const path = field.split('.');
+  const present = schemaAt(now, path);
+  // What is filled in by itself would be there in every object.
+  const isNew = present !== undefined && present['default'] === undefined && schemaAt(before, path) === undefined;
+  // A condition, which binds less than `||`, could stand over all of it.
+  return isNew && !outermost(rest).includes('?') && (not === '!' || known.has(rest));
+}
+
+function schemaAt(schema: DefinitionSchema, path: readonly string[]): DefinitionSchema | undefined {
+  return path.reduce<DefinitionSchema | undefined>((inner, name) => inner?.properties?.[name], schema);
+}
+
+/** An expression without its texts and without what stands in parentheses. */
+function outermost(expression: string): string {
+  let [before, after] = ['', expression.replaceAll(/'[^']*'|"[^"]*"/g, '')];
+  while (before !== after) [before, after] = [after, after.replaceAll(/\([^()]*\)/g, '')];
+  return after;
 }
 
 function innerFaults(before: DefinitionSchema, now: DefinitionSchema, path: string): string[] {

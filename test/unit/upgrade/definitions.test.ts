@@ -109,6 +109,47 @@ describe('a planted change is found:', () => {
     expect(harmless).toEqual([]);
   });
 
+  describe('a new rule about a new field', () => {
+    const [old = ''] = rulesOf('secretsyncs');
+    const faultsOf = (rule: string, field: object = { type: 'string' }): string[] =>
+      faultsAfter((sync) => {
+        set(sync?.spec, 'properties', { further: field });
+        addRule(sync?.spec, { rule });
+      });
+
+    test.each([
+      ['that holds where it is absent', "!has(self.further) || self.further != 'x'"],
+      [
+        'that holds where it is absent, with a condition in parentheses',
+        '!has(self.further) || (has(self.a) ? false : true)',
+      ],
+      ['that says what held before where it is absent', `has(self.further) || ${old}`],
+      ['that asks for what was required where it is absent', 'has(self.further) || has(self.environmentRef)'],
+    ])('is none %s', (_, rule) => expect(faultsOf(rule)).toEqual([]));
+
+    test.each([
+      ['that asks for it', 'has(self.further)'],
+      ['that asks for something else where it is absent', 'has(self.further) || has(self.revision)'],
+      ['with a condition over all of it', '!has(self.further) || has(self.revision) ? false : true'],
+      ['that is none', "!has(self.keys) || self.keys != 'x'"],
+    ])('is one %s', (_, rule) =>
+      expect(faultsOf(rule)).toEqual([`secretsyncs v1alpha1 .spec: has a new rule without ratcheting: ${rule}`]),
+    );
+
+    test('is one where the field is filled in by itself', () => {
+      expect(faultsOf('!has(self.further) || false', { type: 'string', default: 'x' })).toHaveLength(1);
+    });
+  });
+
+  /** The rules of a released spec. */
+  function rulesOf(plural: string): string[] {
+    const definition = released.find(({ metadata }) => metadata.name === `${plural}.keyframe.dev`);
+    const schemas = definition === undefined ? [] : schemasOf(definition);
+    return schemas.flatMap(({ properties: { spec } = {} }) =>
+      (spec?.['x-kubernetes-validations'] ?? []).map(({ rule }) => rule),
+    );
+  }
+
   const plants: [string, Parameters<typeof faultsAfter>[0], string][] = [
     [
       'a property is gone',
