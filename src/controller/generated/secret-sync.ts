@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe. It reads with the service token that it names, or with one that is made for it within the namespace's AccessGrants, and can do no more than that token.
+ * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe, or with several. It reads each with the service token that it names for it, or with one that is made for it within the namespace's AccessGrants, and can do no more than these tokens.
  */
 export interface SecretSync {
   /**
@@ -25,9 +25,9 @@ export interface SecretSync {
  */
 export interface SecretSyncSpec {
   /**
-   * The environment whose secrets become the Secret's data.
+   * The environment whose secrets become the Secret's data. For those of several, set sources instead.
    */
-  environmentRef: {
+  environmentRef?: {
     /**
      * Slug of the organization.
      */
@@ -41,6 +41,118 @@ export interface SecretSyncSpec {
      */
     name: string;
   };
+  /**
+   * Several environments in one Secret, each read with a token of its own, instead of environmentRef. The order is that of precedence: where two give a key of one name, the later one wins, so what is shared comes first and what is special last. While one of them cannot be read, the whole Secret stays as it is.
+   *
+   * @minItems 1
+   * @maxItems 8
+   *
+   * Items: One environment, and how it is read.
+   */
+  sources?: {
+    /**
+     * What the source is called in messages, in the status and in the name of the ServiceToken that is made for it.
+     */
+    name: string;
+    /**
+     * The environment whose secrets this source gives.
+     */
+    environmentRef: {
+      /**
+       * Slug of the organization.
+       */
+      organization: string;
+      /**
+       * Slug of the project.
+       */
+      project: string;
+      /**
+       * Slug of the environment.
+       */
+      name: string;
+    };
+    /**
+     * The ServiceToken in this namespace to read with. With neither this nor tokenSecretRef, the controller makes the ServiceToken <name of the SecretSync>-token-<name of the source>, which may read this one environment and needs an AccessGrant that allows it; it goes with the SecretSync.
+     */
+    tokenRef?: {
+      /**
+       * Name of the ServiceToken.
+       */
+      name: string;
+    };
+    /**
+     * The Secret in this namespace that holds a service token (kf_svc_…) which may read the environment. When it changes, the new token is used at once.
+     */
+    tokenSecretRef?: {
+      /**
+       * Name of the Secret.
+       */
+      name: string;
+      /**
+       * Key of the Secret's data whose value is the token.
+       */
+      key: string;
+    };
+    /**
+     * Pins the source to a snapshot of the environment: it gives just that state, whatever becomes of the environment. Another name here moves it to that one's state, forwards or backwards.
+     */
+    snapshotRef?: {
+      /**
+       * Name of a SecretSnapshot in this namespace.
+       */
+      name: string;
+    };
+    /**
+     * Pins the source to a revision of the environment: it gives just that state, whatever becomes of the environment. Another number here moves it to that state, forwards or backwards.
+     */
+    revision?: number;
+    /**
+     * Which of the environment's keys the source gives, under which names. All of them, unchanged, when it is absent. Globs: "*" is any run of characters, "?" is one. Every rule speaks of the keys as the environment has them.
+     */
+    keys?: {
+      /**
+       * Globs of the keys that the source gives; all when it is absent, none when it is empty.
+       *
+       * @maxItems 256
+       *
+       * Items: A key, or a glob.
+       */
+      include?: string[];
+      /**
+       * Globs of the keys that the source does not give, even where they are included.
+       *
+       * @maxItems 256
+       *
+       * Items: A key, or a glob.
+       */
+      exclude?: string[];
+      /**
+       * Other names for single keys. Two keys that would end at one name are an error, and nothing is written.
+       *
+       * @maxItems 128
+       *
+       * Items: One key and its name in the Secret.
+       */
+      rename?: {
+        /**
+         * The key as the environment has it; where there is none, this does nothing.
+         */
+        from: string;
+        /**
+         * The key that the Secret has instead.
+         */
+        to: string;
+      }[];
+      /**
+       * Globs of the keys whose values are base64 of what the Secret shall hold, as binary data is kept. A value that is not base64 is an error, and nothing is written.
+       *
+       * @maxItems 256
+       *
+       * Items: A key, or a glob.
+       */
+      decodeBase64?: string[];
+    };
+  }[];
   /**
    * Pins the Secret to a snapshot of the environment: it holds just that state, whatever becomes of the environment. Another name here moves the Secret to that one's state, forwards or backwards.
    */
@@ -123,7 +235,7 @@ export interface SecretSyncSpec {
     decodeBase64?: string[];
   };
   /**
-   * Values that are composed from those of the environment and added to them.
+   * Values that are composed from those of the environment, or of all sources together, and added to them.
    */
   template?: {
     /**
@@ -245,6 +357,39 @@ export interface SecretSyncStatus {
    * Id of that revision. Compare this, not the number.
    */
   syncedRevisionId?: string;
+  /**
+   * The sources of spec.sources, as they were last read, instead of environmentId and the revisions above.
+   *
+   * @maxItems 8
+   *
+   * Items: One source.
+   */
+  sources?: {
+    /**
+     * Name of the source.
+     */
+    name: string;
+    /**
+     * UUID of its environment.
+     */
+    environmentId?: string;
+    /**
+     * Number of the environment's newest revision when it was last read, or of the one that the source is pinned to.
+     */
+    wantedRevision?: number;
+    /**
+     * Id of that revision. Compare this, not the number.
+     */
+    wantedRevisionId?: string;
+    /**
+     * Number of the revision that the Secret holds the source's keys of.
+     */
+    syncedRevision?: number;
+    /**
+     * Id of that revision. Compare this, not the number.
+     */
+    syncedRevisionId?: string;
+  }[];
   /**
    * How many keys the Secret holds; of one that is merged into, those of this SecretSync.
    */

@@ -6,7 +6,10 @@ import type { WorkloadLook } from './workload-watches.ts';
 
 /** What a Secret holds. */
 export interface HeldData {
+  /** 0 where the data is of several sources, which have no revision together. */
   readonly revision: number;
+  /** What is said instead of the revision then. */
+  readonly told?: string;
   readonly revisionId: string;
   /** See `dataMark`. */
   readonly data: string;
@@ -113,9 +116,14 @@ function find(facts: RolloutFacts, target: TargetFacts): Finding {
   const isMarked = isMarkedFor(facts.held, mark);
   const revision = isMarked ? facts.held.revision : mark?.revision;
   const counts = { replicas: verdict.replicas, updatedReplicas: verdict.updatedReplicas };
-  const full = { ...row, ...(revision === undefined ? {} : { revision }), ...counts };
+  const hasRevision = revision !== undefined && facts.held.told === undefined;
+  const full = { ...row, ...(hasRevision ? { revision } : {}), ...counts };
   const found = isMarked ? findMarked(facts, target, verdict) : findPending(facts, target, { workload, verdict });
   return { ...found, row: full };
+}
+
+function revisionText({ revision, told }: HeldData): string {
+  return told ?? `revision ${revision}`;
 }
 
 /** What a workload's pod template tells of its last restart for a SecretSync. */
@@ -154,7 +162,7 @@ function findPending(
   { workload, verdict }: { readonly workload: Workload; readonly verdict: Verdict },
 ): Omit<Finding, 'row'> {
   const pending = { reason: 'RolloutPending' } as const;
-  const what = `is to be restarted for revision ${held.revision}`;
+  const what = `is to be restarted for ${revisionText(held)}`;
   const refused = {
     reason: 'RolloutsForbidden',
     message: `cannot be restarted, the API server answered ${refusal}: ${rulesAdvice}, or see which admission policy refuses it`,
@@ -196,7 +204,7 @@ function claimOf(
   const type = 'Converged';
   const worst = gravity.find((reason) => findings.some(({ finding }) => finding.reason === reason)) ?? 'Converged';
   if (worst === 'Converged') {
-    const message = `All pods of ${findings.map(({ target }) => nameOf(target)).join(', ')} run with the data of revision ${held.revision}.`;
+    const message = `All pods of ${findings.map(({ target }) => nameOf(target)).join(', ')} run with the data of ${revisionText(held)}.`;
     return { type, status: 'True', reason: worst, message };
   }
   const open = findings

@@ -6,6 +6,7 @@ import { parseDurationMs } from '../../lib/duration.ts';
 import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Condition, ConditionClaim } from '../conditions.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { syncedRevisionIdOf } from '../secret-sync/status.ts';
 import { type Next, WorkQueue } from '../work-queue.ts';
 import { type HeldData, type RolloutPlan, isMarkedFor, markOf, planRollout } from './converge.ts';
 import { restartWorkload } from './restart.ts';
@@ -173,7 +174,7 @@ export class Rollouts {
     const { metadata, status = {} } = sync;
     const held = this.#memories.get(objectKey(metadata))?.held;
     const told = convergedOf(status.conditions);
-    const isOfNow = told?.observedGeneration === metadata.generation && status.syncedRevisionId === held?.revisionId;
+    const isOfNow = told?.observedGeneration === metadata.generation && syncedRevisionIdOf(status) === held?.revisionId;
     if (told === undefined || !isOfNow || !this.#isBlind(sync)) return undefined;
     return { claim: claimAgain(told), workloads: status.workloads };
   }

@@ -7,6 +7,7 @@ import { targetRefusal } from './failure.ts';
 import type { Decision } from './judge.ts';
 import { encodedRecord, fieldManagerOf, recordAnnotationOf } from './merge-identity.ts';
 import { mergeConflict } from './merge-refusals.ts';
+import { annotationBytesLimit, recordTooLong } from './refusals.ts';
 import { targetOf } from './resource.ts';
 import type { SecretData } from './secret-data.ts';
 import { targetMetadata } from './target-metadata.ts';
@@ -57,7 +58,18 @@ export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | und
 }
 
 function contentOf({ sync, data, record }: Write, existing: ObjectMeta | undefined): SecretContent {
-  return { metadata: targetMetadata(sync, existing, record), type: sync.spec.target.type, data: data.data };
+  const metadata = targetMetadata(sync, existing, record);
+  expectFits(sync, metadata.annotations);
+  return { metadata, type: sync.spec.target.type, data: data.data };
+}
+
+/** Told before anything is written, and so that it is understood: where each of thousands of keys is from is a long text. */
+function expectFits(sync: SecretSync, annotations: Readonly<Record<string, string>> | undefined): void {
+  const sizes = Object.entries(annotations ?? {}).map(
+    ([name, text]) => Buffer.byteLength(name) + Buffer.byteLength(text),
+  );
+  const bytes = sizes.reduce((total, size) => total + size, 0);
+  if (bytes > annotationBytesLimit) throw recordTooLong(sync, bytes);
 }
 
 async function create(deps: ActDeps, { namespace }: NamespacedName, content: SecretContent): Promise<ObjectMeta> {
@@ -78,12 +90,17 @@ async function replace(
   );
 }
 
-async function apply(deps: ActDeps, { sync, data, record }: Write, precondition: Precondition): Promise<ObjectMeta> {
+async function apply(
+  deps: ActDeps,
+  { sync, data, record, existing }: Write,
+  precondition: Precondition,
+): Promise<ObjectMeta> {
   const content = {
     manager: fieldManagerOf(sync),
     annotations: { [recordAnnotationOf(sync)]: encodedRecord(record) },
     data: data.data,
   };
+  expectFits(sync, { ...existing?.annotations, ...content.annotations });
   try {
     return await counted(
       deps,

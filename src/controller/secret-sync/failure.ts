@@ -3,6 +3,7 @@ import { ApiError } from '../../kube/api-error.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { tooLargeTogether } from './merge-refusals.ts';
 import { isMerge, targetOf } from './resource.ts';
+import { keysFieldOf, sourcesOf } from './source.ts';
 
 /**
  * The API server's refusal of a target Secret, in our own words: its message may quote the data it refused.
@@ -23,7 +24,9 @@ function refusalAdvice({ status }: ApiError, sync: SecretSync): string | undefin
     return "Check the namespace's ResourceQuota and admission policies, that the namespace is not being deleted, and the RBAC of the controller.";
   }
   if (status === 404) return 'The namespace does not exist any more.';
-  if (status === 413) return 'It is larger than the API server takes: exclude keys in spec.keys.exclude.';
+  if (status === 413) {
+    return `It is larger than the API server takes: exclude keys in ${keysFieldOf(sourcesOf(sync))}.exclude.`;
+  }
   if (status !== 400 && status !== 422) return undefined;
   return isMerge(sync)
     ? "Check what the Secret's type demands of its keys, and the namespace's admission policies."

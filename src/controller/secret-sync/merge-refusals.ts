@@ -5,6 +5,7 @@ import type { MergeObstacle } from './merge-consent.ts';
 import { shortList } from './short-list.ts';
 import { allowMergeAnnotation, targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
+import { keysFieldOf, sourcesOf } from './source.ts';
 
 /** Why keys are not merged into a Secret: each says what to do, in names. */
 
@@ -75,12 +76,13 @@ export function mergeConflict(sync: SecretSync, error: unknown): DomainError | u
   const causes = error.causes.filter(({ reason }) => reason === 'FieldManagerConflict');
   if (causes.length === 0) return undefined;
   const { name } = targetOf(sync);
+  const keysField = keysFieldOf(sourcesOf(sync));
   const isKey = ({ field }: ErrorCause): boolean => field.startsWith(dataPrefix);
   const keys = causes.filter(isKey).map((cause) => held(cause, dataPrefix));
   const annotations = causes.filter((cause) => !isKey(cause)).map((cause) => held(cause, annotationPrefix));
   const faults = [
     keys.length > 0 &&
-      `Others hold keys of Secret ${name} with other values: ${shortList(keys)}. Have them taken out of the Secret, or take them out of this SecretSync by spec.keys.exclude or spec.keys.rename.`,
+      `Others hold keys of Secret ${name} with other values: ${shortList(keys)}. Have them taken out of the Secret, or take them out of this SecretSync by ${keysField}.exclude or ${keysField}.rename.`,
     annotations.length > 0 &&
       `Others changed annotations of Secret ${name} which are this SecretSync's: ${shortList(annotations)}. Take them off.`,
   ];
@@ -99,7 +101,7 @@ export function tooLargeTogether(sync: SecretSync, cause: ApiError): DomainError
   return new DomainError(
     'target_too_large',
     `Secret ${targetOf(sync).name} would hold more than ${secretBytesLimit} bytes with the keys of others that it has; it stays as it was. ` +
-      'Exclude keys in spec.keys.exclude, or merge into another Secret.',
+      `Exclude keys in ${keysFieldOf(sourcesOf(sync))}.exclude, or merge into another Secret.`,
     { cause },
   );
 }

@@ -30,9 +30,9 @@ export function snapshotKeyOf({ metadata: { namespace = '' } }: SecretSync, sour
   return pin?.kind === 'snapshot' ? objectKey({ namespace, name: pin.name }) : undefined;
 }
 
-/** The end of a sentence that tells what a Secret holds. */
-export function pinnedTo(source: Source): string {
+/** What a source is pinned to, for people; undefined where it is not. */
+export function pinnedTo(source: Source): string | undefined {
   const pin = pinOf(source);
-  if (pin === undefined) return '';
-  return pin.kind === 'revision' ? ', pinned to that revision' : `, pinned to the SecretSnapshot ${pin.name}`;
+  if (pin === undefined) return undefined;
+  return pin.kind === 'revision' ? 'pinned to that revision' : `pinned to the SecretSnapshot ${pin.name}`;
 }

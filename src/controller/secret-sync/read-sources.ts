@@ -37,7 +37,7 @@ export interface SourceReadings {
   readonly tokenExpiresAt: Date | null;
 }
 
-export interface Asked {
+export interface ReadPlan {
   /** Where the tokens of the sources are, in the order of the spec. */
   readonly places: readonly TokenPlace[];
   /** At which state a source is to be read; the one that it asks for, if nothing else is said. */
@@ -55,13 +55,15 @@ const waitsForEnvironment: ReadonlySet<ErrorCode> = new Set(['not_found', 'forbi
 export async function readSources(
   deps: ReadDeps,
   round: Round,
-  { places, stateOf = wantedOf }: Asked,
+  { places, stateOf = wantedOf }: ReadPlan,
 ): Promise<SourceReadings> {
   const asked = sourceRounds(deps.memories, round).map((sourceRound, index) => {
     const place = places[index];
     if (place === undefined) throw new Error('a source needs the place of its token');
     return { round: sourceRound, place, wanted: stateOf(sourceRound.source) };
   });
+  // The definition of the kind sees to it. No sources at all must never pass for empty ones.
+  if (asked.length === 0) throw new DomainError('invalid_input', 'spec names neither environmentRef nor sources');
   const inTurn = async <A extends AskedSource, T>(each: readonly A[], step: (one: A) => Promise<T>): Promise<T[]> =>
     await oneByOne(deps.memories, each, step);
   const known = await inTurn(asked, async (one) => {

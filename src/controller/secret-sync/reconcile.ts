@@ -157,7 +157,7 @@ export class SecretSyncReconciler {
     memory.tokenView = viewOf(facts);
     for (const source of memory.sources.values()) source.tokenSecret = undefined;
     const places = await tokens.prepare(facts);
-    for (const [index, { source }] of facts.entries()) {
+    for (const [index, { source }] of facts.sources.entries()) {
       const place = places[index];
       if (place === undefined || place instanceof DomainError) continue;
       memories.sourceOf(sourceKeyOf(key, source)).tokenSecret = objectKey(place);

@@ -6,10 +6,13 @@ import { allowAdoptionAnnotation, allowDeletionAnnotation, isMerge, targetOf } f
 import { secretBytesLimit } from './secret-data.ts';
 import { recordAnnotationOf } from './merge-identity.ts';
 import { shortList } from './short-list.ts';
-import { sourcesOf } from './source.ts';
+import { keysFieldOf, sourcesOf } from './source.ts';
 import { type TargetSource, sourceAnnotation, sourcesAnnotation } from './target-record.ts';
 
 /** Why a target is left as it is: each says what to do, in names. */
+
+/** What Kubernetes allows the names and values of all annotations of a resource to come to (TotalAnnotationSizeLimitB). */
+export const annotationBytesLimit = 256 * 1024;
 
 /** The Secret is somebody else's: `owner` is the SecretSync that it says it belongs to. */
 export function notOwned(
@@ -41,12 +44,23 @@ function ofToken(sync: SecretSync): DomainError {
 
 /** The values are too many for any Secret. */
 export function tooLarge(sync: SecretSync, bytes: number): DomainError {
-  const whose =
-    sync.spec.template === undefined ? "environment's values" : 'values of the environment and spec.template';
+  const { template, sources } = sync.spec;
+  const all = sources === undefined ? 'environment' : 'sources';
+  const own = sources === undefined ? "environment's values" : 'values of all sources';
+  const whose = template === undefined ? own : `values of the ${all} and spec.template`;
   return new DomainError(
     'target_too_large',
     `The ${whose} come to ${bytes} bytes; a Kubernetes Secret holds ${secretBytesLimit} at most. ` +
-      `Secret ${targetOf(sync).name} stays as it was. Exclude keys in spec.keys.exclude, or move some values to another environment.`,
+      `Secret ${targetOf(sync).name} stays as it was. Exclude keys in ${keysFieldOf(sourcesOf(sync))}.exclude, or move some values to another environment.`,
+  );
+}
+
+/** The record of where the keys come from is too long, with all else that stands in the Secret's annotations. */
+export function recordTooLong(sync: SecretSync, bytes: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The annotations of Secret ${targetOf(sync).name} would come to ${bytes} bytes with the record of which source each key is from; ` +
+      `Kubernetes allows ${annotationBytesLimit}. The Secret stays as it was. Exclude keys in ${keysFieldOf(sourcesOf(sync))}.exclude, or divide the sources among several Secrets.`,
   );
 }
 
@@ -54,7 +68,7 @@ export function tooLarge(sync: SecretSync, bytes: number): DomainError {
 export function typeUnmet(sync: SecretSync, need: string): DomainError {
   return new DomainError(
     'target_type_unmet',
-    `${need} Secret ${targetOf(sync).name} stays as it was. Change the environment, spec.keys, spec.template or spec.target.type.`,
+    `${need} Secret ${targetOf(sync).name} stays as it was. Change the ${sync.spec.sources === undefined ? 'environment' : 'environments'}, ${keysFieldOf(sourcesOf(sync))}, spec.template or spec.target.type.`,
   );
 }
 

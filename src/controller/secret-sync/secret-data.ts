@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { SecretSyncSpec } from '../generated/secret-sync.ts';
 import { type ChosenKey, chooseKeys, decodedBase64 } from './keys.ts';
-import { type Source, fieldOf, inSource } from './source.ts';
+import { type Source, fieldOf, inSource, keysFieldOf } from './source.ts';
 import { type Template, composeValues } from './template.ts';
 import { unmetNeed } from './type-needs.ts';
 
@@ -65,7 +65,8 @@ export function encodeSecretData(
   const winners = [...new Map(parts.flatMap(choicesOf).map((choice) => [choice.placed.name, choice])).values()];
   // What another source takes the place of may be what it likes.
   const synced = winners.map((choice) => [choice.placed.name, bytesOf(choice)] as const);
-  const composed = composeValues(template, new Map(synced), secretBytesLimit);
+  const keysField = keysFieldOf(parts.map(({ source }) => source));
+  const composed = composeValues(template, new Map(synced), secretBytesLimit, keysField);
   const entries = [...synced, ...composed];
   return {
     data: Object.fromEntries(entries.map(([name, bytes]) => [name, bytes.toString('base64')])),

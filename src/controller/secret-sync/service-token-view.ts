@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ErrorCode } from '../../domain/error-catalogue.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import type { TokenFacts } from './service-token.ts';
+import type { SyncTokens } from './token-source.ts';
 
 /** What a SecretSync saw of the ServiceTokens that concern it. */
 export interface TokenView {
@@ -20,9 +21,11 @@ const troubles: ReadonlySet<ErrorCode> = new Set([
   'service_token_not_owned',
 ]);
 
+type Seen = Pick<TokenFacts, 'named' | 'beside'>;
+
 /** What there is to see now. */
-export function viewOf(facts: readonly Pick<TokenFacts, 'named' | 'beside'>[]): TokenView {
-  const tokens = facts.flatMap(({ named, beside }) => [named, beside]);
+export function viewOf({ sources, made }: Pick<SyncTokens, 'made'> & { readonly sources: readonly Seen[] }): TokenView {
+  const tokens = [...sources.flatMap(({ named, beside }) => [named, beside]), ...made];
   return { shape: tokens.map(shapeOf), word: tokens.map(wordOf) };
 }
 

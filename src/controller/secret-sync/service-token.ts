@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DomainError } from '../../domain/domain-error.ts';
 import { secretSyncKind } from '../../kube/keyframe-kinds.ts';
-import { type NamespacedName, objectKey } from '../../kube/objects.ts';
+import { type NamespacedName, objectKey, parseObjectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../generated/service-token.ts';
 import { secretOf, tokenDataKey } from '../service-token/resource.ts';
 import { targetOf } from './resource.ts';
-import type { Source } from './source.ts';
+import { type Source, sourcesOf } from './source.ts';
 import { leaving, missing, notOurs, predecessors, sameSecret, unready } from './service-token-refusals.ts';
 
 /** How a source of a SecretSync comes by its token, from what is seen of the ServiceTokens alone. Pure. */
@@ -23,11 +23,11 @@ export interface TokenFacts {
   readonly source: Source;
   /** The ServiceToken that the source's tokenRef names. */
   readonly named: ServiceToken | undefined;
-  /** The ServiceToken `<name>-token`, whosever it is. */
+  /** The ServiceToken that the source would own, whosever it is: see `ownedTokenKeyOf`. */
   readonly beside: ServiceToken | undefined;
 }
 
-/** What is to be done to the ServiceToken `<name>-token`; undefined: nothing. */
+/** What is to be done to a ServiceToken that a source owns. */
 export type TokenStep =
   | { readonly do: 'create' }
   | { readonly do: 'correct'; readonly token: ServiceToken }
@@ -44,14 +44,20 @@ export function namedTokenKeyOf({ metadata: { namespace } }: SecretSync, { token
   return tokenRef === undefined ? undefined : objectKey({ ...spaceOf(namespace), name: tokenRef.name });
 }
 
-/** The key of the ServiceToken that a SecretSync owns where it names no token. */
-export function ownedTokenKeyOf({ metadata: { namespace, name } }: SecretSync): string {
-  return objectKey({ ...spaceOf(namespace), name: `${name}${suffix}` });
+/** The key of the ServiceToken that a source owns where it names no token: `<SecretSync>-token`, and `-<source>` behind it. */
+export function ownedTokenKeyOf({ metadata: { namespace, name } }: SecretSync, source: Pick<Source, 'name'>): string {
+  const ending = source.name === undefined ? suffix : `${suffix}-${source.name}`;
+  return objectKey({ ...spaceOf(namespace), name: `${name}${ending}` });
 }
 
-/** The key of the SecretSync that could own the ServiceToken of this key; undefined where none could. */
+/**
+ * The key of the SecretSync that could own the ServiceToken of this key; undefined where none could. It is the only one,
+ * for `token` is no word of a source's name.
+ */
 export function possibleOwnerOf(tokenKey: string): string | undefined {
-  return tokenKey.endsWith(suffix) ? tokenKey.slice(0, -suffix.length) : undefined;
+  if (tokenKey.endsWith(suffix)) return tokenKey.slice(0, -suffix.length);
+  const at = tokenKey.lastIndexOf(`${suffix}-`);
+  return at === -1 ? undefined : tokenKey.slice(0, at);
 }
 
 const suffix = '-token';
@@ -66,16 +72,34 @@ export function ownedSpecOf({ environmentRef }: Source): ServiceTokenSpec {
   return { scope: 'Environment', organization, project, environment, permission: 'Read', suspend: false };
 }
 
-/** What is due about a source's token. One that is no longer needed goes, whichever way took its place. */
+/** What is due about a source's token. */
 export function judgeToken({ sync, source, named, beside }: TokenFacts): TokenDecision {
-  const { tokenRef, tokenSecretRef } = source;
-  if (tokenRef === undefined && tokenSecretRef === undefined) return judgeOwned(sync, source, beside);
-  // Where tokenRef names the one that was made for it, that one stays.
-  const isNeedless = beside !== undefined && isOwn(sync, beside) && beside.metadata.name !== tokenRef?.name;
-  const step: TokenStep | undefined = isNeedless && !isLeaving(beside) ? { do: 'delete', token: beside } : undefined;
-  if (tokenSecretRef === undefined) return { step, place: judgeNamed(sync, source, named) };
+  const { tokenSecretRef } = source;
+  if (ownsToken(source)) return judgeOwned(sync, source, beside);
+  if (tokenSecretRef === undefined) return { step: undefined, place: judgeNamed(sync, source, named) };
   const place = { namespace: sync.metadata.namespace ?? '', ...tokenSecretRef, serviceToken: undefined };
-  return { step, place };
+  return { step: undefined, place };
+}
+
+/**
+ * Which of the ServiceTokens that were made for a SecretSync are no longer needed: another way took their place, or their
+ * source is gone. One that a tokenRef names stays.
+ */
+export function needlessTokens(sync: SecretSync, made: readonly ServiceToken[]): readonly ServiceToken[] {
+  const sources = sourcesOf(sync);
+  const needed = sources.map((source) =>
+    ownsToken(source) ? ownedTokenKeyOf(sync, source) : namedTokenKeyOf(sync, source),
+  );
+  return made.filter((token) => {
+    const key = objectKey(token.metadata);
+    // Any other name somebody else gave it, with an owner reference that was copied.
+    const isMade = isOwn(sync, token) && possibleOwnerOf(key) === objectKey(sync.metadata);
+    return isMade && !isLeaving(token) && !needed.includes(key);
+  });
+}
+
+function ownsToken({ tokenRef, tokenSecretRef }: Source): boolean {
+  return tokenRef === undefined && tokenSecretRef === undefined;
 }
 
 function judgeNamed(sync: SecretSync, source: Source, named: ServiceToken | undefined): TokenPlace | DomainError {
@@ -84,7 +108,7 @@ function judgeNamed(sync: SecretSync, source: Source, named: ServiceToken | unde
 }
 
 function judgeOwned(sync: SecretSync, source: Source, beside: ServiceToken | undefined): TokenDecision {
-  const name = `${sync.metadata.name}${suffix}`;
+  const { name } = parseObjectKey(ownedTokenKeyOf(sync, source));
   if (beside === undefined) return { step: { do: 'create' }, place: unready(name, undefined) };
   if (!isOwn(sync, beside)) {
     return {

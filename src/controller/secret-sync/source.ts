@@ -13,7 +13,8 @@ export interface Source extends Pick<
 
 /** What a SecretSync reads, in the order of its precedence: a later source's key wins over an earlier one's. */
 export function sourcesOf({ spec }: SecretSync): readonly Source[] {
-  return [{ ...spec, name: undefined }];
+  const { environmentRef, sources = [] } = spec;
+  return environmentRef === undefined ? sources : [{ ...spec, environmentRef, name: undefined }];
 }
 
 /** `organization/project/name` of a source's environment, for people. */
@@ -24,6 +25,11 @@ export function environmentPath({ environmentRef }: Source): string {
 /** Where a field of a source stands in the spec, for people. */
 export function fieldOf({ name }: Pick<Source, 'name'>, field: string): string {
   return name === undefined ? `spec.${field}` : `spec.sources[${name}].${field}`;
+}
+
+/** Where the rules for keys stand in a spec, for people. */
+export function keysFieldOf(sources: readonly Pick<Source, 'name'>[]): string {
+  return sources.some(({ name }) => name !== undefined) ? 'spec.sources[].keys' : 'spec.keys';
 }
 
 /** An error as that of one source, which the message then names; the same where the source has no name. */

@@ -47,43 +47,83 @@ export function nextStatus(
 ): SecretSyncStatus {
   const { workloads: _, ...present } = sync.status ?? {};
   const { claim: converged, workloads } = rollout;
-  const only = sources?.[0];
   const claims = [...conditionClaims(claim), ...(converged === undefined ? [] : [converged])];
   const now = kubeTime(nowMs);
   const generation = sync.metadata.generation ?? 0;
   const context = { present: present.conditions, known: known?.conditions, generation, now };
   return {
-    ...present,
+    ...(sources === undefined ? present : sourceFields(present, sources, synced)),
     observedGeneration: generation,
-    ...sourceFields([present, known ?? {}], { only, synced }, now),
+    ...(sources === undefined || synced === undefined
+      ? {}
+      : syncedFields([present, known ?? {}], { sources, synced }, now)),
     ...(workloads === undefined ? {} : { workloads: [...workloads] }),
     conditions: mergeConditions(claims, context).filter(({ type }) => type !== 'Converged' || converged !== undefined),
   };
 }
 
-function sourceFields(
-  before: readonly SecretSyncStatus[],
-  { only, synced }: { readonly only: SourceState | undefined; readonly synced: SyncedTarget | undefined },
-  now: string,
-): SecretSyncStatus {
-  if (only === undefined) return {};
-  return { ...wantedFields(only), ...(synced === undefined ? {} : syncedFields(before, { ...synced, ...only }, now)) };
+/** Tells one set of revisions from another: the id of the only one, or those of all sources with their names. */
+export function revisionIdOf(sources: readonly Pick<SourceState, 'name' | 'revisionId'>[]): string {
+  return sources.map(({ name, revisionId }) => (name === undefined ? revisionId : `${name}=${revisionId}`)).join();
 }
 
-function wantedFields({ environmentId, revision, revisionId }: SourceState): SecretSyncStatus {
-  return { environmentId, wantedRevision: revision, wantedRevisionId: revisionId };
+/** The same of the revisions that a status tells the Secret to hold; undefined where it tells none. */
+export function syncedRevisionIdOf({ syncedRevisionId, sources }: SecretSyncStatus): string | undefined {
+  if (sources === undefined) return syncedRevisionId;
+  return revisionIdOf(sources.map(({ name, syncedRevisionId: revisionId = '' }) => ({ name, revisionId })));
+}
+
+/** What a status tells of sources: of the only one in fields of its own, of those with names in a list. */
+function sourceFields(
+  present: SecretSyncStatus,
+  sources: readonly SourceState[],
+  synced: SyncedTarget | undefined,
+): SecretSyncStatus {
+  const [only] = sources;
+  if (only?.name === undefined) {
+    const { sources: _, ...rest } = present;
+    return { ...rest, ...(only === undefined ? {} : statesFields(only, synced)) };
+  }
+  const rest = { ...present };
+  for (const field of fieldsOfOne) delete rest[field];
+  const named = sources.flatMap((source) => {
+    const before = present.sources?.find(({ name }) => name === source.name);
+    return source.name === undefined ? [] : [{ ...before, name: source.name, ...statesFields(source, synced) }];
+  });
+  return { ...rest, sources: named };
+}
+
+const fieldsOfOne = [
+  'environmentId',
+  'wantedRevision',
+  'wantedRevisionId',
+  'syncedRevision',
+  'syncedRevisionId',
+] as const satisfies readonly (keyof SecretSyncStatus)[];
+
+type StateFields = Pick<SecretSyncStatus, (typeof fieldsOfOne)[number]>;
+
+function statesFields(
+  { environmentId, revision, revisionId }: SourceState,
+  synced: SyncedTarget | undefined,
+): StateFields {
+  const wanted = { environmentId, wantedRevision: revision, wantedRevisionId: revisionId };
+  return synced === undefined ? wanted : { ...wanted, syncedRevision: revision, syncedRevisionId: revisionId };
 }
 
 function syncedFields(
   before: readonly SecretSyncStatus[],
-  { revision, revisionId, secretCount, target }: SyncedTarget & SourceState,
+  {
+    sources,
+    synced: { secretCount, target },
+  }: { readonly sources: readonly SourceState[]; readonly synced: SyncedTarget },
   now: string,
 ): SecretSyncStatus {
   const same = before.filter(
-    (status) => status.syncedRevisionId === revisionId && isDeepStrictEqual(status.target, target),
+    (status) => syncedRevisionIdOf(status) === revisionIdOf(sources) && isDeepStrictEqual(status.target, target),
   );
   const lastSyncTime = earliest(same.map((status) => status.lastSyncTime)) ?? now;
-  return { syncedRevision: revision, syncedRevisionId: revisionId, secretCount, target, lastSyncTime };
+  return { secretCount, target, lastSyncTime };
 }
 
 // What passes by itself, and what is as it should be.

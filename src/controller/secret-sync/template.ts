@@ -15,11 +15,14 @@ interface Composition {
   readonly values: SyncedValues;
   /** Bytes that neither the whole nor any step on its way may exceed. */
   readonly limit: number;
+  /** Where the rules for keys stand in the spec. */
+  readonly keysField: string;
 }
 
 /**
  * Composes values from those that a Secret gets from its environment; none of them is ever changed or taken away, and no
- * template sees another one's. Bound by `limit` in bytes for each, also in what it costs. Throws DomainError
+ * template sees another one's. Bound by `limit` in bytes for each, also in what it costs; `keysField` is where the rules for
+ * keys stand in the spec. Throws DomainError
  * template_invalid, template_key_missing, template_value_binary, key_conflict where a name is taken, and
  * target_too_large.
  */
@@ -27,16 +30,17 @@ export function composeValues(
   template: Template | undefined,
   values: SyncedValues,
   limit: number,
+  keysField = 'spec.keys',
 ): readonly (readonly [name: string, value: Buffer])[] {
   const texts = Object.entries(template?.data ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const composed = new Set(texts.map(([name]) => name));
   return texts.map(([name, text]) => {
-    if (values.has(name)) throw templateKeyConflict(name);
+    if (values.has(name)) throw templateKeyConflict(name, keysField);
     const parts = parseTemplate(name, text);
     const missing = parts.filter((part) => typeof part !== 'string').filter((part) => isMissing(part, values));
     const keys = [...new Set(missing.map(({ key }) => key))];
-    if (keys.length > 0) throw templateKeyMissing(name, keys, composed);
-    const composition = { name, values, limit };
+    if (keys.length > 0) throw templateKeyMissing(name, { missing: keys, composed, keysField });
+    const composition = { name, values, limit, keysField };
     const pieces: string[] = [];
     let bytes = 0;
     for (const part of parts) {
@@ -85,8 +89,8 @@ function asBytes(value: Buffer | string): Buffer {
   return typeof value === 'string' ? Buffer.from(value, 'utf8') : value;
 }
 
-function asText({ name }: Composition, key: string, value: Buffer | string): string {
+function asText({ name, keysField }: Composition, key: string, value: Buffer | string): string {
   if (typeof value === 'string') return value;
   if (isUtf8(value)) return value.toString('utf8');
-  throw templateValueBinary(name, key);
+  throw templateValueBinary(name, key, keysField);
 }

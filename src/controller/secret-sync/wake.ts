@@ -13,10 +13,11 @@ import type { ReadSource, SourceMemory, SyncMemories, SyncMemory } from './memor
 import { snapshotKeyOf } from './pin.ts';
 import { tokenVersionOf } from './read.ts';
 import { askedBy, isMerge, targetKeyOf } from './resource.ts';
-import { type TokenFacts, namedTokenKeyOf, possibleOwnerOf } from './service-token.ts';
+import { namedTokenKeyOf, possibleOwnerOf } from './service-token.ts';
 import { isNews, viewOf } from './service-token-view.ts';
 import { sourcesOf } from './source.ts';
 import { type StateDeps, snapshotVersionOf } from './state.ts';
+import type { SyncTokens } from './token-source.ts';
 
 export interface WakerDeps {
   readonly clock: Clock;
@@ -29,7 +30,7 @@ export interface WakerDeps {
   readonly followersOf: (secretKey: string) => Iterable<string>;
   readonly watchedSync: (key: string) => SecretSync | undefined;
   /** The ServiceTokens that concern a SecretSync. */
-  readonly tokenFacts: (sync: SecretSync) => readonly TokenFacts[];
+  readonly tokenFacts: (sync: SecretSync) => SyncTokens;
   readonly snapshots: Pick<StateDeps['snapshots'], 'find'>;
 }
 

@@ -28,6 +28,8 @@ export interface ServiceTokenDeps {
 export interface ServiceTokens {
   /** One by `namespace/name`, as the watch shows it or as an own write left it. */
   find(key: string): ServiceToken | undefined;
+  /** Those whose controller is the resource of this uid, by name. */
+  madeFor(uid: string): readonly ServiceToken[];
   /** Whether all of them have been listed. */
   readonly isSynced: boolean;
   /** Resolves when they have been. */
@@ -53,6 +55,8 @@ class Parts implements ManagedKind, ServiceTokens {
   readonly #memories = new TokenMemories();
   /** Keys of ServiceTokens by the key of the Secret that they write. */
   readonly #bySecret = new ReverseIndex();
+  /** Likewise by the uid of their controller. */
+  readonly #byController = new ReverseIndex();
   readonly #tokens = new FollowedIds();
   readonly #secrets: ReflectorGroup<KubeObject>;
   readonly #followed: NamedWatches;
@@ -86,6 +90,11 @@ class Parts implements ManagedKind, ServiceTokens {
 
   find(key: string): ServiceToken | undefined {
     return this.#kind.find(key);
+  }
+
+  madeFor(uid: string): readonly ServiceToken[] {
+    const keys = this.#byController.keysOf(uid).toSorted((a, b) => (a < b ? -1 : 1));
+    return keys.flatMap((key) => this.find(key) ?? []);
   }
 
   get isSynced(): boolean {
@@ -192,12 +201,14 @@ class Parts implements ManagedKind, ServiceTokens {
   #seen(resource: ServiceToken): void {
     const key = objectKey(resource.metadata);
     this.#bySecret.set(key, objectKey(secretOf(resource)));
+    this.#byController.set(key, resource.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid);
     for (const listener of this.#listeners) listener(key);
   }
 
   #forget(key: string): void {
     this.#memories.forget(key);
     this.#bySecret.set(key, undefined);
+    this.#byController.set(key, undefined);
     this.#tokens.set(key, undefined);
     this.#followed.follow(key, new Set());
     for (const listener of this.#listeners) listener(key);

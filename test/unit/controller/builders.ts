@@ -12,7 +12,12 @@ export interface SyncOptions {
   readonly status?: SecretSyncStatus;
 }
 
-/** The SecretSync ns/app, as the API server gives it. */
+const onlySource: Partial<SecretSyncSpec> = {
+  environmentRef: { organization: 'acme', project: 'web', name: 'prod' },
+  tokenSecretRef: { name: 'token', key: 'token' },
+};
+
+/** The SecretSync ns/app, as the API server gives it; of acme/web/prod, unless it has sources. */
 export function secretSync({
   name = 'app',
   metadata = {},
@@ -25,8 +30,7 @@ export function secretSync({
     kind: 'SecretSync',
     metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '100', generation: 1, ...metadata },
     spec: {
-      environmentRef: { organization: 'acme', project: 'web', name: 'prod' },
-      tokenSecretRef: { name: 'token', key: 'token' },
+      ...(spec.sources === undefined ? onlySource : {}),
       maxDeletedKeys: '50%',
       suspend: false,
       ...spec,

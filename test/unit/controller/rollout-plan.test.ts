@@ -167,6 +167,18 @@ test.each([
   expect(planned).toHaveLength(restarts);
 });
 
+test('with data of several sources a workload has no revision, and the condition tells those of the sources', () => {
+  const held = { revision: 0, told: 'revision 4 of shared and revision 9 of own', revisionId: 'r', data };
+  const facts = { syncName: 'app', held, timeoutMs, timeout: '10m', now };
+  const { claim, workloads } = planRollout({ ...facts, targets: [target(workload({ marks: marked() }))] });
+  expect(workloads).toEqual([{ ...web, replicas: 2, updatedReplicas: 2 }]);
+  expect(claim.message).toBe(
+    'All pods of Deployment web run with the data of revision 4 of shared and revision 9 of own.',
+  );
+  const pending = planRollout({ ...facts, targets: [target(workload())] });
+  expect(pending.claim.message).toContain('is to be restarted for revision 4 of shared and revision 9 of own now');
+});
+
 test('of several workloads the gravest gives the reason, and the others are told behind it', () => {
   const set = { kind: 'StatefulSet', name: 'db' } as const;
   const { claim } = plan(

@@ -7,6 +7,7 @@ import {
   type TokenDecision,
   type TokenFacts,
   judgeToken,
+  needlessTokens,
   possibleOwnerOf,
 } from '../../../src/controller/secret-sync/service-token.ts';
 import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
@@ -184,19 +185,24 @@ describe('a SecretSync that names a token', () => {
   });
 
   test.each([[{ tokenRef }], [{ tokenSecretRef }]])('has the one go that was made for it: %j', (reference) => {
-    const [sync, named] = [syncWith(reference), ci()];
-    expect(shown(judged({ sync, named, beside: token() }))[0]).toBe('delete');
-    expect(shown(judged({ sync, named, beside: token({ metadata: leaving }) }))[0]).toBeUndefined();
-    const theirs = token({ metadata: { ownerReferences: [] } });
-    expect(shown(judged({ sync, named, beside: theirs }))[0]).toBeUndefined();
-    expect(shown(judged({ sync, named, beside: token() }))[1]).toBe(
+    const sync = syncWith(reference);
+    expect(needlessTokens(sync, [token()])).toEqual([token()]);
+    expect(needlessTokens(sync, [token({ metadata: leaving })])).toEqual([]);
+    expect(needlessTokens(sync, [token({ metadata: { ownerReferences: [] } })])).toEqual([]);
+    expect(shown(judged({ sync, named: ci(), beside: token() }))).toEqual([
+      undefined,
       'tokenRef' in reference ? 'ns/ci#token' : 'ns/mine#value',
-    );
+    ]);
+  });
+
+  test('leaves a ServiceToken alone that somebody gave a copy of the owner reference', () => {
+    expect(needlessTokens(syncWith({ tokenRef }), [token({ metadata: { name: 'theirs' } })])).toEqual([]);
   });
 
   test('keeps the one that was made for it where it is that one that it names', () => {
     const sync = syncWith({ tokenRef: { name: 'app-token' } });
     expect(shown(judged({ sync, named: token(), beside: token() }))).toEqual([undefined, here]);
+    expect(needlessTokens(sync, [token()])).toEqual([]);
   });
 });
 
@@ -239,7 +245,8 @@ describe('what a ServiceToken tells', () => {
 });
 
 describe('a change of a ServiceToken', () => {
-  const view = (beside: ServiceToken | undefined): ReturnType<typeof viewOf> => viewOf([{ named: undefined, beside }]);
+  const view = (beside: ServiceToken | undefined): ReturnType<typeof viewOf> =>
+    viewOf({ sources: [{ named: undefined, beside }], made: [] });
   const before = view(token({ ready: { status: 'True', reason: 'Issued' } }));
 
   test.each([

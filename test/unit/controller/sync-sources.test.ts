@@ -1,0 +1,227 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { secrets } from './controller-harness.ts';
+import { SourceHarness, ownValues, pathOf, sharedValues, sourceOf, united } from './source-harness.ts';
+
+interface Refusal {
+  readonly what: string;
+  readonly refuse: () => void;
+  readonly told: { readonly reason: string; readonly message: string };
+  readonly mend: () => void;
+}
+
+let harness: SourceHarness;
+const [shared, own] = [sourceOf('shared'), sourceOf('own')];
+
+beforeEach(() => {
+  harness = new SourceHarness();
+});
+
+afterEach(() => harness.controller.stop());
+
+describe('a SecretSync of several sources', () => {
+  test('holds what all of them give, and of a name that two give the value of the later one', async () => {
+    await harness.syncedWith();
+    expect(harness.values()).toEqual(united);
+    expect(harness.ready()).toMatchObject({
+      reason: 'Synced',
+      message: 'Secret app holds 4 keys: shared at revision 1, own at revision 1.',
+    });
+    harness.put([own, shared]);
+    await harness.calls();
+    expect(harness.values()).toEqual({ ...united, B: 'shared b' });
+  });
+
+  test('tells the state of each in its status, and none of them in the fields of one environment', async () => {
+    await harness.syncedWith();
+    harness.change('own', { ...ownValues, D: 'next' });
+    await harness.calls();
+    const { sources, secretCount, environmentId, wantedRevision, syncedRevisionId } = harness.status();
+    expect(sources).toEqual([
+      {
+        name: 'shared',
+        environmentId: 'shared',
+        wantedRevision: 1,
+        wantedRevisionId: 'shared-r1',
+        syncedRevision: 1,
+        syncedRevisionId: 'shared-r1',
+      },
+      {
+        name: 'own',
+        environmentId: 'own',
+        wantedRevision: 2,
+        wantedRevisionId: 'own-r2',
+        syncedRevision: 2,
+        syncedRevisionId: 'own-r2',
+      },
+    ]);
+    expect([secretCount, environmentId, wantedRevision, syncedRevisionId]).toEqual([
+      4,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test.each(['shared', 'own'])('takes a change of the source %s at once, by one write', async (name) => {
+    await harness.syncedWith();
+    harness.change(name, name === 'own' ? { ...ownValues, N: 'new' } : { ...sharedValues, N: 'new' });
+    expect((await harness.calls()).filter((call) => !call.startsWith('GET'))).toHaveLength(2);
+    expect(harness.values()).toEqual({ ...united, N: 'new' });
+  });
+
+  test('writes nothing for a change that another source hides, but its record of the revision in the status', async () => {
+    await harness.syncedWith();
+    harness.change('shared', { ...sharedValues, B: 'hidden' });
+    expect((await harness.calls()).filter((call) => call.startsWith('PUT'))).toEqual([]);
+    expect(harness.status().sources?.[0]?.syncedRevision).toBe(2);
+  });
+
+  test('finds by one comparison what was missed in any of them', async () => {
+    await harness.syncedWith();
+    harness.change('shared', { ...sharedValues, A: 'missed' }, { missed: true });
+    harness.services.ready();
+    await harness.calls();
+    expect(harness.values()).toEqual({ ...united, A: 'missed' });
+    harness.change('own', { ...ownValues, D: 'missed' }, { missed: true });
+    harness.services.ready();
+    await harness.calls();
+    expect(harness.values()).toEqual({ ...united, A: 'missed', D: 'missed' });
+    harness.services.ready();
+    expect(await harness.calls()).toEqual([]);
+  });
+
+  test('is not written again by another controller', async () => {
+    await harness.syncedWith();
+    await harness.controller.stop();
+    const again = new SourceHarness(harness);
+    await again.start();
+    expect((await again.calls()).filter((call) => !call.startsWith('GET') && !call.includes('leases'))).toEqual([]);
+    expect(again.writes).toEqual([]);
+    await again.controller.stop();
+  });
+
+  test('reads with a token of its own for each', async () => {
+    await harness.syncedWith();
+    const readers = harness.services.reads.map(({ environmentId, caller }) => [
+      environmentId,
+      'principal' in caller && caller.principal.type === 'service_token' ? caller.principal.id : undefined,
+    ]);
+    expect(readers).toEqual([
+      ['shared', 'shared'],
+      ['own', 'own'],
+    ]);
+  });
+
+  test('chooses, renames and decodes the keys of each by its own rules, and a lost one by none', async () => {
+    const encoded = { ...sharedValues, E: 'ZW5jb2RlZA==', D: 'no base64' };
+    harness.makeEnvironment('shared', encoded);
+    await harness.syncedWith([
+      sourceOf('shared', { keys: { exclude: ['A'], decodeBase64: ['E', 'D'] } }),
+      sourceOf('own', { keys: { rename: [{ from: 'B', to: 'C' }] } }),
+    ]);
+    expect(harness.values()).toEqual({ B: 'shared b', C: 'own b', E: 'encoded', D: 'own d' });
+    expect(harness.annotation('renamed')).toEqual({ C: 'B' });
+  });
+
+  test('composes values from what all of them give together', async () => {
+    await harness.syncedWith([shared, own], { template: { data: { url: '$(A)/$(B)/$(D)' } } });
+    expect(harness.values()).toEqual({ ...united, url: 'shared a/own b/own d' });
+    harness.change('own', { B: 'own b' });
+    await harness.calls();
+    expect(harness.ready()).toMatchObject({ reason: 'TemplateKeyMissing' });
+    expect(harness.ready()?.message).toContain('choose them in spec.sources[].keys');
+  });
+
+  test('may have one environment twice, at a pin and as it is', async () => {
+    const follower = { ...shared, name: 'follower', keys: { rename: [{ from: 'A', to: 'NEWEST_A' }], include: ['A'] } };
+    await harness.syncedWith([sourceOf('shared', { revision: 1 }), follower]);
+    expect(harness.values()).toEqual({ ...sharedValues, NEWEST_A: 'shared a' });
+    harness.change('shared', { ...sharedValues, A: 'next' });
+    await harness.calls();
+    expect(harness.values()).toEqual({ ...sharedValues, NEWEST_A: 'next' });
+  });
+
+  test('may pin one of them', async () => {
+    await harness.syncedWith([sourceOf('shared', { revision: 1 }), own]);
+    harness.change('shared', { A: 'later' });
+    expect(await harness.calls()).toEqual([]);
+    harness.change('own', { D: 'next' });
+    await harness.calls();
+    expect(harness.values()).toEqual({ ...sharedValues, D: 'next' });
+    expect(harness.ready()?.message).toBe(
+      'Secret app holds 4 keys: shared at revision 1 (pinned to that revision), own at revision 2.',
+    );
+  });
+});
+
+describe('while one source cannot be read', () => {
+  const again = { ...ownValues, D: 'again' };
+  const refusals: readonly Refusal[] = [
+    {
+      what: 'its token is refused',
+      refuse: () => {
+        harness.services.tokens.set('kf_svc_own', 'the token was revoked; use another');
+        harness.services.tell({ kind: 'service_token', serviceTokenId: 'own' });
+      },
+      told: {
+        reason: 'AuthenticationFailed',
+        message: 'Source own: The token in Secret token-own was refused: the token was revoked; use another.',
+      },
+      mend: () => {
+        harness.makeEnvironment('own', again);
+        harness.services.tell({ kind: 'service_token', serviceTokenId: 'own' });
+      },
+    },
+    {
+      what: 'its environment is gone',
+      refuse: () => {
+        harness.services.environments.delete(pathOf('own'));
+        harness.services.tell({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', ended: true });
+      },
+      told: {
+        reason: 'NotFound',
+        message: 'Source own: environment acme/web/own does not exist, or is not visible to you.',
+      },
+      mend: () => {
+        harness.makeEnvironment('own', again);
+        harness.services.tell({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1' });
+      },
+    },
+    {
+      what: 'its token Secret is gone',
+      refuse: () => harness.cluster.remove(`${secrets}/token-own`),
+      told: {
+        reason: 'TokenSecretNotFound',
+        message:
+          'Source own: There is no Secret token-own in this namespace: make it, with a service token under the key token.',
+      },
+      mend: () => harness.makeEnvironment('own', again),
+    },
+  ];
+
+  test.each(refusals)('for $what, the whole Secret stays as it is', async ({ refuse, told, mend }) => {
+    await harness.syncedWith();
+    refuse();
+    await harness.calls();
+    expect(harness.ready()).toMatchObject(told);
+    harness.services.reads.splice(0);
+    harness.change('shared', { ...sharedValues, A: 'next' });
+    await harness.calls();
+    expect(harness.values()).toEqual(united);
+    // Nothing is read for nothing.
+    expect(harness.services.reads).toEqual([]);
+    mend();
+    await harness.calls();
+    expect(harness.values()).toEqual({ ...united, A: 'next', D: 'again' });
+    expect(harness.ready()?.reason).toBe('Synced');
+  });
+
+  test('two keys of it that would end at one name are told with its name', async () => {
+    await harness.syncedWith([shared, sourceOf('own', { keys: { rename: [{ from: 'B', to: 'D' }] } })]);
+    expect(harness.ready()).toMatchObject({ reason: 'KeyConflict' });
+    expect(harness.ready()?.message).toBe(
+      'Source own: The keys B and D would both become D; nothing is written. Exclude one of them in spec.sources[own].keys.exclude, or rename it to another name in spec.sources[own].keys.rename.',
+    );
+    expect(harness.target()).toBeUndefined();
+  });
+});

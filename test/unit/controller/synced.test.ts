@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import type { SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
+import type { WantedFacts } from '../../../src/controller/secret-sync/judge.ts';
+import { syncedRevisionIdOf } from '../../../src/controller/secret-sync/status.ts';
+import { heldData, syncedMessage } from '../../../src/controller/secret-sync/synced.ts';
+import { secretSync } from './builders.ts';
+import { prod, wanted } from './judge-facts.ts';
+import { sourceOf } from './source-harness.ts';
+
+const shared = { ...prod, name: 'shared', revision: 4, revisionId: 'r4' };
+const own = { ...prod, name: 'own', revision: 9, revisionId: 'r9' };
+const united: WantedFacts = { ...wanted, sources: [shared, own], fingerprint: Buffer.alloc(32, 1) };
+const status: SecretSyncStatus = {
+  sources: [
+    { name: 'shared', syncedRevisionId: 'r4' },
+    { name: 'own', syncedRevisionId: 'r9' },
+  ],
+};
+
+describe('what is told of a Secret in step', () => {
+  test('names its one revision, or that of each source, and the pins', () => {
+    const sources = [sourceOf('shared', { snapshotRef: { name: 'good' } }), sourceOf('own', { revision: 9 })];
+    expect(syncedMessage(secretSync({ spec: { revision: 7 } }), wanted)).toBe(
+      'Secret app holds revision 7 with 2 keys, pinned to that revision.',
+    );
+    expect(syncedMessage(secretSync({ spec: { sources } }), united)).toBe(
+      'Secret app holds 2 keys: shared at revision 4 (pinned to the SecretSnapshot good), own at revision 9 (pinned to that revision).',
+    );
+  });
+});
+
+describe('what workloads are restarted for', () => {
+  test('has the revision of the one environment', () => {
+    expect(heldData({ ...united, sources: [prod] })).toEqual({ revision: 7, revisionId: 'r7', data: '01'.repeat(16) });
+  });
+
+  test('has no revision of several sources, but tells theirs, and is known again in the status', () => {
+    const held = heldData(united);
+    expect(held).toMatchObject({ revision: 0, told: 'revision 4 of shared and revision 9 of own' });
+    expect(syncedRevisionIdOf(status)).toBe(held?.revisionId);
+    expect(syncedRevisionIdOf({ syncedRevisionId: 'r7' })).toBe('r7');
+    const turned = { sources: status.sources?.map((one) => ({ ...one, syncedRevisionId: 'r4' })) ?? [] };
+    expect(syncedRevisionIdOf(turned)).not.toBe(held?.revisionId);
+  });
+});
