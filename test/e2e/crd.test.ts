@@ -89,7 +89,11 @@ const secretRule = 'must be the name of a Secret';
 const reserved = 'under keyframe.dev, kubernetes.io, k8s.io and their subdomains are reserved: choose another prefix';
 
 const refusals: readonly [what: string, spec: Spec, ...message: string[]][] = [
-  ['no environment', { tokenSecretRef: { name: 'reader' } }, 'spec.environmentRef: Required value'],
+  [
+    'no environment',
+    { tokenSecretRef: { name: 'reader' } },
+    'set spec.environmentRef for one environment, or spec.sources for several',
+  ],
   ['two tokens', { ...spec, tokenRef: { name: 'reader' } }, 'set spec.tokenRef or spec.tokenSecretRef, not both'],
   [
     'two pins',

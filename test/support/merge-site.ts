@@ -23,9 +23,9 @@ export function makeMergeSite(stack: Stack, options: SiteOptions = {}): Promise<
 
 /** The Secret `shared` of a site's namespace, as those who own it and others handle it. */
 export class SharedSecret {
-  readonly #site: SyncSite;
+  readonly #site: Pick<SyncSite, 'kube' | 'secretPath' | 'sync'>;
 
-  constructor(site: SyncSite) {
+  constructor(site: Pick<SyncSite, 'kube' | 'secretPath' | 'sync'>) {
     this.#site = site;
   }
 
