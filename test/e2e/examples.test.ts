@@ -139,6 +139,17 @@ describe('«Keys in a Secret of somebody else»', () => {
   });
 });
 
+describe('«Shared and own secrets»', () => {
+  test('one Secret has the values of both environments, its own where both have a key, and follows both', async () => {
+    const heading = 'Shared and own secrets';
+    await step(heading, 1);
+    const own = { LOG_LEVEL: 'debug', DATABASE_URL: 'postgresql://parcels' };
+    expect(await valuesOf('parcels', 'parcels')).toEqual({ ...own, SMTP_HOST: 'smtp.example' });
+    await step(heading, 2);
+    expect(await valuesOf('parcels', 'parcels')).toEqual({ ...own, SMTP_HOST: 'mail.example' });
+  });
+});
+
 describe('«A value made of others»', () => {
   test('nothing is composed while a part is missing, and the URL is there with it', async () => {
     const heading = 'A value made of others';

@@ -28,6 +28,7 @@ export const exampleThemes = {
     'Tokens that rotate',
     'A Secret that is there already',
     'Keys in a Secret of somebody else',
+    'Shared and own secrets',
     'A value made of others',
     'Pods that are restarted',
   ],
