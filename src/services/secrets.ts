@@ -1,7 +1,7 @@
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
 import type { Database } from '../store/database.ts';
-import { findWholeRevision } from '../store/revisions.ts';
+import { findWholeRevision, keysDeletedSince } from '../store/revisions.ts';
 import {
   findSecret,
   findSecretKey,
@@ -48,12 +48,16 @@ export interface SecretList<Secret = SecretValue> {
   readonly secrets: readonly Secret[];
   /** Those that it has no value of any more: only told to whoever asks for them apart. */
   readonly destroyed?: readonly KeyVersion[];
+  /** Its keys that were deleted after it, also those that were made again since: only told to whoever asks for them. */
+  readonly deletedSince?: readonly string[];
 }
 
 /** What a list is of, and what becomes of versions whose values were destroyed. */
 export interface ListSelection extends SecretSelection {
   /** `apart` names them beside the list; unless told, a list that would lack a value is refused. */
   readonly destroyed?: 'refused' | 'apart';
+  /** Whether to tell as well which of its keys were deleted after it. */
+  readonly deletedSince?: boolean;
 }
 
 export interface PutInput {
@@ -246,6 +250,14 @@ export class Secrets {
     return this.#kept.find(access.environmentId, access.revisionId);
   }
 
+  async #deletedSince(
+    { revision, secrets }: { readonly revision: number; readonly secrets: readonly SealedSecret[] },
+    environmentId: string,
+  ): Promise<readonly string[]> {
+    const deleted = await keysDeletedSince(this.#deps.database.pool, environmentId, revision);
+    return secrets.map(({ key }) => key).filter((key) => deleted.has(key));
+  }
+
   async #readList(access: EnvironmentAccess<'secret.list'>, selection: ListSelection): Promise<SecretList> {
     const { organizationId, projectId, environmentId } = access;
     const sealed = await listSecrets(this.#deps.database.pool, environmentId, selection);
@@ -260,6 +272,8 @@ export class Secrets {
       return { key, value, version, updatedAt };
     });
     const list = { environmentId, revision, revisionId, secrets, ...(isTold ? { destroyed } : {}) };
+    if (selection.deletedSince === true)
+      return { ...list, deletedSince: await this.#deletedSince(sealed, environmentId) };
     if (selection.prefix === undefined && selection.revision === undefined) this.#kept.keep(list);
     return list;
   }

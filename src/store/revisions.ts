@@ -75,3 +75,20 @@ export async function findWholeRevision(
   const [found] = await queryRows<RevisionIds & { isWhole: boolean }>(pool, findWholeStatement, values);
   return found;
 }
+
+const deletedSince: Statement = {
+  name: 'revision-deleted-since',
+  text: `SELECT DISTINCT s.key FROM secret s
+    JOIN secret_change c ON c.secret_id = s.id AND c.revision_number > $2 AND c.version_id IS NULL
+    WHERE s.environment_id = $1`,
+};
+
+/** The keys of an environment that were deleted after a revision, also those that were made again since. */
+export async function keysDeletedSince(
+  pool: pg.Pool,
+  environmentId: string,
+  revision: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await queryRows<{ key: string }>(pool, deletedSince, [environmentId, revision]);
+  return new Set(rows.map(({ key }) => key));
+}

@@ -92,3 +92,26 @@ describe('the state that a snapshot stands for', () => {
     expect((await services.feed.compare({ keptIds })).kept).toEqual(new Set());
   });
 });
+
+describe('a former state', () => {
+  test('tells by their names which of its keys were deleted after it, by whatever way, to a reader who asks', async () => {
+    await calls.patch({ A: '1', B: '1', C: '1', D: '1' });
+    await calls.patch({}, ['D']);
+    const { id } = await takenBy(resource);
+    const { revision } = await calls.patch({ D: 'again' });
+    await calls.patch({}, ['A']);
+    await calls.patch({ A: 'again', E: '1' });
+    await calls.put('B', '2');
+    // Takes D and E away, which the snapshot has not.
+    await snapshotCalls(services, world, world.developer.caller).restore(id, { prune: true });
+    const token = await world.serviceToken({ permission: 'read' });
+    const access = await world.onEnvironment(token.caller, 'secret.list');
+    const at = async (wanted: number): Promise<readonly string[] | undefined> =>
+      (await services.secrets.list(access, { revision: wanted, destroyed: 'apart', deletedSince: true })).deletedSince;
+    expect(await at(revision)).toEqual(['A', 'D']);
+    expect(await at(1)).toEqual(['A', 'D']);
+    const { revision: newest } = await calls.read();
+    expect(await at(newest)).toEqual([]);
+    expect(await services.secrets.list(access, { revision })).not.toHaveProperty('deletedSince');
+  });
+});
