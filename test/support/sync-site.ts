@@ -136,7 +136,9 @@ export class SyncSite {
     });
   }
 
-  async condition(type: 'Ready' | 'Reconciling' | 'Stalled' | 'Converged'): Promise<Condition | undefined> {
+  async condition(
+    type: 'Ready' | 'Reconciling' | 'Stalled' | 'Converged' | 'RolledBack',
+  ): Promise<Condition | undefined> {
     const { status } = await this.sync();
     return status?.conditions?.find((condition) => condition.type === type);
   }

@@ -10,7 +10,10 @@ export interface WorkloadObject extends KubeObject {
 }
 
 interface Pod extends KubeObject {
-  readonly metadata: KubeObject['metadata'] & { readonly deletionTimestamp?: string };
+  readonly metadata: KubeObject['metadata'] & {
+    readonly deletionTimestamp?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly status?: { readonly phase?: string };
 }
 
@@ -84,6 +87,19 @@ export class Workloads {
     );
   }
 
+  /**
+   * Lets the pods that wait for it fail as a kubelet tells it, so that their one container waits for this reason; answers
+   * how many there are. One that runs already goes on.
+   */
+  async failPods(name: string, reason: string): Promise<number> {
+    const waiting = (await this.pods(name)).filter(({ status }) => status?.phase !== 'Running');
+    const state = { waiting: { reason } };
+    const main = { name: 'main', ready: false, restartCount: 0, image: 'none', imageID: '', state };
+    const status = { phase: 'Pending', containerStatuses: [main] };
+    for (const { metadata } of waiting) await this.#putStatus(metadata.name, status);
+    return waiting.length;
+  }
+
   async deletePod(name: string): Promise<void> {
     await this.#kube.find({ method: 'DELETE', path: `${this.#podsPath}/${name}` });
   }
@@ -91,7 +107,11 @@ export class Workloads {
   async #runPod(name: string): Promise<void> {
     const at = new Date().toISOString();
     const condition = (type: string): object => ({ type, status: 'True', lastTransitionTime: at });
-    const status = { phase: 'Running', conditions: [condition('Ready'), condition('ContainersReady')] };
+    const conditions = [condition('Ready'), condition('ContainersReady')];
+    await this.#putStatus(name, { phase: 'Running', conditions, containerStatuses: null });
+  }
+
+  async #putStatus(name: string, status: object): Promise<void> {
     // It may be gone by now.
     await this.#kube.find({
       method: 'PATCH',

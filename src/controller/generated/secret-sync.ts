@@ -323,6 +323,10 @@ export interface SecretSyncSpec {
      * How long a restart may take before the condition Converged says that it is stuck, such as 10m. A change that comes meanwhile waits until the restart is done, or this long.
      */
     timeout: string;
+    /**
+     * What becomes of a change with which the pods of a workload fail. Hold: the Secret keeps it, and no further change restarts the other workloads before the one that failed has converged with it. Rollback: the Secret also goes back to the data with which all workloads converged last, until the environment has other data for it.
+     */
+    onFailure: 'Hold' | 'Rollback';
   };
   /**
    * While true, nothing is read and the Secret is left as it is.
@@ -445,7 +449,126 @@ export interface SecretSyncStatus {
     updatedReplicas?: number;
   }[];
   /**
-   * Ready: the Secret holds the environment's newest revision, or the one that it is pinned to. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed. Converged: all pods of the workloads in spec.rollout run with that data.
+   * The data with which all workloads of spec.rollout.targets converged last, by marks that tell nothing of the values.
+   */
+  converged?: {
+    /**
+     * Keyed fingerprint of the data, as the annotation of the pod templates has it.
+     */
+    data: string;
+    /**
+     * The newest revisions with that data.
+     *
+     * @maxItems 16
+     *
+     * Items: One source.
+     */
+    sources: {
+      /**
+       * Name of the source, where it has one.
+       */
+      name?: string;
+      /**
+       * Number of the revision.
+       */
+      revision: number;
+      /**
+       * Id of that revision.
+       */
+      revisionId: string;
+    }[];
+    /**
+     * The pod templates of then.
+     *
+     * @maxItems 16
+     *
+     * Items: One workload.
+     */
+    targets?: {
+      /**
+       * Kind of the workload.
+       */
+      kind: string;
+      /**
+       * Name of the workload.
+       */
+      name: string;
+      /**
+       * Keyed fingerprint of its pod template, the annotations of restarts aside.
+       */
+      template: string;
+    }[];
+  };
+  /**
+   * What the Secret was taken back from, and to, by spec.rollout.onFailure.
+   */
+  rolledBack?: {
+    /**
+     * Keyed fingerprint of the data that failed.
+     */
+    data: string;
+    /**
+     * The revisions with that data.
+     *
+     * @maxItems 16
+     *
+     * Items: One source.
+     */
+    sources: {
+      /**
+       * Name of the source, where it has one.
+       */
+      name?: string;
+      /**
+       * Number of the revision.
+       */
+      revision: number;
+      /**
+       * Id of that revision.
+       */
+      revisionId: string;
+    }[];
+    /**
+     * What the Secret holds instead.
+     */
+    held: {
+      /**
+       * Keyed fingerprint of the data.
+       */
+      data: string;
+      /**
+       * The revisions with that data.
+       *
+       * @maxItems 16
+       *
+       * Items: One source.
+       */
+      sources: {
+        /**
+         * Name of the source, where it has one.
+         */
+        name?: string;
+        /**
+         * Number of the revision.
+         */
+        revision: number;
+        /**
+         * Id of that revision.
+         */
+        revisionId: string;
+      }[];
+    };
+    /**
+     * Which workload failed, and of what.
+     */
+    cause?: string;
+    /**
+     * Digest of the value that the annotation keyframe.dev/retry-rollout had at that time.
+     */
+    retry?: string;
+  };
+  /**
+   * Ready: the Secret holds the environment's newest revision, or the one that it is pinned to. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed. Converged: all pods of the workloads in spec.rollout run with that data. RolledBack: the Secret was taken back to earlier data, with which they converged.
    *
    * @maxItems 16
    *

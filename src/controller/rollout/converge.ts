@@ -1,49 +1,42 @@
 import type { ConditionClaim } from '../conditions.ts';
-import { type Verdict, judgeWorkload } from './judge-workload.ts';
-import { type RestartMark, markAnnotation, markPrefix, parseMark } from './restart-mark.ts';
+import type { ConvergedRecord } from './attribution.ts';
+import { markAnnotation, markPrefix, parseMark } from './restart-mark.ts';
+import {
+  type Standing,
+  type StandingFacts,
+  type TargetFacts,
+  blockerOf,
+  joinMs,
+  revisionText,
+  standingOf,
+} from './standing.ts';
+import { type RollbackFacts, type StuckAnswer, rulesAdvice, stuckAnswer } from './stuck.ts';
 import { type Target, type Workload, type WorkloadRow, nameOf, templateAnnotations } from './targets.ts';
-import type { WorkloadLook } from './workload-watches.ts';
 
-/** What a Secret holds. */
-export interface HeldData {
-  /** 0 where the data is of several sources, which have no revision together. */
-  readonly revision: number;
-  /** What is said instead of the revision then. */
-  readonly told?: string;
-  readonly revisionId: string;
-  /** See `dataMark`. */
-  readonly data: string;
-  /** Since when, where it was seen to change: what was restarted before may have read other data since. */
-  readonly since?: number | undefined;
-}
-
-/** What is known of one workload of a SecretSync. */
-export interface TargetFacts extends WorkloadLook {
-  readonly target: Target;
-  /** Since when a rollout is under way, whoever began it; milliseconds since the epoch. */
-  readonly rollingSince: number;
-  /** The earliest moment of the next restart. */
-  readonly restartFrom: number;
-  /** How the API server refused the last restart; undefined where it did not. */
-  readonly refusal: string | undefined;
-  /** How many restarts for just this data lost their mark again, in a row. */
-  readonly timesUndone: number;
-}
-
-export interface RolloutFacts {
-  readonly syncName: string;
-  readonly held: HeldData;
-  readonly targets: readonly TargetFacts[];
-  readonly timeoutMs: number;
+export interface RolloutFacts extends StandingFacts, RollbackFacts {
   /** As the spec has it, for people. */
   readonly timeout: string;
-  readonly now: number;
+}
+
+/** Something to do about a workload as it was judged. */
+export interface Task {
+  readonly target: Target;
+  readonly workload: Workload;
 }
 
 export interface RolloutPlan {
   readonly claim: ConditionClaim;
   readonly workloads: readonly WorkloadRow[];
-  readonly restarts: readonly { readonly target: Target; readonly workload: Workload }[];
+  readonly restarts: readonly (Task & {
+    /** Whether others wait until it has converged. */
+    readonly isAhead: boolean;
+  })[];
+  /** Stuck ones whose pods are to be looked at. */
+  readonly looks: readonly Task[];
+  /** Where it has to be given up: the workload that fails with what is held. */
+  readonly giveUp: StuckAnswer['giveUp'];
+  /** What to record where all have converged. */
+  readonly converged: ConvergedRecord | undefined;
   /** When to look again though no event asks for it; milliseconds since the epoch. */
   readonly wakeAt: number | undefined;
 }
@@ -53,13 +46,13 @@ export type RolloutReason =
   | 'RollingOut'
   | 'RolloutPending'
   | 'RolloutHeld'
+  | 'RolloutBlocked'
   | 'RolloutStuck'
+  | 'RollbackImpossible'
   | 'RolloutUndone'
   | 'WorkloadNotFound'
   | 'RolloutsForbidden';
 
-// A rollout that another SecretSync's restart began so short a while ago is joined: most of its pods are still to be started.
-const joinMs = 5000;
 // The message tells of so many workloads.
 const mostTold = 4;
 
@@ -68,7 +61,9 @@ const gravity: readonly RolloutReason[] = [
   'RolloutsForbidden',
   'WorkloadNotFound',
   'RolloutUndone',
+  'RollbackImpossible',
   'RolloutStuck',
+  'RolloutBlocked',
   'RolloutHeld',
   'RolloutPending',
   'RollingOut',
@@ -76,110 +71,131 @@ const gravity: readonly RolloutReason[] = [
 ];
 
 interface Finding {
+  readonly target: Target;
   readonly reason: RolloutReason;
   /** Behind the workload's name. */
   readonly message: string;
   readonly row: WorkloadRow;
   readonly restart?: Workload;
+  readonly look?: Workload;
+  readonly giveUp?: StuckAnswer['giveUp'];
   readonly wakeAt?: number;
 }
 
+/** What a judgement of one workload that is there adds. */
+type Found = Omit<Finding, 'row' | 'target'>;
+
 /** What to do about the workloads of a SecretSync and what to tell of them, from what was seen alone. */
 export function planRollout(facts: RolloutFacts): RolloutPlan {
-  const findings = facts.targets.map((target) => ({ target: target.target, finding: find(facts, target) }));
-  const all = findings.map(({ finding }) => finding);
-  const wakes = all.flatMap(({ wakeAt }) => (wakeAt === undefined ? [] : [wakeAt]));
+  const standings = new Map(facts.targets.map((target) => [target, standingOf(facts, target)]));
+  const all = [...standings.values()].filter((standing) => standing !== undefined);
+  const findings = facts.targets.map((target) => find(facts, target, { own: standings.get(target), all }));
+  const wakes = findings.flatMap(({ wakeAt }) => (wakeAt === undefined || wakeAt === Infinity ? [] : [wakeAt]));
+  const isAhead = findings.some(({ reason }) => reason === 'RolloutBlocked');
+  const claim = claimOf(facts, findings);
   return {
-    claim: claimOf(facts, findings),
-    workloads: all.map(({ row }) => row),
-    restarts: findings.flatMap(({ target, finding: { restart } }) =>
-      restart === undefined ? [] : [{ target, workload: restart }],
+    claim,
+    workloads: findings.map(({ row }) => row),
+    restarts: findings.flatMap(({ target, restart: workload }) =>
+      workload === undefined ? [] : [{ target, workload, isAhead }],
     ),
+    looks: findings.flatMap(({ target, look: workload }) => (workload === undefined ? [] : [{ target, workload }])),
+    giveUp: findings.find(({ giveUp }) => giveUp !== undefined)?.giveUp,
+    converged: claim.status === 'True' ? convergedRecord(facts, all) : undefined,
     wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes),
   };
 }
 
-function find(facts: RolloutFacts, target: TargetFacts): Finding {
-  const { kind, name } = target.target;
+function convergedRecord({ held }: RolloutFacts, all: readonly Standing[]): ConvergedRecord {
+  const { data, sources } = held;
+  const targets = all.flatMap(({ facts: { target }, workload: { templateDigest: template } }) =>
+    template === undefined ? [] : [{ kind: target.kind, name: target.name, template }],
+  );
+  return { data, sources: [...sources], targets };
+}
+
+function find(
+  facts: RolloutFacts,
+  { target, isForbidden, isSeen }: TargetFacts,
+  { own, all }: { readonly own: Standing | undefined; readonly all: readonly Standing[] },
+): Finding {
+  const { kind, name } = target;
   const row = { kind, name };
-  if (target.isForbidden) {
-    return { reason: 'RolloutsForbidden', message: `cannot be watched: ${rulesAdvice}`, row };
-  }
-  if (!target.isSeen) return { reason: 'RolloutPending', message: 'is about to be looked at', row };
-  const { workload } = target;
-  if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) {
+  if (isForbidden) return { target, reason: 'RolloutsForbidden', message: `cannot be watched: ${rulesAdvice}`, row };
+  if (!isSeen) return { target, reason: 'RolloutPending', message: 'is about to be looked at', row };
+  if (own === undefined) {
     const message = 'is not in this namespace: make it, or take it out of spec.rollout.targets';
-    return { reason: 'WorkloadNotFound', message, row };
+    return { target, reason: 'WorkloadNotFound', message, row };
   }
-  const verdict = judgeWorkload(kind, workload);
-  const mark = markOf(workload, facts.syncName);
-  const isMarked = isMarkedFor(facts.held, mark);
-  const revision = isMarked ? facts.held.revision : mark?.revision;
+  const { verdict, isMarked, mark } = own;
+  const revision = facts.held.told !== undefined ? undefined : isMarked ? facts.held.revision : mark?.revision;
   const counts = { replicas: verdict.replicas, updatedReplicas: verdict.updatedReplicas };
-  const hasRevision = revision !== undefined && facts.held.told === undefined;
-  const full = { ...row, ...(hasRevision ? { revision } : {}), ...counts };
-  const found = isMarked ? findMarked(facts, target, verdict) : findPending(facts, target, { workload, verdict });
-  return { ...found, row: full };
+  const found = isMarked ? findMarked(facts, own) : findPending(facts, own, blockerOf(facts, own, all));
+  return { target, ...found, row: { ...row, ...(revision === undefined ? {} : { revision }), ...counts } };
 }
-
-function revisionText({ revision, told }: HeldData): string {
-  return told ?? `revision ${revision}`;
-}
-
-/** What a workload's pod template tells of its last restart for a SecretSync. */
-export function markOf(workload: Workload, syncName: string): RestartMark | undefined {
-  return parseMark(templateAnnotations(workload)[markAnnotation(syncName)]);
-}
-
-/**
- * Whether all pods of a workload's present template were started with what is held. The data may have been other data
- * meanwhile and be again what it was: then the mark tells it, but of an earlier time.
- */
-export function isMarkedFor({ data, since = -Infinity }: HeldData, mark: RestartMark | undefined): boolean {
-  // A mark knows no fractions of a second.
-  return mark?.data === data && mark.at >= Math.floor(since / 1000) * 1000;
-}
-
-const rulesAdvice =
-  "apply the rules of charts/keyframe/files/rollout-rules.yaml to the controller's account, in this namespace or in all";
 
 /** Its pods are to run with the data that is held: how far they are. */
-function findMarked(facts: RolloutFacts, target: TargetFacts, { state, message }: Verdict): Omit<Finding, 'row'> {
-  const stuckAt = target.rollingSince + facts.timeoutMs;
+function findMarked(facts: RolloutFacts, own: Standing): Found {
+  const { state, message } = own.verdict;
   if (state === 'done') return { reason: 'Converged', message };
   if (state === 'held') return { reason: 'RolloutHeld', message: `waits: ${message}` };
-  if (state === 'rolling' && facts.now < stuckAt) return { reason: 'RollingOut', message, wakeAt: stuckAt };
+  if (!own.isStuck) return { reason: 'RollingOut', message, wakeAt: own.facts.rollingSince + facts.timeoutMs };
   const since = state === 'stuck' ? '' : ` after ${facts.timeout}`;
-  const advice =
-    'see why its pods do not become ready (kubectl describe); a further change of the data restarts it again';
-  return { reason: 'RolloutStuck', message: `is stuck${since}: ${message}; ${advice}` };
+  const answer = stuckAnswer(facts, own);
+  return { ...answer, message: `is stuck${since}: ${message}; ${answer.message}`, ...lookAt(facts, own) };
+}
+
+/** The look at a stuck workload's pods: now, or the time for it. */
+function lookAt({ now }: RolloutFacts, { facts: { lookFrom }, workload }: Standing): Pick<Found, 'look' | 'wakeAt'> {
+  return now >= lookFrom ? { look: workload } : { wakeAt: lookFrom };
 }
 
 /** Its pods run with other data: whether it is to be restarted now. */
-function findPending(
-  { syncName, held, now, timeoutMs, timeout }: RolloutFacts,
-  { refusal, restartFrom, rollingSince, timesUndone }: TargetFacts,
-  { workload, verdict }: { readonly workload: Workload; readonly verdict: Verdict },
-): Omit<Finding, 'row'> {
-  const pending = { reason: 'RolloutPending' } as const;
-  const what = `is to be restarted for ${revisionText(held)}`;
-  const refused = {
-    reason: 'RolloutsForbidden',
-    message: `cannot be restarted, the API server answered ${refusal}: ${rulesAdvice}, or see which admission policy refuses it`,
-  } as const;
-  if (now < restartFrom) {
-    const wait = { wakeAt: restartFrom };
-    if (refusal !== undefined) return { ...refused, ...wait };
-    if (timesUndone < 2) return { ...pending, message: `${what} in a moment`, ...wait };
-    return { reason: 'RolloutUndone', message: undone(syncName, timesUndone), ...wait };
+function findPending(facts: RolloutFacts, own: Standing, blocker: string | undefined): Found {
+  const { refusal, restartFrom } = own.facts;
+  // Whether others have to wait for it depends on what it fails of.
+  const seen = own.isStuck && own.mark !== undefined && facts.targets.length > 1 ? lookAt(facts, own) : {};
+  const isEarly = facts.now < restartFrom;
+  if (refusal !== undefined && isEarly) return { ...seen, ...refused(refusal), wakeAt: restartFrom };
+  if (blocker !== undefined) {
+    const message = `is not restarted for ${revisionText(facts.held)} yet, for ${blocker}`;
+    return { reason: 'RolloutBlocked', message };
   }
-  const restartAt = rollingSince + timeoutMs;
-  if (verdict.state === 'rolling' && now < restartAt && now >= newestMarkAt(workload, syncName) + joinMs) {
-    const message = `${what} when the rollout under way is done, or has taken ${timeout}: ${verdict.message}`;
-    return { ...pending, message, wakeAt: restartAt };
+  const wait = isEarly ? findEarly(facts, own) : findWaiting(facts, own);
+  if (wait !== undefined) return { ...seen, ...wait };
+  const restart = { ...seen, restart: own.workload };
+  if (refusal !== undefined) return { ...refused(refusal), ...restart };
+  return { reason: 'RolloutPending', message: `${restartOf(facts)} now`, ...restart };
+}
+
+/** What else its restart waits for; undefined where it is to be made now. */
+function findWaiting(facts: RolloutFacts, { workload, verdict, isStuck, facts: own }: Standing): Found | undefined {
+  const reason = 'RolloutPending';
+  const unseen = facts.targets.find(({ isSeen, isForbidden }) => !isSeen && !isForbidden);
+  // It may be one that failed.
+  if (unseen !== undefined) {
+    return { reason, message: `${restartOf(facts)} when ${nameOf(unseen.target)} has been looked at` };
   }
-  if (refusal === undefined) return { ...pending, message: `${what} now`, restart: workload };
-  return { ...refused, restart: workload };
+  const isJoined = facts.now < newestMarkAt(workload, facts.syncName) + joinMs;
+  if (verdict.state !== 'rolling' || isStuck || isJoined) return undefined;
+  const end = `when the rollout under way is done, or has taken ${facts.timeout}: ${verdict.message}`;
+  return { reason, message: `${restartOf(facts)} ${end}`, wakeAt: own.rollingSince + facts.timeoutMs };
+}
+
+function restartOf({ held }: RolloutFacts): string {
+  return `is to be restarted for ${revisionText(held)}`;
+}
+
+function refused(refusal: string): Pick<Found, 'reason' | 'message'> {
+  const message = `cannot be restarted, the API server answered ${refusal}: ${rulesAdvice}, or see which admission policy refuses it`;
+  return { reason: 'RolloutsForbidden', message };
+}
+
+/** It is too early for its restart. */
+function findEarly(facts: RolloutFacts, { facts: { restartFrom, timesUndone } }: Standing): Found {
+  const wait = { wakeAt: restartFrom };
+  if (timesUndone >= 2) return { reason: 'RolloutUndone', message: undone(facts.syncName, timesUndone), ...wait };
+  return { reason: 'RolloutPending', message: `${restartOf(facts)} in a moment`, ...wait };
 }
 
 function undone(syncName: string, times: number): string {
@@ -197,20 +213,18 @@ export function newestMarkAt(workload: Workload, exceptFor?: string): number {
   return Math.max(-Infinity, ...marks.map(([, text]) => parseMark(text)?.at ?? -Infinity));
 }
 
-function claimOf(
-  { held }: RolloutFacts,
-  findings: readonly { readonly target: Target; readonly finding: Finding }[],
-): ConditionClaim {
+function claimOf({ held }: RolloutFacts, findings: readonly Finding[]): ConditionClaim {
   const type = 'Converged';
-  const worst = gravity.find((reason) => findings.some(({ finding }) => finding.reason === reason)) ?? 'Converged';
+  const worst = gravity.find((reason) => findings.some((finding) => finding.reason === reason)) ?? 'Converged';
   if (worst === 'Converged') {
-    const message = `All pods of ${findings.map(({ target }) => nameOf(target)).join(', ')} run with the data of ${revisionText(held)}.`;
+    const names = findings.map(({ target }) => nameOf(target));
+    const message = `All pods of ${names.join(', ')} run with the data of ${revisionText(held)}.`;
     return { type, status: 'True', reason: worst, message };
   }
   const open = findings
-    .filter(({ finding }) => finding.reason !== 'Converged')
-    .toSorted((a, b) => gravity.indexOf(a.finding.reason) - gravity.indexOf(b.finding.reason));
-  const told = open.slice(0, mostTold).map(({ target, finding }) => `${nameOf(target)} ${phrase(finding)}.`);
+    .filter(({ reason }) => reason !== 'Converged')
+    .toSorted((a, b) => gravity.indexOf(a.reason) - gravity.indexOf(b.reason));
+  const told = open.slice(0, mostTold).map((finding) => `${nameOf(finding.target)} ${phrase(finding)}.`);
   const more = open.length > mostTold ? [`So it is with ${open.length - mostTold} more.`] : [];
   const status = worst === 'RolloutsForbidden' ? 'Unknown' : 'False';
   return { type, status, reason: worst, message: [...told, ...more].join(' ') };

@@ -12,6 +12,8 @@ export interface RestartMark {
   readonly data: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Whether other workloads wait until this one has converged with it. */
+  readonly isAhead?: boolean | undefined;
 }
 
 // Kubernetes' limit for the part of an annotation's name behind the slash.
@@ -36,14 +38,17 @@ export function dataMark(fingerprint: Buffer): string {
   return fingerprint.toString('hex', 0, 16);
 }
 
-/** As the annotation has it: `revision/data/time`. */
-export function formatMark({ revision, data, at }: RestartMark): string {
-  return `${revision}/${data}/${kubeTime(at)}`;
+/** As the annotation has it: `revision/data/time`, and `/ahead` where others wait for it. */
+export function formatMark({ revision, data, at, isAhead = false }: RestartMark): string {
+  return `${revision}/${data}/${kubeTime(at)}${isAhead ? '/ahead' : ''}`;
 }
+
+const form = /^([0-9]{1,15})\/([0-9a-f]{32})\/([-0-9:TZ]{20})(\/ahead)?$/;
 
 /** Reads an annotation; undefined where there is none, or where it was spoilt by hand. */
 export function parseMark(text: string | undefined): RestartMark | undefined {
-  const [, revision, data, time] = /^([0-9]{1,15})\/([0-9a-f]{32})\/([-0-9:TZ]{20})$/.exec(text ?? '') ?? [];
+  const [, revision, data, time, ahead] = form.exec(text ?? '') ?? [];
   const at = Date.parse(time ?? '');
-  return data === undefined || Number.isNaN(at) ? undefined : { revision: Number(revision), data, at };
+  if (data === undefined || Number.isNaN(at)) return undefined;
+  return { revision: Number(revision), data, at, ...(ahead === undefined ? {} : { isAhead: true }) };
 }

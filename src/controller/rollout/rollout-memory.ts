@@ -3,7 +3,9 @@ import { type BackoffOptions, backoffMs } from '../../lib/backoff.ts';
 import type { Condition } from '../conditions.ts';
 import type { Next } from '../work-queue.ts';
 import { judgeWorkload } from './judge-workload.ts';
-import { type HeldData, newestMarkAt } from './converge.ts';
+import { newestMarkAt } from './converge.ts';
+import { PodLooks } from './pod-looks.ts';
+import type { HeldData } from './standing.ts';
 import { type Target, type Workload, nameOf } from './targets.ts';
 
 // So long nothing may have been written before a restart, so that a burst of changes costs one; but changes that do not
@@ -43,6 +45,11 @@ export class RolloutMemory {
   held: HeldData | undefined;
   /** When the status was last told because of a workload, and the reason that it told. */
   told: { readonly at: number; readonly reason: string } | undefined;
+  /** Why the Secret cannot be taken back from what it holds, as a clause. */
+  rollbackRefusal: string | undefined;
+  /** What was given up last, so that each restart's failure is told once. */
+  givenUp: string | undefined;
+  readonly looks: PodLooks;
   #changedAt = -Infinity;
   /** Counts the changes of the data. */
   #change = 0;
@@ -52,6 +59,10 @@ export class RolloutMemory {
   /** When the first of the changes came that followed each other before they had settled. */
   #burstSince = -Infinity;
   readonly #targets = new Map<string, TargetMemory>();
+
+  constructor(syncName: string) {
+    this.looks = new PodLooks(syncName);
+  }
 
   /** Notes what the Secret holds since just now. */
   hold(held: HeldData, now: number): void {
@@ -79,6 +90,7 @@ export class RolloutMemory {
   keep(targets: readonly Target[]): void {
     const names = new Set(targets.map(nameOf));
     for (const name of this.#targets.keys()) if (!names.has(name)) this.#targets.delete(name);
+    this.looks.keep(names);
   }
 
   /** When a workload may be restarted at the earliest. */
@@ -177,7 +189,13 @@ function pauseAfter(times: number): number {
 }
 
 // The reasons of a condition that began to be false with, or before, the rollout that is under way.
-const underWay: ReadonlySet<string | undefined> = new Set(['RolloutPending', 'RollingOut', 'RolloutStuck']);
+const underWay: ReadonlySet<string | undefined> = new Set([
+  'RolloutPending',
+  'RollingOut',
+  'RolloutBlocked',
+  'RolloutStuck',
+  'RollbackImpossible',
+]);
 
 function timeOf(condition: Condition | undefined, otherwise: number): number {
   const at = Date.parse(condition?.lastTransitionTime ?? '');

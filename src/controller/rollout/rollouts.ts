@@ -2,25 +2,41 @@ import { ApiError, isApiStatus } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { objectKey } from '../../kube/objects.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { parseDurationMs } from '../../lib/duration.ts';
 import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Condition, ConditionClaim } from '../conditions.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { syncedRevisionIdOf } from '../secret-sync/status.ts';
 import { type Next, WorkQueue } from '../work-queue.ts';
-import { type HeldData, type RolloutPlan, isMarkedFor, markOf, planRollout } from './converge.ts';
+import type { ConvergedRecord } from './attribution.ts';
+import { type RolloutPlan, type Task, planRollout } from './converge.ts';
+import { convergedOf, factsOf } from './facts.ts';
+import { lookAtPods } from './pods.ts';
+import { markAnnotation } from './restart-mark.ts';
 import { restartWorkload } from './restart.ts';
 import { RolloutMemory } from './rollout-memory.ts';
-import { type WorkloadRow, nameOf } from './targets.ts';
-import { WorkloadWatches } from './workload-watches.ts';
+import type { HeldData } from './standing.ts';
+import type { GiveUp } from './stuck.ts';
+import { type WorkloadRow, nameOf, templateAnnotations } from './targets.ts';
+import { rolloutSuspended, rolloutsDisabled, secretNotSynced } from './unknown-claims.ts';
+import { WorkloadWatches, type WorkloadWatchesDeps } from './workload-watches.ts';
 
 /** What the status shall tell of a SecretSync's workloads; without a claim there is no condition Converged. */
 export interface RolloutOutcome {
   readonly claim: ConditionClaim | undefined;
   readonly workloads: readonly WorkloadRow[] | undefined;
+  /** What all have converged with, where they have. */
+  readonly converged?: ConvergedRecord | undefined;
 }
 
-export interface RolloutsDeps {
+/** What a reconcile found. */
+export interface Learnt {
+  /** What the Secret holds; undefined where it could not tell. */
+  readonly held: HeldData | undefined;
+  /** Why the Secret was not taken back though its data was given up, as a clause. */
+  readonly rollbackRefusal?: string | undefined;
+}
+
+export interface RolloutsDeps extends Pick<WorkloadWatchesDeps, 'fingerprint'> {
   readonly client: Pick<KubeClient, 'request' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -30,11 +46,12 @@ export interface RolloutsDeps {
   readonly current: (key: string) => SecretSync | undefined;
   /** Has the status told anew; answers whether that could be done, which it cannot while the SecretSync is reconciled. */
   readonly tell: (key: string) => Promise<Next | 'busy'>;
+  /** Has a SecretSync reconciled whose data was given up: see `givenUp`. */
+  readonly giveUp: (key: string) => void;
 }
 
 // While pods come and go the status follows no quicker than this, unless the reason changes.
 const tellPauseMs = 1000;
-const defaultTimeoutMs = 600_000;
 
 /**
  * Restarts the workloads of SecretSyncs when their Secret's data has changed, and tells how far their pods are. It works
@@ -51,9 +68,9 @@ export class Rollouts {
 
   constructor(deps: RolloutsDeps) {
     this.#deps = deps;
-    const { client, clock, logger } = deps;
+    const { client, clock, logger, fingerprint } = deps;
     this.#queue = new WorkQueue({ clock, logger, process: async (key) => await this.#process(key) });
-    this.#watches = new WorkloadWatches({ client, clock, logger, wake: (key) => this.#queue.add(key) });
+    this.#watches = new WorkloadWatches({ client, clock, logger, fingerprint, wake: (key) => this.#queue.add(key) });
   }
 
   get queueLength(): number {
@@ -79,10 +96,10 @@ export class Rollouts {
   }
 
   /**
-   * Takes what a reconcile found the Secret to hold, undefined where it could not tell, and answers what the status shall
-   * say of the workloads. Asks nobody: what is to be done is done later.
+   * Takes what a reconcile found, and answers what the status shall say of the workloads. Asks nobody: what is to be done
+   * is done later.
    */
-  learn(sync: SecretSync, held: HeldData | undefined): RolloutOutcome {
+  learn(sync: SecretSync, { held, rollbackRefusal }: Learnt): RolloutOutcome {
     const key = objectKey(sync.metadata);
     const { rollout } = sync.spec;
     // Deleted meanwhile: nothing is to be opened that nobody would close.
@@ -91,9 +108,12 @@ export class Rollouts {
       this.forget(key);
       return this.outcome(sync);
     }
-    const memory = this.#memories.get(key) ?? new RolloutMemory();
+    const memory = this.#memories.get(key) ?? new RolloutMemory(sync.metadata.name);
     this.#memories.set(key, memory);
-    if (held !== undefined) memory.hold(held, this.#deps.clock.now());
+    if (held !== undefined) {
+      memory.hold(held, this.#deps.clock.now());
+      memory.rollbackRefusal = rollbackRefusal;
+    }
     const targets = sync.spec.suspend ? [] : rollout.targets;
     memory.keep(targets);
     this.#watches.follow(key, sync.metadata.namespace ?? '', targets);
@@ -105,12 +125,13 @@ export class Rollouts {
   outcome(sync: SecretSync): RolloutOutcome {
     const { rollout, suspend } = sync.spec;
     if (rollout === undefined) return { claim: undefined, workloads: undefined };
-    if (!this.#deps.isAllowed) return { claim: unknown('RolloutsDisabled', disabledMessage), workloads: undefined };
+    if (!this.#deps.isAllowed) return { claim: rolloutsDisabled, workloads: undefined };
     const { workloads } = sync.status ?? {};
-    if (suspend) return { claim: unknown('Suspended', suspendedMessage), workloads };
+    if (suspend) return { claim: rolloutSuspended, workloads };
     const plan = this.#plan(sync);
-    if (plan === undefined) return { claim: unknown('SecretNotSynced', notSyncedMessage), workloads };
-    return this.#stillTrue(sync) ?? { claim: plan.claim, workloads: plan.workloads };
+    if (plan === undefined) return { claim: secretNotSynced, workloads };
+    const { claim, workloads: rows, converged } = plan;
+    return this.#stillTrue(sync) ?? { claim, workloads: rows, converged };
   }
 
   /** Drops all that is kept of a SecretSync. */
@@ -130,40 +151,37 @@ export class Rollouts {
     const sync = this.#deps.current(key);
     const memory = this.#memories.get(key);
     if (memory === undefined || sync === undefined || isAtRest(sync)) return { kind: 'done' };
-    const plan = this.#plan(sync);
-    if (plan === undefined) return { kind: 'done' };
-    for (const restart of plan.restarts) await this.#restart(sync, memory, restart);
-    const after = this.#plan(sync) ?? plan;
+    const judged = await this.#judge(sync, memory);
+    if (judged === undefined) return { kind: 'done' };
+    for (const restart of judged.restarts) await this.#restart(sync, memory, restart);
+    this.#giveUp(key, memory, judged.giveUp);
+    const after = this.#plan(sync) ?? judged;
     // A timer may fire a little early: what has become due only since the first plan has no other time to wake at.
-    const tried = new Set(plan.restarts.map(({ target }) => nameOf(target)));
+    const tried = new Set(judged.restarts.map(({ target }) => nameOf(target)));
     const isDue = after.restarts.some(({ target }) => !tried.has(nameOf(target)));
     return soonest(await this.#tell(key, memory, after), this.#untilMs(isDue ? 0 : after.wakeAt));
   }
 
+  /** The plan, once the pods of those that are stuck were looked at: what they tell may hold back another one. */
+  async #judge(sync: SecretSync, memory: RolloutMemory): Promise<RolloutPlan | undefined> {
+    const plan = this.#plan(sync);
+    if (plan === undefined || plan.looks.length === 0) return plan;
+    for (const look of plan.looks) await this.#lookAtPods(sync, memory, look);
+    return this.#plan(sync) ?? plan;
+  }
+
   #plan(sync: SecretSync): RolloutPlan | undefined {
-    const { metadata, spec, status } = sync;
-    const memory = this.#memories.get(objectKey(metadata));
-    if (memory?.held === undefined || spec.rollout === undefined) return undefined;
-    const now = this.#deps.clock.now();
-    const { targets, timeout } = spec.rollout;
-    const converged = convergedOf(status?.conditions);
-    const held = { ...memory.held, since: memory.dataSince };
-    return planRollout({
-      syncName: metadata.name,
-      held,
-      timeout,
-      timeoutMs: parseDurationMs(timeout) ?? defaultTimeoutMs,
-      now,
-      targets: targets.map((target) => {
-        const look = this.#watches.look(metadata.namespace ?? '', target);
-        const { workload } = look;
-        const rollingSince = memory.rollingSince(target, workload, { now, converged });
-        const isMarked = workload !== undefined && isMarkedFor(held, markOf(workload, metadata.name));
-        const timesUndone = workload === undefined ? 0 : memory.timesUndone(target, workload, isMarked, now);
-        const [restartFrom, refusal] = [memory.restartFrom(target), memory.refusalOf(target)];
-        return { ...look, target, rollingSince, restartFrom, refusal, timesUndone };
-      }),
-    });
+    const memory = this.#memories.get(objectKey(sync.metadata));
+    const facts = memory && factsOf({ sync, memory, watches: this.#watches, now: this.#deps.clock.now() });
+    return facts && planRollout(facts);
+  }
+
+  /**
+   * What of a SecretSync's data was given up, because a workload fails with it and the spec wants it taken back; undefined
+   * where nothing was. Asked anew at each reconcile: it is seen from the workloads.
+   */
+  givenUp(sync: SecretSync): GiveUp | undefined {
+    return isAtRest(sync) ? undefined : this.#plan(sync)?.giveUp;
   }
 
   /**
@@ -185,10 +203,41 @@ export class Rollouts {
     return looks.some(({ isSeen, isForbidden }) => !isSeen && !isForbidden);
   }
 
+  /** Looks why a workload is stuck. */
+  async #lookAtPods(sync: SecretSync, memory: RolloutMemory, { target, workload }: Task): Promise<void> {
+    const { client, clock, logger } = this.#deps;
+    const { name: syncName, namespace = '' } = sync.metadata;
+    const name = markAnnotation(syncName);
+    const mark = { name, text: templateAnnotations(workload)[name] ?? '' };
+    const about = { key: `${namespace}/${syncName}`, workload: nameOf(target) };
+    try {
+      const verdict = await lookAtPods(client, { namespace, workload, mark });
+      memory.looks.note(target, workload, verdict, clock.now());
+      logger.info(
+        { ...about, verdict: verdict.kind, reason: verdict.reason },
+        'the pods of a stuck workload were looked at',
+      );
+    } catch (error) {
+      memory.looks.note(target, workload, undefined, clock.now());
+      logger.warn(
+        { ...about, ...errorFields(error) },
+        'the pods of a stuck workload could not be looked at; it is tried again',
+      );
+    }
+  }
+
+  /** Has the SecretSync reconciled, once for each restart that failed. */
+  #giveUp(key: string, memory: RolloutMemory, giveUp: GiveUp | undefined): void {
+    const what =
+      giveUp === undefined ? undefined : [giveUp.held.data, giveUp.held.since, nameOf(giveUp.target)].join(' ');
+    if (what !== undefined && what !== memory.givenUp) this.#deps.giveUp(key);
+    memory.givenUp = what;
+  }
+
   async #restart(
     sync: SecretSync,
     memory: RolloutMemory,
-    { target, workload }: RolloutPlan['restarts'][number],
+    { target, workload, isAhead }: RolloutPlan['restarts'][number],
   ): Promise<void> {
     const { client, clock, logger } = this.#deps;
     const { name: syncName, namespace = '' } = sync.metadata;
@@ -196,7 +245,7 @@ export class Rollouts {
     if (held === undefined) return;
     const about = { key: `${namespace}/${syncName}`, workload: nameOf(target), revision: held.revision };
     try {
-      const mark = { revision: held.revision, data: held.data, at: clock.now() };
+      const mark = { revision: held.revision, data: held.data, at: clock.now(), isAhead };
       const restarted = await restartWorkload(client, { syncName, namespace, target, workload, mark });
       this.#watches.record(target.kind, workload, restarted);
       memory.restarted(target, workload, clock.now());
@@ -228,22 +277,6 @@ export class Rollouts {
   #untilMs(at: number | undefined): Next {
     return at === undefined ? { kind: 'done' } : { kind: 'after', delayMs: Math.max(at - this.#deps.clock.now(), 0) };
   }
-}
-
-const disabledMessage =
-  'spec.rollout asks for restarts, which this installation does not allow; the Secret is kept in step all the same. ' +
-  'Set KEYFRAME_ROLLOUTS=true for the controller and give its account the rules of ' +
-  'charts/keyframe/files/rollout-rules.yaml, or take spec.rollout away.';
-const suspendedMessage = 'spec.suspend is true: no workload is watched or restarted.';
-const notSyncedMessage =
-  'What the Secret holds is not known yet: the workloads are looked at once the condition Ready is true.';
-
-function unknown(reason: string, message: string): ConditionClaim {
-  return { type: 'Converged', status: 'Unknown', reason, message };
-}
-
-function convergedOf(conditions: readonly Condition[] | undefined): Condition | undefined {
-  return conditions?.find(({ type }) => type === 'Converged');
 }
 
 function claimAgain({ type, status, reason, message }: Condition): ConditionClaim {

@@ -7,10 +7,23 @@ export type Target = NonNullable<SecretSync['spec']['rollout']>['targets'][numbe
 export type WorkloadKind = Target['kind'];
 export type WorkloadRow = NonNullable<SecretSyncStatus['workloads']>[number];
 
+/** Of metav1. */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
 /** As much of a Deployment, StatefulSet or DaemonSet (apps/v1) as tells whether its pods are up to date. */
 export interface Workload extends KubeObject {
+  /** Stands for the pod template, of which no more is kept; see `templateDigest`. */
+  readonly templateDigest?: string;
   readonly spec?: {
     readonly replicas?: number;
+    readonly selector?: LabelSelector;
     readonly paused?: boolean;
     readonly updateStrategy?: {
       readonly type?: string;
@@ -56,18 +69,19 @@ export function templateAnnotations({ spec }: Workload): Readonly<Record<string,
 
 /**
  * A workload without what is of no use here: the containers of its pods first of all, whose environment may hold
- * anything.
+ * anything. `digest` stands for them.
  */
-export function trimmedWorkload({ metadata, spec, status }: Workload): Workload {
+export function trimmedWorkload({ metadata, spec, status }: Workload, digest: string): Workload {
   const { name, namespace, uid, resourceVersion, generation, deletionTimestamp } = metadata;
   const ours = Object.entries(spec?.template?.metadata?.annotations ?? {}).filter(([key]) =>
     key.startsWith(markPrefix),
   );
   const deadline = status?.conditions?.filter(({ type }) => type === 'Progressing') ?? [];
-  const trimmed: Workload = {
+  return {
+    templateDigest: digest,
     metadata: { name, namespace, uid, resourceVersion, generation, deletionTimestamp } as Workload['metadata'],
     spec: {
-      ...picked(spec ?? {}, ['replicas', 'paused', 'updateStrategy']),
+      ...picked(spec ?? {}, ['replicas', 'paused', 'selector', 'updateStrategy']),
       template: { metadata: { annotations: Object.fromEntries(ours) } },
     },
     status: {
@@ -75,7 +89,6 @@ export function trimmedWorkload({ metadata, spec, status }: Workload): Workload 
       conditions: deadline.map(({ type, reason }) => ({ type, ...(reason === undefined ? {} : { reason }) })),
     },
   };
-  return trimmed;
 }
 
 const statusFields = [

@@ -1,3 +1,4 @@
+import type { Keyring } from '../../crypto/keyring.ts';
 import { isApiStatus } from '../../kube/api-error.ts';
 import { NamedWatches, type NamedWatchesDeps } from '../../kube/named-watches.ts';
 import { objectKey } from '../../kube/objects.ts';
@@ -10,8 +11,10 @@ import {
   workloadKinds,
   workloadsPath,
 } from './targets.ts';
+import { templateDigest } from './template-digest.ts';
 
 export interface WorkloadWatchesDeps extends Pick<NamedWatchesDeps, 'client' | 'clock' | 'logger'> {
+  readonly fingerprint: Keyring['fingerprint'];
   /** Told of each follower of a workload of which something became known. */
   readonly wake: (follower: string) => void;
 }
@@ -58,8 +61,9 @@ export class WorkloadWatches {
     return { workload, isSeen: watches?.isSeen(key) === true, isForbidden };
   }
 
-  /** Notes an own write, until the watch shows it. */
-  record(kind: WorkloadKind, before: Workload, after: Workload): void {
+  /** Notes an own write, until the watch shows it; `written` is the whole workload afterwards. */
+  record(kind: WorkloadKind, before: Workload, written: Workload): void {
+    const after = this.#trimmed(kind, written);
     const key = objectKey(after.metadata);
     if (this.#watches.get(kind)?.isFollowed(key) !== true) return;
     const own = this.#own.get(kind)?.get(key) ?? new OwnWrites<Workload>();
@@ -81,7 +85,7 @@ export class WorkloadWatches {
       clock,
       logger,
       path: (namespace) => workloadsPath(kind, namespace),
-      keep: trimmedWorkload,
+      keep: (workload) => this.#trimmed(kind, workload),
       onChange: (key, workload) => {
         this.#observe(kind, key, workload);
         wakeAll(key);
@@ -90,6 +94,11 @@ export class WorkloadWatches {
       onRecovered: wakeAll,
     });
     return watches;
+  }
+
+  #trimmed(kind: WorkloadKind, workload: Workload): Workload {
+    const place = `${kind} ${objectKey(workload.metadata)}`;
+    return trimmedWorkload(workload, templateDigest(this.#deps.fingerprint, place, workload.spec?.template));
   }
 
   #observe(kind: WorkloadKind, key: string, workload: Workload | undefined): void {

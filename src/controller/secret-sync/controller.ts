@@ -218,7 +218,9 @@ class SecretSyncController implements ManagedKind {
       client,
       clock,
       logger,
+      fingerprint: this.#deps.fingerprint,
       isAllowed: this.#deps.rolloutsAllowed,
+      giveUp: (key) => this.#queue.add(key),
       current: (key) => (this.#isEnding(key) ? undefined : memories.find(key)?.resource.current(watchedSync(key))),
       tell: async (key) => {
         if (this.#queue.isActive(key)) return 'busy';

@@ -15,6 +15,7 @@ import {
   typeUnmet,
 } from './refusals.ts';
 import { allowDeletionAnnotation } from './resource.ts';
+import type { RolledBack } from './rolled-back.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { type TargetRecord, type TargetSource, sameRecord, sourcesOfRecord } from './target-record.ts';
 
@@ -70,6 +71,9 @@ export interface WantedFacts {
   /** The record that the Secret shall have. */
   readonly record: TargetRecord;
   readonly fingerprint: Buffer;
+  /** Where this is former data that is held instead of what the spec asks for: why; and the sources as they were asked for. */
+  readonly rolledBack?: RolledBack | undefined;
+  readonly asked?: readonly SourceFacts[] | undefined;
 }
 
 export interface Facts {
@@ -115,6 +119,8 @@ function holdsOurData(target: TargetFacts): target is OwnedTargetFacts {
 function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, wanted: WantedFacts): DomainError | undefined {
   const replaced = replacedSources(target.record, wanted.sources);
   if (replaced.length > 0) return sourceReplaced(sync, replaced);
+  // What vanishes by going back is on purpose.
+  if (wanted.rolledBack !== undefined) return undefined;
   const loss = keyLoss(target.record, wanted);
   const blocked = blockedDeletion(target.keys, loss.isLost, sync.spec.maxDeletedKeys);
   if (blocked === undefined || sync.metadata.annotations?.[allowDeletionAnnotation] === blocked.digest)

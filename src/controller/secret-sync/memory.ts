@@ -4,6 +4,7 @@ import { OwnWrites } from '../own-writes.ts';
 import type { Outcome } from './status.ts';
 import { ReverseIndex } from '../reverse-index.ts';
 import type { ReportMemory } from '../status-report.ts';
+import type { RolledBack } from './rolled-back.ts';
 import type { TokenView } from './service-token-view.ts';
 import { syncKeyOf } from './source.ts';
 
@@ -34,6 +35,7 @@ export interface Asked {
   readonly generation: number;
   readonly allowDeletion: string | undefined;
   readonly reconcileAt: string | undefined;
+  readonly retryRollout: string | undefined;
 }
 
 /** What is remembered of one source of a SecretSync. */
@@ -68,6 +70,8 @@ export interface SyncMemory extends ReportMemory<SecretSync> {
   /** Settles when the status has been told because of a workload. */
   telling: Promise<unknown> | undefined;
   verified: VerifiedTarget | undefined;
+  /** What the Secret is held back at instead of what its spec asks for. */
+  rolledBack: RolledBack | undefined;
   /** What was seen of the ServiceTokens; undefined where none was looked at. */
   tokenView: TokenView | undefined;
   /** Since when a refused token is about to be accepted, or its refusal to be explained; milliseconds since the epoch. */
@@ -108,6 +112,7 @@ export class SyncMemories {
       outcome: undefined,
       telling: undefined,
       verified: undefined,
+      rolledBack: undefined,
       tokenView: undefined,
       unsettledSince: undefined,
       reason: undefined,

@@ -11,22 +11,21 @@ import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { failureClaim, nextAfter, toDomainError } from '../failure.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import type { HeldData } from '../rollout/converge.ts';
+import type { HeldData } from '../rollout/standing.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
 import { StatusReporter } from '../status-report.ts';
 import type { Next } from '../work-queue.ts';
 import { act } from './act.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { type WantedFacts, judge } from './judge.ts';
-import type { SyncMemory } from './memory.ts';
 import { isSpecOutdated } from './outdated-spec.ts';
 import type { Round } from './read.ts';
-import { askedBy, isMerge, targetKeyOf, targetOf } from './resource.ts';
+import { askedBy, isForced, isMerge, isReconciled, targetKeyOf, targetOf } from './resource.ts';
 import type { TokenPlace } from './service-token.ts';
 import { viewOf } from './service-token-view.ts';
 import { sourceKeyOf, sourcesOf } from './source.ts';
 import { type Outcome, convergedClaim, nextStatus } from './status.ts';
-import { heldData, syncedMessage } from './synced.ts';
+import { heldData, syncedClaim } from './synced.ts';
 import type { TokenSource } from './token-source.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
@@ -37,7 +36,7 @@ export interface ReconcilerDeps extends GatherDeps {
   readonly watchedSync: (key: string) => SecretSync | undefined;
   /** Makes a SecretSync follow these Secrets, by `namespace/name`, and no others. */
   readonly follow: (key: string, secrets: ReadonlySet<string>) => void;
-  readonly rollouts: Pick<Rollouts, 'learn' | 'outcome'>;
+  readonly rollouts: Pick<Rollouts, 'givenUp' | 'learn' | 'outcome'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite'>;
@@ -49,6 +48,7 @@ interface Result extends Omit<Outcome, 'rollout'> {
   readonly next: Next;
   /** What the Secret holds, where that is known. */
   readonly held?: HeldData | undefined;
+  readonly rollbackRefusal?: string | undefined;
 }
 
 /** Nothing is told yet: the status stays as it is. */
@@ -127,14 +127,16 @@ export class SecretSyncReconciler {
   async #look(round: Round): Promise<Result | Untold> {
     const places = await this.#prepareTokens(round);
     for (let looks = 1; looks <= mostLooks; looks += 1) {
-      const gathered = await gather(this.#deps, round, { fresh: looks > 1 || isForced(round), places });
+      const gathered = await gather(this.#deps, round, {
+        fresh: looks > 1 || isForced(round.sync, round.memory),
+        places,
+      });
       if (this.#isUnsettled(round, gathered)) return untold;
       if (await isSpecOutdated(this.#deps.client, round, gathered)) return untold;
       const result = await this.#carryOut(round, gathered);
       if (result !== undefined) return result;
     }
-    const { name } = targetOf(round.sync);
-    const detail = `Secret ${name} was changed by someone else again and again while it was to be written; the controller tries again.`;
+    const detail = `Secret ${targetOf(round.sync).name} was changed by someone else again and again while it was to be written; the controller tries again.`;
     throw new DomainError('conflict', detail);
   }
 
@@ -169,20 +171,21 @@ export class SecretSyncReconciler {
   }
 
   /** Judges and acts; undefined where the target has to be looked at again. */
-  async #carryOut(round: Round, { facts, data, existing, tokenExpiresAt }: Gathered): Promise<Result | undefined> {
+  async #carryOut(round: Round, gathered: Gathered): Promise<Result | undefined> {
+    const { facts, data, existing } = gathered;
     const decision = judge(facts);
     const wanted = facts.wanted instanceof DomainError ? undefined : facts.wanted;
     if (decision.action === 'refrain') return this.#failed(round, decision.error, wanted);
     if (wanted === undefined || data === undefined) throw new Error('a decision to write or keep needs an environment');
     if (decision.action === 'keep') {
       if (existing === undefined) throw new Error('a decision to keep needs a target');
-      return this.#succeeded(round, existing, wanted, tokenExpiresAt);
+      return this.#succeeded(round, existing, wanted, gathered);
     }
     try {
       const written = await act(this.#deps, { decision, sync: round.sync, data, record: wanted.record, existing });
       if (written === undefined) return undefined;
       round.memory.target.record(existing?.resourceVersion, { metadata: written });
-      return this.#succeeded(round, written, wanted, tokenExpiresAt);
+      return this.#succeeded(round, written, wanted, gathered);
     } catch (error) {
       return this.#failed(round, error, wanted);
     }
@@ -192,17 +195,20 @@ export class SecretSyncReconciler {
     { sync, memory }: Round,
     target: ObjectMeta,
     wanted: WantedFacts,
-    tokenExpiresAt: Date | null | undefined,
+    { tokenExpiresAt, rollbackRefusal }: Gathered,
   ): Result {
     const { uid, resourceVersion } = target;
     const { sources, names, fingerprint } = wanted;
+    memory.rolledBack = wanted.rolledBack;
     memory.verified = { uid, resourceVersion, type: sync.spec.target.type, keys: names, fingerprint };
     const { name } = targetOf(sync);
     return {
-      claim: { progress: 'done', reason: 'Synced', message: syncedMessage(sync, wanted) },
-      sources,
-      synced: { secretCount: names.length, target: { name, uid, resourceVersion } },
+      claim: syncedClaim(sync, wanted),
+      sources: wanted.asked ?? sources,
+      rolledBack: wanted.rolledBack,
+      synced: { sources, secretCount: names.length, target: { name, uid, resourceVersion } },
       held: heldData(wanted),
+      rollbackRefusal,
       next: this.#untilExpiry(tokenExpiresAt),
     };
   }
@@ -218,7 +224,12 @@ export class SecretSyncReconciler {
     if (failure.code === 'internal') this.#deps.logger.error({ key, ...errorFields(error) }, 'a reconcile failed');
     memory.failure = failure.code;
     if (waitsForOthers.has(failure.code)) this.#deps.memories.markUnconcerned(key);
-    return { claim: failureClaim(failure), sources: wanted?.sources, synced: undefined, next: nextAfter(failure) };
+    return {
+      claim: failureClaim(failure),
+      sources: wanted?.asked ?? wanted?.sources,
+      synced: undefined,
+      next: nextAfter(failure),
+    };
   }
 
   #suspended({ key, memory }: Round): Result {
@@ -242,11 +253,11 @@ export class SecretSyncReconciler {
   }
 
   /** Writes the status where it differs; answers when to come back. */
-  async #report(round: Round, { next, held, ...result }: Result): Promise<Next> {
+  async #report(round: Round, { next, held, rollbackRefusal, ...result }: Result): Promise<Next> {
     const { sync, memory } = round;
     // Two patches at once would be in each other's way.
     await memory.telling;
-    memory.outcome = { ...result, rollout: this.#deps.rollouts.learn(sync, held) };
+    memory.outcome = { ...result, rollout: this.#deps.rollouts.learn(sync, { held, rollbackRefusal }) };
     return await this.#tell(round, memory.outcome, {
       next,
       onTold: () => {
@@ -286,15 +297,4 @@ export class SecretSyncReconciler {
     const also = convergedClaim(outcome.rollout.claim);
     return await this.#reporter.report({ key, resource, memory }, { claim: outcome.claim, status, next, also, onTold });
   }
-}
-
-/** Whether the last reconcile was about the SecretSync's present spec. */
-function isReconciled(sync: SecretSync, { reconciled }: SyncMemory): boolean {
-  const { uid, generation } = askedBy(sync);
-  return reconciled?.uid === uid && reconciled.generation === generation;
-}
-
-/** Whether the SecretSync's annotation asks for a look at everything, and did not at the last reconcile. */
-function isForced({ sync, memory: { reconciled } }: Round): boolean {
-  return reconciled !== undefined && reconciled.reconcileAt !== askedBy(sync).reconcileAt;
 }

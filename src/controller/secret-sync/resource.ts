@@ -1,7 +1,7 @@
 import { type NamespacedName, objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { reconcileAtAnnotation } from '../resource.ts';
-import type { Asked } from './memory.ts';
+import type { Asked, SyncMemory } from './memory.ts';
 
 /** Label of every Secret that a SecretSync writes: what the metadata watch selects. */
 export const targetLabel = 'keyframe.dev/target';
@@ -14,6 +14,8 @@ export const managedMetadataAnnotation = 'keyframe.dev/managed-metadata';
 export const allowAdoptionAnnotation = 'keyframe.dev/allow-adoption';
 /** Annotation of a foreign Secret: the names, between commas, of the SecretSyncs that may merge keys of theirs into it. */
 export const allowMergeAnnotation = 'keyframe.dev/allow-merge';
+/** Annotation of a SecretSync: a new value has data that was taken back tried again, once. */
+export const retryAnnotation = 'keyframe.dev/retry-rollout';
 /** Annotation of a SecretSync: the digest of the keys that may vanish though they are more than spec.maxDeletedKeys. */
 export const allowDeletionAnnotation = 'keyframe.dev/allow-deletion';
 
@@ -30,7 +32,18 @@ export function isMerge({ spec }: SecretSync): boolean {
 /** What a SecretSync asks for now. */
 export function askedBy({ metadata: { uid, generation = 0, annotations = {} } }: SecretSync): Asked {
   const { [allowDeletionAnnotation]: allowDeletion, [reconcileAtAnnotation]: reconcileAt } = annotations;
-  return { uid, generation, allowDeletion, reconcileAt };
+  return { uid, generation, allowDeletion, reconcileAt, retryRollout: annotations[retryAnnotation] };
+}
+
+/** Whether the last reconcile was about the SecretSync's present spec. */
+export function isReconciled(sync: SecretSync, { reconciled }: SyncMemory): boolean {
+  const { uid, generation } = askedBy(sync);
+  return reconciled?.uid === uid && reconciled.generation === generation;
+}
+
+/** Whether the SecretSync's annotation asks for a look at everything, and did not at the last reconcile. */
+export function isForced(sync: SecretSync, { reconciled }: SyncMemory): boolean {
+  return reconciled !== undefined && reconciled.reconcileAt !== askedBy(sync).reconcileAt;
 }
 
 export function targetKeyOf(sync: SecretSync): string {

@@ -6,6 +6,7 @@ import type { SecretList, Secrets } from '../../services/secrets.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import { readFormerState } from './former-state.ts';
 import { chooseKeys } from './keys.ts';
 import type { ReadSource, SourceMemory } from './memory.ts';
 import { type Pin, pinOf, snapshotKeyOf } from './pin.ts';
@@ -75,8 +76,10 @@ export async function readState(deps: StateDeps, reading: StateReading, wanted: 
   }
   if (wanted.kind === 'past') {
     const { revisionId } = wanted;
-    memory.read = { ...seen, revisionId: access.revisionId, pinnedId: revisionId };
-    return await readPast(deps, reading, revisionId);
+    const state = await readFormerState(deps.services.secrets, { source: reading.source, access, revisionId });
+    // Which state is the newest, the reading before this one told: what was committed between the two is news.
+    memory.read = { ...(memory.read ?? { ...seen, revisionId: access.revisionId }), pinnedId: revisionId };
+    return state;
   }
   if (wanted.kind === 'revision') return await readRevision(deps, reading, { pin: wanted, seen });
   // Whatever is found wrong with the pin rests on the environment and the token alone; the snapshot has its own events.

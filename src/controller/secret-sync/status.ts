@@ -10,6 +10,7 @@ import {
 import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
 import type { RolloutOutcome } from '../rollout/rollouts.ts';
 import type { SideClaim } from '../status-report.ts';
+import type { RolledBack } from './rolled-back.ts';
 
 /** What one reconcile came to, as far as the status tells it. */
 export interface Outcome {
@@ -18,6 +19,8 @@ export interface Outcome {
   readonly sources: readonly SourceState[] | undefined;
   /** The target as it was written or found right; undefined where it was not. */
   readonly synced: SyncedTarget | undefined;
+  /** What it was taken back from, where it was. */
+  readonly rolledBack?: RolledBack | undefined;
   readonly rollout: RolloutOutcome;
 }
 
@@ -31,6 +34,8 @@ export interface SourceState {
 }
 
 export interface SyncedTarget {
+  /** The states that it holds. */
+  readonly sources: readonly SourceState[];
   readonly secretCount: number;
   readonly target: NonNullable<SecretSyncStatus['target']>;
 }
@@ -42,24 +47,47 @@ export interface SyncedTarget {
 export function nextStatus(
   sync: SecretSync,
   known: SecretSyncStatus | undefined,
-  { claim, sources, synced, rollout }: Outcome,
+  outcome: Outcome,
   nowMs: number,
 ): SecretSyncStatus {
-  const { workloads: _, ...present } = sync.status ?? {};
-  const { claim: converged, workloads } = rollout;
-  const claims = [...conditionClaims(claim), ...(converged === undefined ? [] : [converged])];
+  const { claim, sources, synced, rolledBack, rollout } = outcome;
+  const { workloads, converged } = rollout;
+  const present = keptOf(sync.status ?? {}, outcome);
+  const claims = [...conditionClaims(claim), ...sideClaims(outcome)];
   const now = kubeTime(nowMs);
   const generation = sync.metadata.generation ?? 0;
   const context = { present: present.conditions, known: known?.conditions, generation, now };
   return {
     ...(sources === undefined ? present : sourceFields(present, sources, synced)),
     observedGeneration: generation,
-    ...(sources === undefined || synced === undefined
-      ? {}
-      : syncedFields([present, known ?? {}], { sources, synced }, now)),
+    ...(synced === undefined ? {} : syncedFields([present, known ?? {}], synced, now)),
     ...(workloads === undefined ? {} : { workloads: [...workloads] }),
-    conditions: mergeConditions(claims, context).filter(({ type }) => type !== 'Converged' || converged !== undefined),
+    ...(converged === undefined ? {} : { converged }),
+    ...(rolledBack === undefined ? {} : { rolledBack }),
+    conditions: mergeConditions(claims, context),
   };
+}
+
+/** What stays of a status, as far as the outcome does not tell otherwise. */
+function keptOf(status: SecretSyncStatus, { synced, rolledBack, rollout }: Outcome): SecretSyncStatus {
+  const { workloads: _, converged, rolledBack: before, conditions, ...kept } = status;
+  const isRestarting = rollout.claim !== undefined;
+  // What could not be looked at may still be so.
+  const mayBeBack = synced === undefined || rolledBack !== undefined;
+  const goes = (type: string): boolean =>
+    (type === 'Converged' && !isRestarting) || (type === 'RolledBack' && !mayBeBack);
+  return {
+    ...kept,
+    ...(isRestarting && converged !== undefined ? { converged } : {}),
+    ...(mayBeBack && before !== undefined ? { rolledBack: before } : {}),
+    ...(conditions === undefined ? {} : { conditions: conditions.filter(({ type }) => !goes(type)) }),
+  };
+}
+
+/** What the conditions beside those of every kind shall say. */
+function sideClaims({ claim: { reason, message }, rolledBack, rollout }: Outcome): readonly ConditionClaim[] {
+  const back: ConditionClaim = { type: 'RolledBack', status: 'True', reason, message };
+  return [...(rollout.claim === undefined ? [] : [rollout.claim]), ...(rolledBack === undefined ? [] : [back])];
 }
 
 /** Tells one set of revisions from another: the id of the only one, or those of all sources with their names. */
@@ -104,19 +132,18 @@ const fieldsOfOne = [
 type StateFields = Pick<SecretSyncStatus, (typeof fieldsOfOne)[number]>;
 
 function statesFields(
-  { environmentId, revision, revisionId }: SourceState,
+  { name, environmentId, revision, revisionId }: SourceState,
   synced: SyncedTarget | undefined,
 ): StateFields {
   const wanted = { environmentId, wantedRevision: revision, wantedRevisionId: revisionId };
-  return synced === undefined ? wanted : { ...wanted, syncedRevision: revision, syncedRevisionId: revisionId };
+  const held = synced?.sources.find((source) => source.name === name);
+  if (held === undefined) return wanted;
+  return { ...wanted, syncedRevision: held.revision, syncedRevisionId: held.revisionId };
 }
 
 function syncedFields(
   before: readonly SecretSyncStatus[],
-  {
-    sources,
-    synced: { secretCount, target },
-  }: { readonly sources: readonly SourceState[]; readonly synced: SyncedTarget },
+  { sources, secretCount, target }: SyncedTarget,
   now: string,
 ): SecretSyncStatus {
   const same = before.filter(

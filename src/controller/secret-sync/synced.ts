@@ -1,14 +1,23 @@
+import type { ReadyClaim } from '../conditions.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import type { HeldData } from '../rollout/converge.ts';
+import type { HeldData } from '../rollout/standing.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
-import type { WantedFacts } from './judge.ts';
+import type { SourceFacts, WantedFacts } from './judge.ts';
 import { pinnedTo } from './pin.ts';
-import { targetOf } from './resource.ts';
+import { retryAnnotation, targetOf } from './resource.ts';
+import { type RolledBack, type SourceRevision, revisionsText } from './rolled-back.ts';
 import { sourcesOf } from './source.ts';
 import { revisionIdOf } from './status.ts';
 
 /** What the condition Ready says of a Secret that is as it should be. */
-export function syncedMessage(sync: SecretSync, { sources, names }: WantedFacts): string {
+export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {
+  const { rolledBack } = wanted;
+  return rolledBack === undefined
+    ? { progress: 'done', reason: 'Synced', message: syncedMessage(sync, wanted) }
+    : { progress: 'stalled', reason: 'RolledBack', message: rolledBackMessage(sync, rolledBack) };
+}
+
+function syncedMessage(sync: SecretSync, { sources, names }: WantedFacts): string {
   const { name } = targetOf(sync);
   const keys = names.length === 1 ? '1 key' : `${names.length} keys`;
   const states = sources.map(({ name: source, revision }) => {
@@ -26,13 +35,29 @@ export function syncedMessage(sync: SecretSync, { sources, names }: WantedFacts)
   return `Secret ${name} holds ${keys}: ${told.join(', ')}.`;
 }
 
+/** What the conditions say of a Secret that was taken back. */
+function rolledBackMessage(sync: SecretSync, { sources, held, cause }: RolledBack): string {
+  const { name, namespace = '' } = sync.metadata;
+  const why = cause === undefined ? '' : ` (${cause})`;
+  return (
+    `Secret ${targetOf(sync).name} was taken back to ${revisionsText(held.sources)}, with which all workloads had ` +
+    `converged: with ${revisionsText(sources)} they failed${why}. Other data is taken up by itself as soon as there is ` +
+    `some; to have the same tried once more, run \`kubectl annotate --overwrite secretsync -n ${namespace} ${name} ` +
+    `${retryAnnotation}="$(date +%s)"\`.`
+  );
+}
+
 /** What workloads are restarted for. With several sources there is no one revision of it. */
 export function heldData({ sources, fingerprint }: WantedFacts): HeldData | undefined {
   const [only] = sources;
   if (only === undefined) return undefined;
-  const data = dataMark(fingerprint);
-  const revisionId = revisionIdOf(sources);
-  if (only.name === undefined) return { revision: only.revision, revisionId, data };
-  const told = sources.map(({ name, revision }) => `revision ${revision} of ${name}`).join(' and ');
-  return { revision: 0, told, revisionId, data };
+  const states = sources.map((source) => stateOf(source));
+  const held = { data: dataMark(fingerprint), revisionId: revisionIdOf(sources), sources: states };
+  return only.name === undefined
+    ? { ...held, revision: only.revision }
+    : { ...held, revision: 0, told: revisionsText(states) };
+}
+
+function stateOf({ name, revision, revisionId }: SourceFacts): SourceRevision {
+  return { ...(name === undefined ? {} : { name }), revision, revisionId };
 }

@@ -17,6 +17,8 @@ const originsAnnotation = 'keyframe.dev/origins';
 const renamedAnnotation = 'keyframe.dev/renamed';
 /** Annotation of a target: the keys that `spec.template` added, as a JSON list. */
 const composedAnnotation = 'keyframe.dev/composed';
+/** Annotation of a target that was taken back: from what and to what, as JSON; see `RolledBack`. */
+export const rolledBackAnnotation = 'keyframe.dev/rolled-back';
 
 /** All annotations of a record. */
 export const recordAnnotations = [
@@ -25,6 +27,7 @@ export const recordAnnotations = [
   originsAnnotation,
   renamedAnnotation,
   composedAnnotation,
+  rolledBackAnnotation,
 ] as const;
 
 /** Where a target's data came from, in the annotations that tell it: what outlives every restart of the controller. */

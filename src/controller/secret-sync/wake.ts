@@ -240,7 +240,10 @@ export class Waker {
     if (ended === true || sources.length === 0) return true;
     // What is destroyed is past. Whether what is being read at this moment is past is not known yet.
     if (destroyed === true && queue.isActive(key)) return true;
-    return sources.some(({ isPinned }) => isPinned === (destroyed === true));
+    // What a Secret was taken back to is past, and what its environment comes to is news all the same.
+    return sources.some(({ isPinned, read }) =>
+      destroyed === true ? isPinned || read?.pinnedId !== undefined : !isPinned,
+    );
   }
 
   // Whose token, or which snapshot, is being looked up at this moment is not known yet.

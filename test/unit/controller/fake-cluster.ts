@@ -9,7 +9,7 @@ import { merged } from './merge-patch.ts';
 export type AnyObject = KubeObject & Record<string, unknown>;
 
 const listed =
-  /(?:secrets|secretsyncs|accessgrants|servicetokens|secretsnapshots|snapshotrestores|snapshotschedules|secretenvironments|\/namespaces|\/deployments)$/;
+  /(?:secrets|secretsyncs|accessgrants|servicetokens|secretsnapshots|snapshotrestores|snapshotschedules|secretenvironments|\/namespaces|\/deployments|\/pods)$/;
 
 type Hook = (call: ApiCall) => void | Promise<void>;
 

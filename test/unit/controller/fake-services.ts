@@ -79,7 +79,8 @@ export class FakeServices implements Services {
         .filter(([key]) => !isLost(key))
         .map(([key, value]) => ({ key, value: new Plaintext(value), version: 1, updatedAt: new Date(0) }));
       await this.#run('duringRead');
-      return { environmentId, revision, revisionId, secrets, destroyed };
+      const deletedSince = deletedAfter(environment, revision, selection?.deletedSince);
+      return { environmentId, revision, revisionId, secrets, destroyed, ...deletedSince };
     },
   };
 
@@ -176,4 +177,12 @@ export function serviceToken(id: string, expiresAt: Date | null = null): BearerP
 /** The number of a revision that is asked for by its number or its id. */
 function numberOf(revision: number | string | undefined): number | undefined {
   return typeof revision === 'string' ? Number(/-r([0-9]+)$/.exec(revision)?.[1]) : revision;
+}
+
+/** The keys of a revision that one after it lacked, if they are asked for. */
+function deletedAfter({ history }: Environment, revision: number, isAsked = false): { deletedSince?: string[] } {
+  if (!isAsked) return {};
+  const later = [...history].filter(([number]) => number > revision);
+  const isGone = (key: string): boolean => later.some(([, values]) => !Object.hasOwn(values, key));
+  return { deletedSince: Object.keys(history.get(revision) ?? {}).filter(isGone) };
 }

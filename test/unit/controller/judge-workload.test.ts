@@ -141,7 +141,7 @@ test('what is kept of a workload leads to the same verdict, and has nothing of i
     const containers = [{ name: 'main', env: [{ name: 'PASSWORD', value: 'canary' }] }];
     const annotations = { 'rollout.keyframe.dev/app': 'x', theirs: 'canary' };
     const template = { metadata: { annotations }, spec: { containers } };
-    const kept = trimmedWorkload({ ...given, spec: { ...given.spec, template } });
+    const kept = trimmedWorkload({ ...given, spec: { ...given.spec, template } }, 'digest');
     expect(judgeWorkload(kind, kept)).toEqual(judgeWorkload(kind, given));
     expect(kept.spec?.template).toEqual({ metadata: { annotations: { 'rollout.keyframe.dev/app': 'x' } } });
     expect(JSON.stringify(kept)).not.toContain('canary');

@@ -5,7 +5,7 @@ import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generat
 import type { WorkloadRow } from '../../../src/controller/rollout/targets.ts';
 import type { Next } from '../../../src/controller/work-queue.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
-import { secretSync } from './builders.ts';
+import { fingerprint, secretSync } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
@@ -26,6 +26,8 @@ export class RolloutHarness {
   sync: SecretSync;
   /** What the status was told, where it differed. */
   readonly told: Told[] = [];
+  /** How often the SecretSync was to be reconciled because its data was given up. */
+  givenUp = 0;
   /** What telling the status comes to. */
   tellAnswer: Next | 'busy' = { kind: 'done' };
   #revision = 0;
@@ -36,7 +38,9 @@ export class RolloutHarness {
       client: this.cluster,
       clock: this.clock,
       logger: createLogger('error', { write: () => {} }),
+      fingerprint,
       isAllowed: true,
+      giveUp: () => void (this.givenUp += 1),
       current: () => this.sync,
       tell: () => {
         if (this.tellAnswer !== 'busy') this.#tell();
@@ -67,7 +71,8 @@ export class RolloutHarness {
   async hold(letter: string): Promise<void> {
     this.#revision += 1;
     const revision = this.#revision;
-    this.rollouts.learn(this.sync, { revision, revisionId: `r${revision}`, data: markOf(letter) });
+    const state = { revision, revisionId: `r${revision}` };
+    this.rollouts.learn(this.sync, { held: { ...state, data: markOf(letter), sources: [state] } });
     await settled();
   }
 
@@ -77,7 +82,8 @@ export class RolloutHarness {
       const annotations = { ...annotationsOf(object) };
       change(annotations);
       object.metadata.generation = (object.metadata.generation ?? 0) + 1;
-      object['spec'] = { replicas: 1, template: { metadata: { annotations } } };
+      const selector = { matchLabels: { app: name } };
+      object['spec'] = { replicas: 1, selector, template: { metadata: { annotations } } };
     });
   }
 
@@ -87,6 +93,31 @@ export class RolloutHarness {
       const observedGeneration = object.metadata.generation;
       object['status'] = { observedGeneration, replicas: 1, updatedReplicas: 1, availableReplicas };
     });
+  }
+
+  /** The controller of a workload gives up on it. */
+  giveUpOn(name: string): void {
+    this.cluster.put(deployments, name, (object) => {
+      const conditions = [{ type: 'Progressing', reason: 'ProgressDeadlineExceeded' }];
+      const observedGeneration = object.metadata.generation;
+      object['status'] = { observedGeneration, replicas: 1, updatedReplicas: 1, availableReplicas: 0, conditions };
+    });
+  }
+
+  /** The one new pod of a workload waits for this reason. */
+  putPod(name: string, reason: string): void {
+    const template = annotationsOf(this.cluster.get(`${deployments}/${name}`) ?? {});
+    this.cluster.put('/api/v1/namespaces/ns/pods', `${name}-pod`, (pod) => {
+      Object.assign(pod.metadata, { annotations: { ...template }, labels: { app: name } });
+      pod['status'] = { containerStatuses: [{ name: 'main', ready: false, state: { waiting: { reason } } }] };
+    });
+  }
+
+  /** What the SecretSync's status tells that they all converged with last. */
+  recordConverged(): void {
+    const { converged } = this.rollouts.outcome(this.sync);
+    if (converged === undefined) throw new Error('they have not converged');
+    this.sync = { ...this.sync, status: { ...this.sync.status, converged } };
   }
 
   remove(name: string): void {
@@ -126,15 +157,19 @@ export class RolloutHarness {
 
 export const restartOf = (name: string): RegExp => new RegExp(`^PATCH ${deployments}/${name}$`);
 
-export function rolloutOf(names: readonly string[], timeout = '10m'): Pick<SecretSyncSpec, 'rollout'> {
-  return { rollout: { targets: names.map((name) => ({ kind: 'Deployment', name })), timeout } };
+export function rolloutOf(
+  names: readonly string[],
+  timeout = '10m',
+  onFailure: 'Hold' | 'Rollback' = 'Hold',
+): Pick<SecretSyncSpec, 'rollout'> {
+  return { rollout: { targets: names.map((name) => ({ kind: 'Deployment', name })), timeout, onFailure } };
 }
 
 function markOf(letter: string): string {
   return letter.repeat(32);
 }
 
-function annotationsOf(object: AnyObject): Readonly<Record<string, string>> {
+function annotationsOf(object: Partial<AnyObject>): Readonly<Record<string, string>> {
   const spec = object['spec'] as { template?: { metadata?: { annotations?: Record<string, string> } } } | undefined;
   return spec?.template?.metadata?.annotations ?? {};
 }

@@ -1,56 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  type RolloutFacts,
-  type RolloutPlan,
-  type TargetFacts,
-  planRollout,
-} from '../../../src/controller/rollout/converge.ts';
+import { type RolloutPlan, planRollout } from '../../../src/controller/rollout/converge.ts';
 import { dataMark, formatMark, markAnnotation, parseMark } from '../../../src/controller/rollout/restart-mark.ts';
 import { RolloutMemory, mostSettleMs, settleMs } from '../../../src/controller/rollout/rollout-memory.ts';
+import type { HeldData, TargetFacts } from '../../../src/controller/rollout/standing.ts';
 import type { Workload } from '../../../src/controller/rollout/targets.ts';
-
-const now = Date.UTC(2026, 0, 1);
-const data = 'a'.repeat(32);
-const other = 'b'.repeat(32);
-const web = { kind: 'Deployment', name: 'web' } as const;
-const timeoutMs = 600_000;
-
-interface Shape {
-  /** What its pod template was restarted for, by SecretSync; nobody by default. */
-  readonly marks?: Readonly<Record<string, string>>;
-  readonly updated?: number;
-  readonly deadline?: boolean;
-}
-
-function workload({ marks = {}, updated = 2, deadline = false }: Shape = {}): Workload {
-  const conditions = deadline ? [{ type: 'Progressing', reason: 'ProgressDeadlineExceeded' }] : [];
-  return {
-    metadata: { name: 'web', namespace: 'ns', uid: 'u', resourceVersion: '1', generation: 1 },
-    spec: { replicas: 2, template: { metadata: { annotations: marks } } },
-    status: { observedGeneration: 1, replicas: 2, updatedReplicas: updated, availableReplicas: 2, conditions },
-  };
-}
-
-function marked(mark = data, at = now - 60_000, sync = 'app'): Record<string, string> {
-  return { [markAnnotation(sync)]: formatMark({ revision: 3, data: mark, at }) };
-}
-
-function target(found: Workload | undefined, more: Partial<TargetFacts> = {}): TargetFacts {
-  const calm = {
-    isSeen: true,
-    isForbidden: false,
-    rollingSince: now,
-    restartFrom: now,
-    refusal: undefined,
-    timesUndone: 0,
-  };
-  return { target: web, workload: found, ...calm, ...more };
-}
+import { calmFacts, data, marked, now, other, target, timeoutMs, web, workload } from './rollout-facts.ts';
 
 function plan(...targets: readonly TargetFacts[]): RolloutPlan {
-  const held = { revision: 7, revisionId: 'r7', data };
-  const facts: RolloutFacts = { syncName: 'app', held, targets, timeoutMs, timeout: '10m', now };
-  return planRollout(facts);
+  return planRollout({ ...calmFacts, targets });
 }
 
 type Case = readonly [sentence: string, target: TargetFacts, reason: string, restarts: number, wakeInMs?: number];
@@ -161,15 +118,15 @@ test.each([
   ['of the second in which the data came is as good as a later one', 59_300, 0],
   ['of a time before the data came, after other data, is none', 58_900, 1],
 ])('a mark %s', (_, sinceMs, restarts) => {
-  const held = { revision: 7, revisionId: 'r7', data, since: now - sinceMs };
+  const held = { ...calmFacts.held, since: now - sinceMs };
   const targets = [target(workload({ marks: marked(data, now - 60_000) }))];
-  const { restarts: planned } = planRollout({ syncName: 'app', held, targets, timeoutMs, timeout: '10m', now });
+  const { restarts: planned } = planRollout({ ...calmFacts, held, targets });
   expect(planned).toHaveLength(restarts);
 });
 
 test('with data of several sources a workload has no revision, and the condition tells those of the sources', () => {
-  const held = { revision: 0, told: 'revision 4 of shared and revision 9 of own', revisionId: 'r', data };
-  const facts = { syncName: 'app', held, timeoutMs, timeout: '10m', now };
+  const held = { ...calmFacts.held, revision: 0, told: 'revision 4 of shared and revision 9 of own' };
+  const facts = { ...calmFacts, held };
   const { claim, workloads } = planRollout({ ...facts, targets: [target(workload({ marks: marked() }))] });
   expect(workloads).toEqual([{ ...web, replicas: 2, updatedReplicas: 2 }]);
   expect(claim.message).toBe(
@@ -215,14 +172,10 @@ describe('the annotation', () => {
 });
 
 describe('the settle time', () => {
-  const held = (mark: string): { revision: number; revisionId: string; data: string } => ({
-    revision: 1,
-    revisionId: mark,
-    data: mark,
-  });
+  const held = (mark: string): HeldData => ({ ...calmFacts.held, revisionId: mark, data: mark });
 
   test('begins anew with each change of the data, but ends at last', () => {
-    const memory = new RolloutMemory();
+    const memory = new RolloutMemory('app');
     memory.hold(held('0'), now);
     expect(memory.restartFrom(web)).toBe(now + settleMs);
     for (let second = 1; second <= 60; second += 1) memory.hold(held(String(second)), now + second * 1000);
@@ -232,14 +185,14 @@ describe('the settle time', () => {
   });
 
   test('does not begin for a revision with the same data', () => {
-    const memory = new RolloutMemory();
+    const memory = new RolloutMemory('app');
     memory.hold(held('same'), now);
-    memory.hold({ ...held('same'), revision: 2 }, now + 60_000);
+    memory.hold({ ...held('same'), revision: 8 }, now + 60_000);
     expect(memory.restartFrom(web)).toBe(now + settleMs);
   });
 
   test('follows each restart, whoever takes the annotation away again', () => {
-    const memory = new RolloutMemory();
+    const memory = new RolloutMemory('app');
     memory.hold(held('x'), now);
     memory.restarted(web, workload(), now + 50_000);
     expect(memory.restartFrom(web)).toBe(now + 50_000 + settleMs);
@@ -253,7 +206,7 @@ describe('the time of a rollout', () => {
       status === undefined
         ? undefined
         : { type: 'Converged', status, reason, message: '', lastTransitionTime: new Date(now - 90_000).toISOString() };
-    return new RolloutMemory().rollingSince(web, found, { now: at, converged });
+    return new RolloutMemory('app').rollingSince(web, found, { now: at, converged });
   };
 
   test('counts from the restart, or from when the condition began to be false, after the memory was lost', () => {
@@ -266,7 +219,7 @@ describe('the time of a rollout', () => {
   });
 
   test('goes on as long as the rollout does, and begins anew with the next', () => {
-    const memory = new RolloutMemory();
+    const memory = new RolloutMemory('app');
     const at = (moment: number, found: Workload): number =>
       memory.rollingSince(web, found, { now: moment, converged: undefined });
     expect(at(now, rolling)).toBe(now);

@@ -114,7 +114,7 @@ describe('a change of the data', () => {
     await converged();
     const { sync } = harness;
     harness.sync = { ...sync, spec: { ...sync.spec, suspend: true } };
-    harness.rollouts.learn(harness.sync, undefined);
+    harness.rollouts.learn(harness.sync, { held: undefined });
     await settled();
     expect(harness.cluster.openWatches).toEqual([]);
     harness.sync = sync;

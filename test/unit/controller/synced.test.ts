@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { WantedFacts } from '../../../src/controller/secret-sync/judge.ts';
 import { syncedRevisionIdOf } from '../../../src/controller/secret-sync/status.ts';
-import { heldData, syncedMessage } from '../../../src/controller/secret-sync/synced.ts';
+import { heldData, syncedClaim } from '../../../src/controller/secret-sync/synced.ts';
 import { secretSync } from './builders.ts';
 import { prod, wanted } from './judge-facts.ts';
 import { sourceOf } from './source-harness.ts';
@@ -20,10 +20,10 @@ const status: SecretSyncStatus = {
 describe('what is told of a Secret in step', () => {
   test('names its one revision, or that of each source, and the pins', () => {
     const sources = [sourceOf('shared', { snapshotRef: { name: 'good' } }), sourceOf('own', { revision: 9 })];
-    expect(syncedMessage(secretSync({ spec: { revision: 7 } }), wanted)).toBe(
+    expect(syncedClaim(secretSync({ spec: { revision: 7 } }), wanted).message).toBe(
       'Secret app holds revision 7 with 2 keys, pinned to that revision.',
     );
-    expect(syncedMessage(secretSync({ spec: { sources } }), united)).toBe(
+    expect(syncedClaim(secretSync({ spec: { sources } }), united).message).toBe(
       'Secret app holds 2 keys: shared at revision 4 (pinned to the SecretSnapshot good), own at revision 9 (pinned to that revision).',
     );
   });
@@ -31,7 +31,12 @@ describe('what is told of a Secret in step', () => {
 
 describe('what workloads are restarted for', () => {
   test('has the revision of the one environment', () => {
-    expect(heldData({ ...united, sources: [prod] })).toEqual({ revision: 7, revisionId: 'r7', data: '01'.repeat(16) });
+    expect(heldData({ ...united, sources: [prod] })).toEqual({
+      revision: 7,
+      revisionId: 'r7',
+      data: '01'.repeat(16),
+      sources: [{ revision: 7, revisionId: 'r7' }],
+    });
   });
 
   test('has no revision of several sources, but tells theirs, and is known again in the status', () => {

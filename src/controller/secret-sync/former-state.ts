@@ -1,0 +1,53 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import type { EnvironmentAccess } from '../../services/access.ts';
+import type { SecretList, Secrets } from '../../services/secrets.ts';
+import { chooseKeys } from './keys.ts';
+import { shortList } from './short-list.ts';
+import { type Source, environmentPath, fieldOf } from './source.ts';
+
+/** Why a Secret is not taken back to a state that its source was at once, as a clause; in names. */
+export class FormerStateError extends Error {
+  override readonly name = 'FormerStateError';
+}
+
+export interface FormerReading {
+  readonly source: Source;
+  readonly access: EnvironmentAccess<'secret.list'>;
+  readonly revisionId: string;
+}
+
+/**
+ * Reads a state that a source was at once, to take a Secret back to it: never one of whose keys, as far as the Secret has
+ * them, a value was destroyed or which were deleted since, also where they were made again. Throws FormerStateError for
+ * these, and for a revision that is not there, and what `Secrets.list` throws.
+ */
+export async function readFormerState(
+  secrets: Pick<Secrets, 'list'>,
+  { source, access, revisionId }: FormerReading,
+): Promise<SecretList> {
+  const state = await listAt(secrets, { source, access, revisionId });
+  const chosen = (keys: readonly string[]): string[] =>
+    chooseKeys(source.keys, keys, fieldOf(source, 'keys')).map(({ key }) => key);
+  const destroyed = chosen((state.destroyed ?? []).map(({ key }) => key));
+  if (destroyed.length > 0)
+    throw new FormerStateError(`its values of ${shortList(destroyed)} have been destroyed since`);
+  const deleted = chosen(state.deletedSince ?? []);
+  if (deleted.length > 0) throw new FormerStateError(`${shortList(deleted)} ${wereDeleted(deleted)} since`);
+  return state;
+}
+
+async function listAt(
+  secrets: Pick<Secrets, 'list'>,
+  { source, access, revisionId }: FormerReading,
+): Promise<SecretList> {
+  try {
+    return await secrets.list(access, { revision: revisionId, destroyed: 'apart', deletedSince: true });
+  } catch (error) {
+    if (!(error instanceof DomainError) || !['not_found', 'invalid_input'].includes(error.code)) throw error;
+    throw new FormerStateError(`environment ${environmentPath(source)} has that revision no more`, { cause: error });
+  }
+}
+
+function wereDeleted(keys: readonly string[]): string {
+  return keys.length === 1 ? 'was deleted' : 'were deleted';
+}

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { GuardedSite, type GuardedOptions } from '../support/guarded-site.ts';
+import { SharedSecret } from '../support/merge-site.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { secretValues } from '../support/secret-watch.ts';
+import { Stack } from '../support/stack.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// kube-controller-manager makes the pods and judges the Deployments; the tests play the kubelet.
+
+const resources = new AsyncDisposableStack();
+const values = { A: 'one', B: 'two' };
+let stack: Stack;
+let controller: ServerProcess;
+
+beforeAll(async () => {
+  stack = await Stack.start(resources, { namespaces: 16 });
+  await startController();
+});
+
+afterAll(() => resources.disposeAsync());
+
+async function startController(): Promise<void> {
+  controller = await stack.startController({ env: { ROLLOUTS: 'true' } });
+}
+
+/** For longer than changes are let settle. */
+async function settle(): Promise<void> {
+  const from = Date.now();
+  await waitFor('the settle time to pass', () => Date.now() - from > 3_000);
+}
+
+describe('with onFailure: Hold', () => {
+  test('a further change restarts the workload that failed, and the other one only when that has converged', async () => {
+    const site = await GuardedSite.converged(stack, { values, onFailure: 'Hold', targets: ['api', 'web'] });
+    const bad = await site.change({ A: 'bad' });
+    const stuck = await site.waitWhileFailing(['api'], 'CrashLoopBackOff', 'RolloutStuck');
+    expect(stuck.message).toContain('Deployment api is stuck: 0 of 1 pods are up to date and available');
+    expect(stuck.message).toContain('container main: CrashLoopBackOff; no other workload is restarted');
+    expect([await site.restartedFor('api'), await site.restartedFor('web')]).toEqual([bad, bad]);
+
+    const better = await site.change({ A: 'better' });
+    await site.waitUntilRestartedFor('api', better);
+    const blocked = await site.sync.condition('Converged');
+    expect(blocked).toMatchObject({ status: 'False', reason: 'RolloutBlocked' });
+    expect(blocked?.message).toContain(`Deployment web is not restarted for revision ${better} yet`);
+    await controller.kill();
+    await startController();
+    await settle();
+    expect(await site.restartedFor('web')).toBe(bad);
+    await site.waitForConverged('Converged');
+    expect(await site.restartedFor('web')).toBe(better);
+    expect(await site.sync.condition('Ready')).toMatchObject({ status: 'True', reason: 'Synced' });
+  });
+});
+
+/** A site that goes back, all of whose pods run with `values`. */
+const goingBack = (options: Partial<GuardedOptions> = {}): Promise<GuardedSite> =>
+  GuardedSite.converged(stack, { values, onFailure: 'Rollback', ...options });
+
+const bad = { ...values, A: 'bad' };
+
+describe('with onFailure: Rollback', () => {
+  test('a Secret whose change crashes the pods goes back, and stays so until there is other data', async () => {
+    const site = await goingBack();
+    await site.change({ A: 'good' });
+    const good = { ...values, A: 'good' };
+    await site.sync.waitForValues(good);
+    await site.waitForConverged('Converged');
+    await site.change({ A: 'bad' });
+    await site.sync.waitForValues(bad);
+    const { status, message } = await site.waitForRollback();
+    expect(status).toBe('False');
+    expect(message).toContain('Secret app was taken back to revision 2, with which all workloads had converged');
+    expect(message).toContain('with revision 3 they failed (Deployment web, container main: CrashLoopBackOff)');
+    // Before a restart for the earlier data can have been made.
+    await controller.kill();
+    const written = await site.sync.existingSecret();
+    expect(Object.fromEntries(secretValues(written))).toEqual(good);
+    await startController();
+    await site.waitForConverged('Converged');
+    expect(await site.restartedFor('web')).toBe(2);
+    expect(await site.sync.condition('RolledBack')).toMatchObject({ status: 'True', reason: 'RolledBack' });
+    expect(await site.sync.condition('Stalled')).toMatchObject({ status: 'True' });
+    expect((await site.sync.sync()).status).toMatchObject({ syncedRevision: 2, wantedRevision: 3 });
+    expect((await site.sync.existingSecret()).metadata.resourceVersion).toBe(written.metadata.resourceVersion);
+
+    await site.sync.patchSecret({ data: { A: Buffer.from('edited').toString('base64') } });
+    await site.sync.waitForValues(good);
+    await site.sync.deleteSecret();
+    await site.sync.waitForValues(good);
+    // A newer revision with the same data is no other data.
+    await site.change({ C: 'for a moment' });
+    await site.sync.waitForValues({ ...bad, C: 'for a moment' });
+    await site.change({}, ['C']);
+    await site.sync.waitForValues(bad);
+    await site.waitForRollback();
+    await site.sync.waitForValues(good);
+    await site.waitForConverged('Converged');
+    await site.change({ A: 'better' });
+    await site.sync.waitUntilSynced({ ...values, A: 'better' });
+    expect(await site.sync.condition('RolledBack')).toBeUndefined();
+    expect((await site.sync.existingSecret()).metadata.annotations).not.toHaveProperty('keyframe.dev/rolled-back');
+    await site.waitForConverged('Converged');
+  });
+});
+
+describe('with onFailure: Rollback, each in a namespace of its own,', () => {
+  test.concurrent('the same data is tried once more for each value of the annotation that asks for it', async () => {
+    const site = await goingBack();
+    await site.change({ A: 'bad' });
+    await site.waitForRollback();
+    await site.waitForConverged('Converged');
+    await site.sync.patchSync({ metadata: { annotations: { 'keyframe.dev/retry-rollout': 'one' } } });
+    await site.sync.waitUntilSynced(bad);
+    await site.waitForRollback();
+    await site.sync.waitForValues(values);
+    await site.waitForConverged('Converged');
+    await settle();
+    await site.sync.waitForValues(values);
+    await site.sync.patchSync({ metadata: { annotations: { 'keyframe.dev/retry-rollout': 'two' } } });
+    await site.sync.waitUntilSynced(bad);
+    await site.waitForConverged('Converged');
+  });
+
+  test.concurrent('an image that cannot be pulled takes nothing back', async () => {
+    const site = await goingBack({ targets: ['web', 'api'] });
+    await site.change({ A: 'bad' });
+    const { message } = await site.waitWhileFailing(['web'], 'ImagePullBackOff', 'RolloutStuck');
+    expect(message).toContain("this is not taken for the data's doing (container main: ImagePullBackOff)");
+    await site.sync.waitUntilSynced(bad);
+    const revision = await site.change({ A: 'next' });
+    // Nor does it hold the other one back.
+    await site.waitUntilRestartedFor('api', revision);
+    await site.sync.waitUntilSynced({ ...values, A: 'next' });
+  });
+
+  test.concurrent('a pod template that was changed at the same time takes nothing back', async () => {
+    const site = await goingBack();
+    const [target] = site.targets;
+    if (target === undefined) throw new Error('a site has a target');
+    await site.change({ A: 'bad' });
+    const template = { spec: { containers: [{ name: 'main', image: 'other' }] } };
+    await site.workloads.patch(target, { spec: { template } });
+    const { message } = await site.waitWhileFailing(['web'], 'CrashLoopBackOff', 'RolloutStuck');
+    expect(message).toContain('its pod template is another one than when it converged last');
+    await site.sync.waitUntilSynced(bad);
+  });
+
+  test.concurrent('a Secret never goes back to a value that was destroyed, or to a key that was deleted', async () => {
+    const site = await goingBack();
+    const { organization, project, name } = site.sync.environment.ref;
+    await site.change({ A: 'bad' });
+    await stack.admin.call('POST', `/versions/${organization}/${project}/${name}/A/1/destroy`);
+    const destroyed = await site.waitWhileFailing(['web'], 'CrashLoopBackOff', 'RollbackImpossible');
+    expect(destroyed.message).toContain('the Secret cannot be taken back: its values of A have been destroyed since');
+    await site.sync.waitUntilSynced(bad);
+
+    await site.change({ A: 'good' });
+    await site.waitForConverged('Converged');
+    await site.change({ A: 'bad' }, ['B']);
+    await site.change({ B: 'again' });
+    const deleted = await site.waitWhileFailing(['web'], 'CrashLoopBackOff', 'RollbackImpossible');
+    expect(deleted.message).toContain('the Secret cannot be taken back: B was deleted since');
+    await site.sync.waitUntilSynced({ A: 'bad', B: 'again' });
+  });
+
+  test.concurrent('keys that are merged into a Secret of others go back alone', async () => {
+    const namespace = stack.takeNamespace();
+    const target = { name: 'shared', creationPolicy: 'Merge' };
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'shared', annotations: { 'keyframe.dev/allow-merge': 'app' } },
+      stringData: { own: 'theirs' },
+    };
+    await stack.kube.json({ method: 'POST', path: `/api/v1/namespaces/${namespace}/secrets`, body });
+    const site = await goingBack({ namespace, target });
+    const shared = new SharedSecret(site.sync);
+    await site.change({ A: 'bad', C: 'new' });
+    await site.waitForRollback();
+    expect(await shared.values()).toEqual({ own: 'theirs', ...values });
+    await site.waitForConverged('Converged');
+    await shared.delete();
+    await shared.create({ own: 'made again' }, 'app');
+    await waitFor('the earlier keys to be merged again', async () => {
+      expect(await shared.values()).toEqual({ own: 'made again', ...values });
+      return true;
+    });
+    await site.change({ A: 'better' });
+    await shared.waitUntilMerged({ own: 'made again', ...values, A: 'better', C: 'new' }, 3);
+  });
+
+  test.concurrent('a pin that was moved goes back to what was pinned before', async () => {
+    const site = await goingBack({ spec: { revision: 1 } });
+    await site.sync.environment.change({ A: 'bad' });
+    await site.sync.patchSync({ spec: { revision: 2 } });
+    await site.waitForRollback();
+    await site.sync.waitForValues(values);
+    await site.waitForConverged('Converged');
+    expect((await site.sync.sync()).status).toMatchObject({ syncedRevision: 1, wantedRevision: 2 });
+    await site.sync.environment.change({ A: 'better' });
+    await site.sync.patchSync({ spec: { revision: 3 } });
+    await site.sync.waitUntilSynced({ ...values, A: 'better' });
+  });
+
+  test.concurrent('all sources go back together, and forward when one of them has other data', async () => {
+    const site = await goingBack();
+    const shared = await stack.admin.makeEnvironment();
+    await shared.change({ S: 'one' });
+    const { token } = await shared.createToken();
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'shared-token' }, stringData: { token } };
+    await stack.kube.json({ method: 'POST', path: `/api/v1/namespaces/${site.sync.namespace}/secrets`, body });
+    const sources = [
+      { name: 'shared', environmentRef: shared.ref, tokenSecretRef: { name: 'shared-token' } },
+      { name: 'own', environmentRef: site.sync.environment.ref, tokenSecretRef: { name: site.sync.tokenSecretName } },
+    ];
+    await site.sync.patchSync({ spec: { sources, environmentRef: null, tokenSecretRef: null } });
+    await site.sync.waitUntilSynced({ ...values, S: 'one' });
+    await site.waitForConverged('Converged');
+    await shared.change({ S: 'bad' });
+    const { message } = await site.waitForRollback();
+    expect(message).toContain('taken back to revision 1 of shared and revision 1 of own, with which');
+    expect(message).toContain('with revision 2 of shared and revision 1 of own they failed');
+    await site.sync.waitForValues({ ...values, S: 'one' });
+    await site.waitForConverged('Converged');
+    const states = (await site.sync.sync()).status?.sources?.map(({ name, syncedRevision, wantedRevision }) => {
+      return [name, syncedRevision, wantedRevision];
+    });
+    expect(states).toEqual([
+      ['shared', 1, 2],
+      ['own', 1, 1],
+    ]);
+    await site.sync.environment.change({ A: 'better' });
+    await site.sync.waitUntilSynced({ S: 'bad', ...values, A: 'better' });
+  });
+
+  test.concurrent('nothing goes back without the right to look at pods', async () => {
+    const site = await goingBack();
+    const role = `/apis/rbac.authorization.k8s.io/v1/namespaces/${site.sync.namespace}/roles/keyframe-controller-rollout`;
+    const { rules } = await stack.kube.json<{ rules: { resources: string[] }[] }>({ path: role });
+    const contentType = 'application/merge-patch+json';
+    const fewer = rules.filter(({ resources: granted }) => !granted.includes('pods'));
+    await stack.kube.json({ method: 'PATCH', path: role, contentType, body: { rules: fewer } });
+    await site.change({ A: 'bad' });
+    const { message } = await site.waitWhileFailing(['web'], 'CrashLoopBackOff', 'RollbackImpossible');
+    expect(message).toContain('its pods cannot be looked at, the API server answered 403 Forbidden');
+    expect(message).toContain('charts/keyframe/files/rollout-rules.yaml');
+    await site.sync.waitUntilSynced(bad);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import type { EnvironmentAccess } from '../../../src/services/access.ts';
+import type { SecretList } from '../../../src/services/secrets.ts';
+import { FormerStateError, readFormerState } from '../../../src/controller/secret-sync/former-state.ts';
+import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import { secretSync } from './builders.ts';
+
+const state: SecretList = { environmentId: 'e', revision: 7, revisionId: 'r7', secrets: [] };
+const access = { environmentId: 'e' } as unknown as EnvironmentAccess<'secret.list'>;
+
+async function read(found: Partial<SecretList> | DomainError, exclude: string[] = []): Promise<SecretList> {
+  const [source] = sourcesOf(secretSync({ spec: { keys: { exclude } } }));
+  if (source === undefined) throw new Error('a SecretSync has a source');
+  const list = async (): Promise<SecretList> =>
+    found instanceof DomainError ? await Promise.reject(found) : await Promise.resolve({ ...state, ...found });
+  return await readFormerState({ list }, { source, access, revisionId: 'r7' });
+}
+
+describe('a former state', () => {
+  test.each<readonly [string, Partial<SecretList> | DomainError, string]>([
+    ['with a destroyed value', { destroyed: [{ key: 'A', version: 1 }] }, 'its values of A have been destroyed since'],
+    ['with a key that was deleted since', { deletedSince: ['B'] }, 'B was deleted since'],
+    ['with keys that were deleted since', { deletedSince: ['B', 'C'] }, 'B, C were deleted since'],
+    ['that is gone', new DomainError('not_found', 'x'), 'environment acme/web/prod has that revision no more'],
+  ])('%s is none to go back to, and the word names it', async (_, found, word) => {
+    await expect(read(found)).rejects.toEqual(new FormerStateError(word));
+  });
+
+  test('is good where what is lost is not taken into the Secret', async () => {
+    const lost = { destroyed: [{ key: 'A', version: 1 }], deletedSince: ['B'] };
+    expect(await read(lost, ['A', 'B'])).toMatchObject({ revision: 7 });
+  });
+
+  test('that cannot be read now is no refusal', async () => {
+    const away = new DomainError('store_unavailable', 'x');
+    await expect(read(away)).rejects.toBe(away);
+  });
+});
