@@ -118,9 +118,14 @@ export function blockerOf(facts: StandingFacts, own: Standing, all: readonly Sta
   return `${nameOf(rolling.facts.target)} was restarted before it, and has to converge first: ${rolling.verdict.message}`;
 }
 
-/** Whether a workload is stuck because of data that it was restarted for, as far as is known. */
-function isFailed({ converged }: StandingFacts, { mark, isStuck, facts: { failure } }: Standing): boolean {
-  return mark !== undefined && mark.data !== converged?.data && isStuck && failure.kind !== 'other';
+/**
+ * Whether a workload fails because of data that it was restarted for, as far as is known. A pod that crashes over and over
+ * runs in between, and the Deployment then calls that progress: one whose pods were seen to fail has failed until all are there.
+ */
+function isFailed({ converged }: StandingFacts, { mark, isStuck, verdict, facts }: Standing): boolean {
+  if (mark === undefined || mark.data === converged?.data) return false;
+  const { kind } = facts.failure;
+  return isStuck ? kind !== 'other' : kind === 'data' && verdict.state === 'rolling';
 }
 
 function isRollingAhead(

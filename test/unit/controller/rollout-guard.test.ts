@@ -50,6 +50,16 @@ describe('a workload whose data has changed', () => {
       rolling(marked(), { rollingSince: now - timeoutMs, failure: crash }),
       [],
     ],
+    [
+      'waits behind one whose pods failed with earlier data and run for a moment',
+      rolling(marked(third), { failure: crash }),
+      [],
+    ],
+    [
+      'does not wait behind one whose pods failed with earlier data and are all there now',
+      target(workload({ marks: marked(third) }), { target: api, failure: crash }),
+      ['api', 'web'],
+    ],
     ['waits behind one that was restarted a while ago and has not converged', rolling(marked()), []],
     ['does not wait behind one that was restarted just now', rolling(marked(data, now - 2000)), ['web']],
     ['waits behind one that was restarted just now, to go first', rolling(ahead(data, now - 2000)), []],
