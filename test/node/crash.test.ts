@@ -11,6 +11,7 @@ import { CapturedProcess } from '../support/captured-process.ts';
 import { ClusterCache, countRunning, processesOf } from '../support/cluster-cache.ts';
 import type { LaunchedCluster } from '../support/cluster-launcher.ts';
 import { waitByKubectl } from '../support/kubectl.ts';
+import { firstProcessOf } from '../support/node-image-names.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 jest.setTimeout(120_000);
@@ -72,15 +73,14 @@ test('a node whose launcher was killed goes with all its pods at the next start,
   const group = `keyframe-${cluster.runFolder.split('/').at(-1) ?? ''}`;
   const link = `keyframe${new URL(cluster.url).hostname.split('.')[1] ?? ''}`;
   const started = processesOf(cluster.runFolder);
-  const ownSpace = readlinkSync('/proc/self/ns/pid');
-  const [init] = started.filter(({ pid }) => readlinkSync(`/proc/${pid}/ns/pid`) !== ownSpace);
+  const init = firstProcessOf(cluster.runFolder);
   await launcher.end('SIGKILL');
-  const onNode = treeOf(init?.pid ?? 0);
+  const onNode = treeOf(init.pid);
   const programs = onNode.map(programOf);
   // The pod's own, the one that holds its namespaces, and the node's.
   expect(programs.filter((program) => program === 'pause')).toHaveLength(3);
   expect(programs).toContain('containerd-shim-runc-v2');
-  const control = started.filter(({ pid }) => pid !== init?.pid).map(programOf);
+  const control = started.filter(({ pid }) => pid !== init.pid).map(programOf);
   expect(control).toEqual(expect.arrayContaining(['etcd', 'kube-apiserver', 'kube-scheduler', 'nsenter']));
   expect(controlGroups(group)).not.toEqual([]);
   expect(await runTool('ip', ['link'])).toContain(link);

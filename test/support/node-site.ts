@@ -17,6 +17,14 @@ export type PodSecurityLevel = 'restricted' | 'baseline' | 'privileged';
 
 export type AppOptions = Omit<PodOptions, 'image'>;
 
+export interface DeployOptions extends AppOptions {
+  readonly replicas: number;
+  /** By what name on the node; that of Debian and Node.js if absent. */
+  readonly image?: string;
+  /** Further fields of the Deployment's spec. */
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
 /** The node, as the administrator of its cluster uses it. Pods and Services can be reached from the test itself. */
 export class NodeSite {
   readonly node: SharedNode = sharedNode();
@@ -55,7 +63,10 @@ export class NodeSite {
   }
 
   /** Makes a Deployment and waits until all its pods are ready. */
-  async deploy(namespace: string, { replicas, ...options }: AppOptions & { readonly replicas: number }): Promise<void> {
+  async deploy(
+    namespace: string,
+    { replicas, image = this.images.app, spec = {}, ...options }: DeployOptions,
+  ): Promise<void> {
     await this.kube.json({
       method: 'POST',
       path: `/apis/apps/v1/namespaces/${namespace}/deployments`,
@@ -66,7 +77,8 @@ export class NodeSite {
         spec: {
           replicas,
           selector: { matchLabels: { app: options.name } },
-          template: podTemplate({ ...options, image: this.images.app }),
+          template: podTemplate({ ...options, image }),
+          ...spec,
         },
       },
     });
