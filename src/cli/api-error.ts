@@ -109,7 +109,9 @@ const steps: Readonly<Record<string, (url: string) => string[]>> = {
   ],
   forbidden: () => ['See who you are and what you may do: keyframe whoami'],
   not_found: () => ['See what is there: keyframe org list, keyframe project list, keyframe env list, keyframe list'],
-  plan_outdated: () => ['Look at the new plan: run the same command again'],
+  plan_outdated: () => [
+    'Look at the new plan: run the command again, with --dry-run in place of --plan-hash if that was given',
+  ],
   secret_deleted: () => ['Its history is kept: keyframe versions <key>. Write it anew: keyframe set <key>=<value>'],
   value_in_other_versions: () => [
     'To destroy the value in all of them, add --same-value; to keep it in the others, --this-version-only',

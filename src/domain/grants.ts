@@ -63,12 +63,18 @@ spec:
     - organization: ${quoted(need.organization)}
       project: ${quoted(need.project ?? '*')}
       environments: [${quoted(need.environment ?? '*')}]
-      permission: ${need.permission === 'read' ? 'Read' : 'ReadWrite'}
+      permission: ${grantedPermission(need.permission)}
       kinds: [${kindsNeeded(need.kind).join(', ')}]
 `;
 }
 
-function kindsNeeded(kind: ResourceKindName): readonly ResourceKindName[] {
+/** A permission as an AccessGrant spells it. */
+export function grantedPermission(permission: GrantNeed['permission']): 'Read' | 'ReadWrite' {
+  return permission === 'read' ? 'Read' : 'ReadWrite';
+}
+
+/** The kinds that a rule must have for one of this kind, and for those that it makes. */
+export function kindsNeeded(kind: ResourceKindName): readonly ResourceKindName[] {
   return [kind, ...(helpers[kind] ?? [])];
 }
 

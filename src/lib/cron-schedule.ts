@@ -4,6 +4,13 @@ import { isTimeZone } from './time-zone.ts';
 /** A schedule or time zone that is none; the message says why, as a clause. */
 export class CronFault extends Error {
   override readonly name = 'CronFault';
+  /** Which of the two. */
+  readonly of: 'schedule' | 'timeZone';
+
+  constructor(of: CronFault['of'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.of = of;
+  }
 }
 
 /** The times of a cron schedule in a time zone, in milliseconds since the epoch. All are whole minutes. */
@@ -30,10 +37,11 @@ const fields = new RegExp(`^${anyField} +${anyField} +[0-9Ll*,/-]+ +${anyField} 
  */
 export function parseCron(text: string, timeZone: string): CronSchedule {
   if (!isTimeZone(timeZone)) {
-    throw new CronFault(`${JSON.stringify(timeZone)} is no IANA time zone such as Europe/Berlin`);
+    throw new CronFault('timeZone', `${JSON.stringify(timeZone)} is no IANA time zone such as Europe/Berlin`);
   }
   if (!macro.test(text) && !fields.test(text)) {
     throw new CronFault(
+      'schedule',
       `${JSON.stringify(text)} is no schedule: five fields with spaces between them, such as "30 2 * * 1-5", or one of @hourly, @daily, @weekly, @monthly, @yearly`,
     );
   }
@@ -44,7 +52,7 @@ export function parseCron(text: string, timeZone: string): CronSchedule {
     latestUntil: (ms) => cron.previousRuns(1, new Date((Math.floor(ms / minuteMs) + 1) * minuteMs))[0]?.getTime(),
   };
   if (schedule.nextAfter(0) === undefined) {
-    throw new CronFault(`${JSON.stringify(text)} never comes: no month of it has such a day`);
+    throw new CronFault('schedule', `${JSON.stringify(text)} never comes: no month of it has such a day`);
   }
   return schedule;
 }
@@ -55,6 +63,6 @@ function readCron(text: string, timezone: string): Cron {
     return new Cron(text, { timezone, paused: true, mode: '5-part', fixedTimeRule: 'no-wildcard' });
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
-    throw new CronFault(`${JSON.stringify(text)} is no schedule: ${reason}`, { cause: error });
+    throw new CronFault('schedule', `${JSON.stringify(text)} is no schedule: ${reason}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { DomainError } from '../domain/domain-error.ts';
-import { type GrantPlace, grantYaml } from '../domain/grants.ts';
+import { type GrantPlace, grantYaml, grantedPermission, kindsNeeded } from '../domain/grants.ts';
 import {
   type Action,
   type Decision,
@@ -68,7 +68,8 @@ export function grantRefusal(
   const yaml = grantYaml({ ...asked, kind }, namespace, `${namespace}-${organization}`);
   return new DomainError(
     'forbidden',
-    `${name} needs ${permission} on ${place}, and no AccessGrant allows that to namespace ${namespace}; ` +
+    `${name} needs ${grantedPermission(permission)} on ${place}, and no AccessGrant allows that to namespace ${namespace} ` +
+      `for ${kindsNeeded(kind).join(' and ')}; ` +
       `ask an admin of the cluster to apply one such as:\n${yaml}`,
   );
 }

@@ -53,15 +53,16 @@ test.each(['@hourly', '@daily', '*/15 * * * *', '0 2 L * *', '30 2,14 1-7 JAN-MA
 );
 
 const keepSomething = 'say at least one number to keep';
+const fiveFields = 'must be five fields with spaces between them';
 const ours = "under keyframe.dev/ are the controller's own";
 const withMetadata = (metadata: object): object => ({ ...spec, template: { ...template, metadata } });
 
 const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
   ['no schedule', { template }, 'spec.schedule: Required value'],
   ['no template', { schedule: '@daily' }, 'spec.template: Required value'],
-  ['six fields', { ...spec, schedule: '0 0 2 * * *' }, 'spec.schedule', 'should match'],
-  ['a zone in the schedule', { ...spec, schedule: 'TZ=UTC 0 2 * * *' }, 'spec.schedule', 'should match'],
-  ['a name for another interval', { ...spec, schedule: '@reboot' }, 'spec.schedule', 'should match'],
+  ['six fields', { ...spec, schedule: '0 0 2 * * *' }, 'spec.schedule', fiveFields],
+  ['a zone in the schedule', { ...spec, schedule: 'TZ=UTC 0 2 * * *' }, 'spec.schedule', 'stands in spec.timeZone'],
+  ['a name for another interval', { ...spec, schedule: '@reboot' }, 'spec.schedule', fiveFields],
   ['a time zone by its offset', { ...spec, timeZone: '+01:00' }, 'spec.timeZone', 'should match'],
   ['an empty time zone', { ...spec, timeZone: '' }, 'spec.timeZone', 'at least 1'],
   ['a deadline too short', { ...spec, startingDeadlineSeconds: 9 }, 'greater than or equal to 10'],

@@ -56,7 +56,9 @@ export const snapshotPruneCommand = defineCommand({
       ...(timeZone === undefined ? {} : { timeZone }),
       ...(namePrefix === undefined ? {} : { namePrefix }),
     };
-    if (isDryRun) return await print(context, await prune(context, scope, { ...body, dryRun: true }), true);
+    // With a hash the server tells whether that plan still holds.
+    const held = givenHash === undefined ? {} : { planHash: givenHash };
+    if (isDryRun) return await print(context, await prune(context, scope, { ...body, ...held, dryRun: true }), true);
     const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, scope, body));
     const plan = planHash === undefined ? {} : { planHash };
     await print(context, await prune(context, scope, { ...body, ...plan }), false);

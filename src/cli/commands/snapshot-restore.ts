@@ -9,7 +9,7 @@ import { type PlacedSnapshot, findSnapshot, snapshotTitle } from './snapshot-vie
 export const snapshotRestoreCommand = defineCommand({
   description:
     'Every secret that is in the snapshot and still exists gets the value it had then, as a new version; deleted ones are ' +
-    'skipped. All or nothing. The plan is shown first, and if the environment changes between the plan and the answer ' +
+    'skipped, and so are those whose value of then was destroyed. All or nothing. The plan is shown first, and if the environment changes between the plan and the answer ' +
     'to it, nothing is done. The present state is kept as a snapshot of its own. Where there is no terminal to ask at, it ' +
     'goes on unasked, but for --prune and --no-backup, which then need --yes.',
   arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
@@ -41,7 +41,11 @@ export const snapshotRestoreCommand = defineCommand({
       skipUnchanged,
       ...(comment === undefined ? {} : { comment }),
     };
-    if (isPlan || isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
+    // With a hash the server tells whether that plan still holds.
+    const held = givenHash === undefined ? {} : { planHash: givenHash };
+    if (isPlan || isDryRun) {
+      return await print(context, await restore(context, snapshot, { ...body, ...held, dryRun: true }));
+    }
     // In a script the command alone does what it says (docs/interface.md 4.9): the backup and the history keep all there was.
     const isAsked = !context.isConfirmed && (context.io.canAsk || prune || !backup);
     const planHash = givenHash ?? (isAsked ? await agreedPlan(context, snapshot, body) : undefined);

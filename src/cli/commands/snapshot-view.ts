@@ -1,5 +1,7 @@
 import { apiPath } from '../api-client.ts';
+import { CliError, usageError } from '../cli-error.ts';
 import type { CommandContext } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { ObjectView } from '../printer.ts';
 import type { Scope } from '../scope.ts';
 import type { SnapshotView } from '../../wire/snapshots.ts';
@@ -20,9 +22,19 @@ export function snapshotFields(snapshot: SnapshotView): ObjectView['fields'] {
   ];
 }
 
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const whereIds = ['See which there are, and their ids: keyframe snapshot list'];
+
 /** The snapshot and the slugs of its environment, by its id alone. */
 export async function findSnapshot({ api }: CommandContext, id: string): Promise<PlacedSnapshot> {
-  return await api().get<PlacedSnapshot>(apiPath`/snapshots/${id}`);
+  // Names are no ids: several snapshots may have the same one.
+  if (!uuidPattern.test(id)) throw usageError(`${JSON.stringify(id)} is not the id of a snapshot`, ...whereIds);
+  try {
+    return await api().get<PlacedSnapshot>(apiPath`/snapshots/${id.toLowerCase()}`);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== exitCodes.notFound) throw error;
+    throw new CliError(error.exitCode, error.message, { cause: error, next: whereIds });
+  }
 }
 
 /** The path of a snapshot, or of what is below it, from its slugs. */

@@ -18,8 +18,9 @@ export function judgePlanned(metadata: RestoreMetadata, plan: ResourcePlan): Res
 /** What was approved does not hold any more; here is what would. */
 export function judgeOutdated(metadata: RestoreMetadata, plan: ResourcePlan): RestoreOutcome {
   const message =
-    'The plan of spec.planHash does not hold: the environment, or the snapshot, has changed since it was made, or it was made for ' +
-    `another SnapshotRestore. Nothing was restored. This is a new plan: ${planText(plan)} To approve it: ${approval(metadata, plan)}`;
+    'spec.planHash is not the hash of the plan as it is now: the environment, or the snapshot, has changed since that plan was ' +
+    'made, or the hash is mistyped or of something else, such as another SnapshotRestore. Nothing was restored. ' +
+    `The plan now: ${planText(plan)} To approve it: ${approval(metadata, plan)}`;
   return planOutcome(plan, { progress: 'stalled', reason: 'PlanOutdated', message }, 'PlanOutdated');
 }
 

@@ -241,7 +241,7 @@ function timesOf({ schedule, timeZone }: SnapshotScheduleSpec): CronSchedule {
     return parseCron(schedule, timeZone);
   } catch (error) {
     if (!(error instanceof CronFault)) throw error;
-    throw new DomainError('invalid_input', `spec.schedule and spec.timeZone: ${error.message}`, { cause: error });
+    throw new DomainError('invalid_input', `change spec.${error.of}: ${error.message}`, { cause: error });
   }
 }
 

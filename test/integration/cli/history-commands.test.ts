@@ -158,7 +158,9 @@ describe('snapshots', () => {
     await write({ PLAN: 'broken again' });
     const outdated = await cli.run(['snapshot', 'restore', id, '--plan-hash', planHash]);
     expect(outdated.code).toBe(6);
-    expect(outdated.stderr).toContain('run the same command again');
+    expect(outdated.stderr).toContain('with --dry-run in place of --plan-hash');
+    const looked = await cli.run(['snapshot', 'restore', id, '--dry-run', '--plan-hash', planHash]);
+    expect(looked.code).toBe(6);
     const { planHash: fresh } = await cli.json<{ planHash: string }>(['snapshot', 'restore', id, '--dry-run']);
     await cli.output(['snapshot', 'restore', id, '--plan-hash', fresh]);
     expect(await valueOf('PLAN')).toBe('good');
@@ -201,8 +203,20 @@ describe('snapshots', () => {
     expect((await cli.run(['snapshot', 'delete', id])).code).toBe(7);
     await cli.output(['snapshot', 'delete', id, '--yes']);
     for (const command of ['show', 'diff', 'restore', 'delete']) {
-      expect((await cli.run(['snapshot', command, id, '--yes'])).code).toBe(5);
+      const unknown = await cli.run(['snapshot', command, id, '--yes']);
+      expect(unknown.code).toBe(5);
+      expect(unknown.stderr).toContain('keyframe snapshot list');
     }
+  });
+
+  test('a snapshot goes by its id, and whoever gives a name is told where the ids are', async () => {
+    const id = (await cli.output(['snapshot', 'create', '-n', 'named', ...scope, '--output', 'name'])).trim();
+    for (const command of ['show', 'diff', 'restore', 'delete']) {
+      const named = await cli.run(['snapshot', command, 'named', '--yes']);
+      expect(named.code).toBe(2);
+      expect(named.stderr).toMatch(/"named" is not the id of a snapshot\n.*keyframe snapshot list/);
+    }
+    expect((await cli.json<{ id: string }>(['snapshot', 'show', id.toUpperCase()])).id).toBe(id);
   });
 
   test('snapshot prune shows what goes and why the rest stays, asks, and deletes just that', async () => {
@@ -214,6 +228,8 @@ describe('snapshots', () => {
     expect(plan).toContain('would delete');
     expect(plan).toMatch(/keep\s+\S+\s+pruned-3\s+\S+\s+last 1, newest successful/);
     expect(plan).not.toContain('other');
+    const { code } = await cli.run([...prune, '--dry-run', '--plan-hash', 'x'.repeat(43)]);
+    expect(code).toBe(6);
     const refused = await cli.run(prune);
     expect(refused.code).toBe(7);
     expect(refused.stderr).toContain('pruned-1');
@@ -235,7 +251,7 @@ describe('snapshots', () => {
     ids.push(await create('shown-3'));
     command.type('y\r');
     const { code, stdout } = await command.ended;
-    expect(stdout).toContain('run the same command again');
+    expect(stdout).toContain('run the command again');
     expect(code).toBe(6);
     const left = await cli.output(['snapshot', 'list', ...scope, '--output', 'name']);
     expect(ids.map((id) => left.includes(id))).toEqual([true, true, true]);

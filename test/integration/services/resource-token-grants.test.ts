@@ -19,7 +19,9 @@ describe('without its grant', () => {
     own.grants = [ruleFor(world, { permission: 'read' })];
     await expect(own.mint()).rejects.toMatchObject({
       code: 'forbidden',
-      detail: expect.stringMatching(/ServiceToken team-a\/ci needs read_write on environment .*kind: AccessGrant/su),
+      detail: expect.stringMatching(
+        /ServiceToken team-a\/ci needs ReadWrite on environment .* to namespace team-a for ServiceToken; .*kind: AccessGrant/su,
+      ),
     });
     expect(await own.find()).toBeUndefined();
     const entry = await services.database.prisma.auditEntry.findFirst({ where: { actorId: own.caller.principal.id } });

@@ -67,7 +67,7 @@ describe('the status of a SnapshotRestore', () => {
     const outcome = judgeOutdated(metadata, plan);
     expect(outcome.claim).toMatchObject({ progress: 'stalled', reason: 'PlanOutdated' });
     expect(outcome.claim.message).toContain(
-      `Nothing was restored. This is a new plan: ${planText} To approve it: ${approval}`,
+      `or the hash is mistyped or of something else, such as another SnapshotRestore. Nothing was restored. The plan now: ${planText} To approve it: ${approval}`,
     );
     expect(outcome.fields).toEqual(planFields);
     expect(brief(outcome)).toEqual([

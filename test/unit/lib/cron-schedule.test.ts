@@ -195,6 +195,15 @@ test.each([
   expect(() => parseCron(text, 'UTC')).toThrow(CronFault);
 });
 
+test.each([
+  ['30 25 * * *', 'UTC', 'schedule'],
+  ['0 0 30 2 *', 'UTC', 'schedule'],
+  ['0 2 * *', 'UTC', 'schedule'],
+  ['30 2 * * *', 'Europe/Berln', 'timeZone'],
+])('the fault of %j in %j is told of its %s', (text, timeZone, of) => {
+  expect(() => parseCron(text, timeZone)).toThrow(expect.objectContaining({ name: 'CronFault', of }));
+});
+
 test.each(['0 0 30 2 *', '0 0 31 4,6,9,11 *'])('%j never comes, and is refused', (text) => {
   expect(() => parseCron(text, 'UTC')).toThrow('never comes');
 });
