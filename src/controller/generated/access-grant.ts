@@ -99,11 +99,11 @@ export interface AccessGrantSpec {
      */
     environments: string[];
     /**
-     * The most that may be asked for. ReadWrite includes Read; taking snapshots and restoring need ReadWrite.
+     * The most that may be asked for; Read if it is left out. ReadWrite includes Read; taking snapshots and restoring need ReadWrite.
      */
     permission: 'Read' | 'ReadWrite';
     /**
-     * The kinds of resource that the rule is for. A SecretSync that names no token needs ServiceToken; a SnapshotSchedule needs SnapshotSchedule and SecretSnapshot.
+     * The kinds of resource that the rule is for: ServiceToken (the only one if this is left out), SecretSnapshot, SnapshotRestore, SnapshotSchedule. A SecretSync that names no token needs ServiceToken; a SnapshotSchedule needs SnapshotSchedule and SecretSnapshot.
      *
      * @minItems 1
      * @maxItems 8
