@@ -34,22 +34,13 @@ export const snapshotRestoreCommand = defineCommand({
   async run(context, { args: { id }, options }) {
     const { isPlan, isDryRun, planHash: givenHash, prune, backup, skipUnchanged, comment } = options;
     const snapshot = await findSnapshot(context, id);
-    const body = {
-      snapshotId: snapshot.id,
-      prune,
-      backup,
-      skipUnchanged,
-      ...(comment === undefined ? {} : { comment }),
-    };
-    // With a hash the server tells whether that plan still holds.
-    const held = givenHash === undefined ? {} : { planHash: givenHash };
-    if (isPlan || isDryRun) {
-      return await print(context, await restore(context, snapshot, { ...body, ...held, dryRun: true }));
-    }
+    // What is undefined is not sent. With a hash, a dry run tells whether that plan still holds.
+    const body = { snapshotId: snapshot.id, prune, backup, skipUnchanged, comment, planHash: givenHash };
+    if (isPlan || isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
     // In a script the command alone does what it says (docs/interface.md 4.9): the backup and the history keep all there was.
-    const isAsked = !context.isConfirmed && (context.io.canAsk || prune || !backup);
-    const planHash = givenHash ?? (isAsked ? await agreedPlan(context, snapshot, body) : undefined);
-    const done = await restore(context, snapshot, { ...body, ...(planHash === undefined ? {} : { planHash }) });
+    const isAsked = givenHash === undefined && !context.isConfirmed && (context.io.canAsk || prune || !backup);
+    const planHash = isAsked ? await agreedPlan(context, snapshot, body) : givenHash;
+    const done = await restore(context, snapshot, { ...body, planHash });
     await print(context, done);
     tellSkipped(context, snapshot, done);
   },
