@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Database } from '../store/database.ts';
-import { notifySnapshot } from '../store/notify.ts';
 import { type Claim, claimOnce, noteClaimed } from '../store/resource-claims.ts';
 import { type ClaimedSnapshot, findClaimedSnapshot, readClaimedSnapshot } from '../store/resource-snapshots.ts';
-import { deleteSnapshot, insertSnapshot, readSnapshot } from '../store/snapshots.ts';
+import { deleteSnapshots, insertSnapshot, readSnapshot } from '../store/snapshots.ts';
 import type { Transaction } from '../store/transaction.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
 import { auditedFailure, successRecord } from './audited.ts';
@@ -119,8 +118,7 @@ export class ResourceSnapshots {
         mutate(this.#deps, access, async (tx) => {
           // Under the lock, as every deletion of a snapshot: no restore from it is half done.
           await lockAtRevision(tx, environmentId);
-          await deleteSnapshot(tx, id);
-          await notifySnapshot(tx, id);
+          await deleteSnapshots(tx, [id]);
           return { result: undefined, audit: successRecord(call, auditedFields(found)) };
         }),
       ),

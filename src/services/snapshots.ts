@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
 import { inOrder } from '../lib/in-order.ts';
 import type { Database } from '../store/database.ts';
-import { notifySnapshot, notifySnapshots } from '../store/notify.ts';
 import {
   compareSnapshot,
-  deleteSnapshot,
   deleteSnapshots,
   findSnapshot,
   insertSnapshot,
@@ -185,8 +183,7 @@ export class Snapshots {
           await lockAtRevision(tx, environmentId);
           const snapshot = await readSnapshot(tx, environmentId, id);
           if (snapshot === undefined) throw absentSnapshot(id);
-          await deleteSnapshot(tx, id);
-          await notifySnapshot(tx, id);
+          await deleteSnapshots(tx, [id]);
           return { result: undefined, audit: successRecord(access, auditedFields(snapshot)) };
         }),
       );
@@ -209,10 +206,7 @@ export class Snapshots {
           await lockAtRevision(tx, environmentId);
           const pruning = planPruning(await readHeldSnapshots(tx, environmentId), input);
           const ids = pruning.pruned.map(({ id }) => id);
-          if (input.dryRun !== true && ids.length > 0) {
-            await deleteSnapshots(tx, ids);
-            await notifySnapshots(tx, ids);
-          }
+          if (input.dryRun !== true && ids.length > 0) await deleteSnapshots(tx, ids);
           const target = { pruned: ids.length, kept: pruning.kept.length, snapshotIds: ids.slice(0, mostAudited) };
           return { result: pruning, audit: successRecord(access, { ...target, ...dryRun }) };
         }),

@@ -40,15 +40,9 @@ export async function notifyUser(tx: Transaction, userId: string): Promise<void>
   await notify(tx, { u: userId });
 }
 
-/** Tells every listener, at the commit, that a snapshot was deleted. */
-export async function notifySnapshot(tx: Transaction, snapshotId: string): Promise<void> {
-  await notify(tx, { s: snapshotId });
-}
-
-/** The same of many. */
+/** Tells every listener, at the commit, that snapshots were deleted. */
 export async function notifySnapshots(tx: Transaction, snapshotIds: readonly string[]): Promise<void> {
-  await tx.$executeRaw`
-    SELECT pg_notify(${notifyChannel}, json_build_object('s', id)::text) FROM unnest(${[...snapshotIds]}::uuid[]) AS id`;
+  await notifyEach(tx, 's', snapshotIds);
 }
 
 /** Tells every listener, at the commit, that many service tokens and users were changed at once. */
@@ -56,10 +50,8 @@ export async function notifyTokensAndUsers(
   tx: Transaction,
   { serviceTokenIds, userIds }: { readonly serviceTokenIds: readonly string[]; readonly userIds: readonly string[] },
 ): Promise<void> {
-  await tx.$executeRaw`
-    SELECT pg_notify(${notifyChannel}, json_build_object('t', id)::text) FROM unnest(${serviceTokenIds}::uuid[]) AS id`;
-  await tx.$executeRaw`
-    SELECT pg_notify(${notifyChannel}, json_build_object('u', id)::text) FROM unnest(${userIds}::uuid[]) AS id`;
+  await notifyEach(tx, 't', serviceTokenIds);
+  await notifyEach(tx, 'u', userIds);
 }
 
 /** Reads a notification's payload; undefined for one that this version does not know. */
@@ -77,6 +69,12 @@ export function parseMessage(payload: string): StoreMessage | undefined {
 
 async function notify(tx: Transaction, fields: Readonly<Record<string, string | true>>): Promise<void> {
   await tx.$executeRaw`SELECT pg_notify(${notifyChannel}, ${JSON.stringify(fields)})`;
+}
+
+/** Sends each id in a message of its own, under the field that tells what it is of. */
+async function notifyEach(tx: Transaction, field: 's' | 't' | 'u', ids: readonly string[]): Promise<void> {
+  await tx.$executeRaw`
+    SELECT pg_notify(${notifyChannel}, json_build_object(${field}::text, id)::text) FROM unnest(${[...ids]}::uuid[]) AS id`;
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

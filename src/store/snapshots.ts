@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Actor, ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
+import { notifySnapshots } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A snapshot without its entries. */
@@ -217,12 +218,8 @@ export async function readHeldSnapshots(tx: Transaction, environmentId: string):
     ORDER BY n.created_at DESC, n.id DESC`;
 }
 
-/** Deletes snapshots with their entries. The caller holds the lock of their environment. */
+/** Deletes snapshots with their entries, and tells every listener. The caller holds the lock of their environment. */
 export async function deleteSnapshots(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx.$executeRaw`DELETE FROM snapshot WHERE id = ANY(${[...ids]}::uuid[])`;
-}
-
-/** Deletes a snapshot with its entries. The caller holds the lock of its environment. */
-export async function deleteSnapshot(tx: Transaction, id: string): Promise<void> {
-  await tx.$executeRaw`DELETE FROM snapshot WHERE id = ${id}::uuid`;
+  await notifySnapshots(tx, ids);
 }
