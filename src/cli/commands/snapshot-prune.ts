@@ -51,17 +51,11 @@ export const snapshotPruneCommand = defineCommand({
     const retention = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
     if (Object.keys(retention).length === 0) throw usageError('say what to keep, such as --keep-last 10');
     const scope = context.scope({ organization, project, environment });
-    const body = {
-      retention,
-      ...(timeZone === undefined ? {} : { timeZone }),
-      ...(namePrefix === undefined ? {} : { namePrefix }),
-    };
-    // With a hash the server tells whether that plan still holds.
-    const held = givenHash === undefined ? {} : { planHash: givenHash };
-    if (isDryRun) return await print(context, await prune(context, scope, { ...body, ...held, dryRun: true }), true);
+    // What is undefined is not sent. With a hash, a dry run tells whether that plan still holds.
+    const body = { retention, timeZone, namePrefix, planHash: givenHash };
+    if (isDryRun) return await print(context, await prune(context, scope, { ...body, dryRun: true }), true);
     const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, scope, body));
-    const plan = planHash === undefined ? {} : { planHash };
-    await print(context, await prune(context, scope, { ...body, ...plan }), false);
+    await print(context, await prune(context, scope, { ...body, planHash }), false);
   },
 });
 
