@@ -1,11 +1,11 @@
 import { parseDurationMs } from '../../lib/duration.ts';
 import type { Condition } from '../conditions.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import { type Failure, attribute } from './attribution.ts';
+import { type StuckWorkload, attribute } from './attribution.ts';
 import type { RolloutFacts } from './converge.ts';
 import type { RolloutMemory } from './rollout-memory.ts';
 import { type HeldData, type TargetFacts, isMarkedFor, markOf } from './standing.ts';
-import type { Target, Workload } from './targets.ts';
+import type { Target } from './targets.ts';
 import type { WorkloadWatches } from './workload-watches.ts';
 
 const defaultTimeoutMs = 600_000;
@@ -46,24 +46,25 @@ function targetFacts({ sync, memory, watches, now }: FactSources, target: Target
   const rollingSince = memory.rollingSince(target, workload, { now, converged: convergedOf(status.conditions) });
   const [restartFrom, refusal] = [memory.restartFrom(target), memory.refusalOf(target)];
   const known = { ...look, target, rollingSince, restartFrom, refusal };
-  if (workload === undefined) return { ...known, timesUndone: 0, failure: { kind: 'unknown' }, lookFrom: Infinity };
-  const isMarked = isMarkedFor(held, markOf(workload, metadata.name));
-  const timesUndone = memory.timesUndone(target, workload, isMarked, now);
-  return { ...known, timesUndone, ...failureFacts({ sync, memory }, target, workload) };
+  if (workload === undefined) return { ...known, timesUndone: 0, ...unmarked };
+  const mark = markOf(workload, metadata.name);
+  const timesUndone = memory.timesUndone(target, workload, isMarkedFor(held, mark), now);
+  const { converged } = status;
+  const failing = mark === undefined ? unmarked : failureFacts({ target, workload, mark, converged }, memory);
+  return { ...known, timesUndone, ...failing };
 }
 
+type FailureFacts = Pick<TargetFacts, 'failure' | 'lookFrom'>;
+
+// What was not restarted for the SecretSync has nothing to tell of its data.
+const unmarked: FailureFacts = { failure: { kind: 'unknown' }, lookFrom: Infinity };
+
 /** What a workload fails of, if it is stuck, and when that is worth a look. */
-function failureFacts(
-  { sync: { metadata, status = {} }, memory: { looks } }: Pick<FactSources, 'sync' | 'memory'>,
-  target: Target,
-  workload: Workload,
-): { readonly failure: Failure; readonly lookFrom: number } {
-  const mark = markOf(workload, metadata.name);
-  if (mark === undefined) return { failure: { kind: 'unknown' }, lookFrom: Infinity };
-  const stuck = { target, workload, mark, converged: status.converged };
+function failureFacts(stuck: StuckWorkload, { looks }: Pick<RolloutMemory, 'looks'>): FailureFacts {
+  const { target, workload } = stuck;
   // What is no matter of the pods needs no look at them.
-  if (attribute(stuck, undefined).kind !== 'unknown')
-    return { failure: attribute(stuck, undefined), lookFrom: Infinity };
+  const unlooked = attribute(stuck, undefined);
+  if (unlooked.kind !== 'unknown') return { failure: unlooked, lookFrom: Infinity };
   return { failure: attribute(stuck, looks.verdict(target, workload)), lookFrom: looks.nextAt(target, workload) };
 }
 
