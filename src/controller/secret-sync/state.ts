@@ -57,8 +57,8 @@ export function expectCommits({ kind }: WantedState, memory: SourceMemory): void
 }
 
 /**
- * Reads one state of a source's environment, and notes what of the database that rests on. Throws DomainError revision_not_found, snapshot_not_found, snapshot_not_ready,
- * snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `Secrets.list` throws.
+ * Reads one state of a source's environment, and notes what of the database that rests on. Throws DomainError
+ * revision_not_found, snapshot_not_found, snapshot_not_ready, snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `Secrets.list` throws.
  */
 export async function readState(deps: StateDeps, reading: StateReading, wanted: WantedState): Promise<State> {
   const { memory, access, principal } = reading;
@@ -91,34 +91,22 @@ export async function readState(deps: StateDeps, reading: StateReading, wanted: 
   return await readPinned(deps, reading, { revision: revisionId, seen });
 }
 
-/** Reads a state of the past, of which values may have been destroyed. */
-async function readPast({ services }: StateDeps, reading: StateReading, revision: number | string): Promise<State> {
-  const { source, access } = reading;
+/** Reads a pinned state, of which values may have been destroyed: nothing but another spec mends that. */
+async function readPinned(
+  { services }: StateDeps,
+  reading: StateReading,
+  { revision, seen }: { readonly revision: number | string; readonly seen: ReadSource },
+): Promise<State> {
+  const { source, memory, access } = reading;
   const state = await services.secrets.list(access, { revision, destroyed: 'apart' });
   const lost = new Map((state.destroyed ?? []).map((version) => [version.key, version]));
   const wanted = chooseKeys(source.keys, [...lost.keys()], fieldOf(source, 'keys')).flatMap(
     ({ key }) => lost.get(key) ?? [],
   );
-  if (wanted.length > 0) throw valuesDestroyed(reading, wanted);
-  return state;
-}
-
-/** Reads a pinned state. Nothing but another spec mends values that were destroyed there. */
-async function readPinned(
-  deps: StateDeps,
-  reading: StateReading,
-  { revision, seen }: { readonly revision: number | string; readonly seen: ReadSource },
-): Promise<State> {
-  const { memory } = reading;
-  try {
-    return await readPast(deps, reading, revision);
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'version_destroyed') {
-      memory.read = seen;
-      memory.isPinned = true;
-    }
-    throw error;
-  }
+  if (wanted.length === 0) return state;
+  memory.read = seen;
+  memory.isPinned = true;
+  throw valuesDestroyed(reading, wanted);
 }
 
 async function readRevision(
