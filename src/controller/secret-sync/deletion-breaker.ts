@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { shortDigest } from './short-digest.ts';
 
 /** Keys that must not vanish without consent. */
 export interface BlockedDeletion {
@@ -34,9 +34,7 @@ function mostKeys(count: number, limit: number | string): number {
   return count < leastForShare ? count : (count * Number.parseInt(limit, 10)) / 100;
 }
 
-/** Tells one set of keys from another: the first 16 bytes, in hex, of SHA-256 over the sorted keys, each ended by a line break. */
+/** Tells one set of keys from another: `shortDigest` of the sorted keys, each ended by a line break. */
 function digestOf(keys: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const key of keys) hash.update(`${key}\n`);
-  return hash.digest('hex').slice(0, 32);
+  return shortDigest(keys.map((key) => `${key}\n`).join(''));
 }

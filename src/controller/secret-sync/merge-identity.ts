@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { ObjectMeta } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { type TargetRecord, recordOf } from './target-record.ts';
+import { shortDigest } from './short-digest.ts';
 
 /** How a SecretSync is known on a Secret that belongs to something else: by its name, so that one made again goes on. */
 
@@ -13,13 +13,12 @@ const recordPrefix = 'merge.keyframe.dev/';
 const ownPrefix = 'keyframe.dev/';
 
 /**
- * A SecretSync's name where it is short enough for the name of an annotation (63 characters); else its beginning and the
- * first 16 bytes, in hex, of its SHA-256.
+ * A SecretSync's name where it is short enough for the name of an annotation (63 characters); else its beginning and its
+ * `shortDigest`.
  */
 function shortName({ metadata: { name } }: SecretSync): string {
   if (name.length <= longestWhole) return name;
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return `${name.slice(0, shortenedHead)}-${digest}`;
+  return `${name.slice(0, shortenedHead)}-${shortDigest(name)}`;
 }
 
 /** The field manager under which a SecretSync applies its keys; at most 78 characters of the 128 that there may be. */

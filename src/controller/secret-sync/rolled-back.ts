@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
 import type { TargetFacts } from './judge.ts';
 import { retryAnnotation } from './resource.ts';
+import { shortDigest } from './short-digest.ts';
 import { type TargetRecord, rolledBackAnnotation, sourcesOfRecord } from './target-record.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
 
@@ -55,7 +55,7 @@ export function presentRollback(target: TargetFacts, otherwise: RolledBack | und
 /** Stands for the value of the annotation that asks for another try; undefined without it. */
 export function retryOf({ metadata: { annotations = {} } }: SecretSync): string | undefined {
   const value = annotations[retryAnnotation];
-  return value === undefined ? undefined : createHash('sha256').update(value).digest('hex').slice(0, 32);
+  return value === undefined ? undefined : shortDigest(value);
 }
 
 /** States of sources, for people: `revision 7`, or `revision 7 of own and revision 3 of shared`. */
