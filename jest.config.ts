@@ -9,6 +9,7 @@ const common = {
 const config: Config = {
   // One setting for all projects: Jest knows none for each.
   testTimeout: 60_000,
+  testSequencer: '<rootDir>/test/support/suite-sequencer.ts',
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.test.ts'] },
     {

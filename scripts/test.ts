@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { checkoutDirectory } from './checkout.ts';
 import { Commands } from './test-run/commands.ts';
 import { type Plan, readPlan } from './test-run/plan.ts';
-import { type StepResult, sum, summaryLines, withRequired } from './test-run/results.ts';
-import { runStep } from './test-run/steps.ts';
+import { type StepResult, slowestLines, sum, summaryLines, withRequired } from './test-run/results.ts';
+import { runSteps } from './test-run/steps.ts';
 
 /**
- * `npm test [-- STEP …]`: the checks and the suites, then the line `N passed, N failed`. Exits 1 when anything failed, 64 on
- * arguments or settings that make no sense, and by the signal's number after an interruption.
+ * `npm test [-- STEP … --full]`: the checks and the suites, then the slowest files, and last the line `N passed, N failed`.
+ * Exits 1 if anything failed, 64 on invalid arguments or settings, and by the signal's number after an interruption.
  */
 async function main(): Promise<number> {
   let plan: Plan;
@@ -30,25 +30,16 @@ async function main(): Promise<number> {
       commands.interrupt(signal);
     });
   }
-  const results = await runAll(plan, commands);
+  const results = await runSteps({ commands, plan, write: (text) => void process.stdout.write(text) });
   if (commands.interrupted) process.stdout.write('\nInterrupted.\n');
   const failed = report(withRequired(results, plan.required));
   return interruption || (failed > 0 ? 1 : 0);
 }
 
-async function runAll(plan: Plan, commands: Commands): Promise<StepResult[]> {
-  const results: StepResult[] = [];
-  for (const name of plan.steps) {
-    if (commands.interrupted) results.push({ name, durationMs: 0, note: 'not run' });
-    else results.push(await runStep(name, { commands, plan, write: (text) => void process.stdout.write(text) }));
-  }
-  return results;
-}
-
 function report(results: readonly StepResult[]): number {
   mkdirSync(join(checkoutDirectory, 'reports'), { recursive: true });
   writeFileSync(join(checkoutDirectory, 'reports', 'summary.json'), `${JSON.stringify(results, undefined, 2)}\n`);
-  process.stdout.write(`\n${summaryLines(results).join('\n')}\n`);
+  process.stdout.write(`\n${[...slowestLines(results), ...summaryLines(results)].join('\n')}\n`);
   return sum(results).failed;
 }
 

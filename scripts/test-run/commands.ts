@@ -18,9 +18,9 @@ export interface CommandResult {
 
 const graceMs = 60_000;
 
-/** Runs commands one after the other, each in a process group of its own, so that all of it can be told to end. */
+/** Runs commands, each in its own process group, so that an interruption reaches everything that they started. */
 export class Commands {
-  #current: ChildProcess | undefined;
+  readonly #running = new Set<ChildProcess>();
   #interrupted = false;
 
   /** Whether `interrupt` was called: what follows is not worth starting. */
@@ -28,10 +28,10 @@ export class Commands {
     return this.#interrupted;
   }
 
-  /** Hands a signal to everything the present command has started; its `run` answers when it has cleaned up. */
+  /** Sends a signal to everything that the running commands have started; each `run` returns when its command has ended. */
   interrupt(signal: NodeJS.Signals): void {
     this.#interrupted = true;
-    if (this.#current !== undefined) this.#endGroup(this.#current, signal);
+    for (const child of this.#running) this.#endGroup(child, signal);
   }
 
   /** Runs one command in the checkout's folder to its end. Never throws: a command that does not start has failed. */
@@ -43,7 +43,7 @@ export class Commands {
       detached: true,
       stdio: ['ignore', options.shown ? 'inherit' : 'pipe', options.shown ? 'inherit' : 'pipe'],
     });
-    this.#current = child;
+    this.#running.add(child);
     const kept: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => kept.push(text));
@@ -54,7 +54,7 @@ export class Commands {
     }, options.limitMs);
     const exitCode = await ended(child, kept);
     clearTimeout(limit);
-    this.#current = undefined;
+    this.#running.delete(child);
     return { exitCode, output: kept.join(''), durationMs: performance.now() - begun };
   }
 

@@ -1,9 +1,14 @@
-/** What `npm test` runs, in this order: first what is quick to tell, then the suites. */
+import { parseArgs } from 'node:util';
+
+/** What `npm test` runs. Its summary has this order. */
 export const checkNames = ['format', 'lint', 'typecheck', 'dead-code', 'generated', 'build'] as const;
-export const suiteNames = ['unit', 'integration', 'fuzz', 'e2e', 'node', 'kind'] as const;
+/** The suites whose files share one pool of workers. */
+export const pooledNames = ['unit', 'integration', 'e2e'] as const;
+export const suiteNames = [...pooledNames, 'fuzz', 'node', 'kind'] as const;
 const scales = ['short', 'full'] as const;
 
 export type CheckName = (typeof checkNames)[number];
+export type PooledName = (typeof pooledNames)[number];
 export type SuiteName = (typeof suiteNames)[number];
 export type StepName = CheckName | SuiteName;
 
@@ -15,19 +20,25 @@ export interface Plan {
 }
 
 /**
- * Reads the arguments (names of steps; none means all) and KEYFRAME_TEST_REQUIRE and KEYFRAME_TEST_SCALE. Throws a sentence
- * about a name or scale that there is not. A required name that nobody knows is kept: it will be found missing.
+ * Reads the arguments (names of steps, none for all, and --full) and KEYFRAME_TEST_REQUIRE and KEYFRAME_TEST_SCALE.
+ * Throws a sentence about an unknown name, option or scale. An unknown required name is kept: it will be reported as missing.
  */
 export function readPlan(args: readonly string[], env: NodeJS.ProcessEnv): Plan {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { full: { type: 'boolean' } },
+    allowPositionals: true,
+  });
   const known: readonly StepName[] = [...checkNames, ...suiteNames];
-  const unknown = args.filter((name) => !known.includes(name as StepName));
+  const unknown = positionals.filter((name) => !known.includes(name as StepName));
   if (unknown.length > 0) {
-    throw new Error(`There is no ${unknown.join(', ')} to run; there are ${known.join(', ')}.`);
+    throw new Error(`Unknown step ${unknown.join(', ')}. The steps are ${known.join(', ')}.`);
   }
-  const scale = scales.find((name) => name === (env['KEYFRAME_TEST_SCALE'] || 'short'));
-  if (scale === undefined) throw new Error(`KEYFRAME_TEST_SCALE is one of ${scales.join(', ')}.`);
+  const named = env['KEYFRAME_TEST_SCALE'] || 'short';
+  const scale = values.full === true ? 'full' : scales.find((name) => name === named);
+  if (scale === undefined) throw new Error(`KEYFRAME_TEST_SCALE must be one of ${scales.join(', ')}.`);
   return {
-    steps: args.length === 0 ? known : known.filter((name) => args.includes(name)),
+    steps: positionals.length === 0 ? known : known.filter((name) => positionals.includes(name)),
     required: (env['KEYFRAME_TEST_REQUIRE'] ?? '')
       .split(',')
       .map((name) => name.trim())
@@ -36,6 +47,10 @@ export function readPlan(args: readonly string[], env: NodeJS.ProcessEnv): Plan 
   };
 }
 
-export function isSuite(name: StepName): name is SuiteName {
-  return (suiteNames as readonly string[]).includes(name);
+export function isCheck(name: StepName): name is CheckName {
+  return (checkNames as readonly string[]).includes(name);
+}
+
+export function isPooled(name: StepName): name is PooledName {
+  return (pooledNames as readonly string[]).includes(name);
 }

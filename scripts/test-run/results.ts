@@ -1,10 +1,18 @@
-/** What a step came to. */
+/** The result of a step. */
 export interface StepResult {
   readonly name: string;
-  /** Absent where it did not run; then `note` says why. */
+  /** Absent if it did not run; then `note` says why. */
   readonly counts?: Counts;
+  /** Of a suite of the pool: the sum over its files, several of which run at once. */
   readonly durationMs: number;
   readonly note?: string;
+  readonly files?: readonly TimedFile[];
+}
+
+/** A test file, by its path from the top of the repository. */
+export interface TimedFile {
+  readonly path: string;
+  readonly durationMs: number;
 }
 
 export interface Counts {
@@ -14,12 +22,19 @@ export interface Counts {
 
 /** The part of Jest's --json report that is read here; see https://jestjs.io/docs/cli#--json */
 export interface JestReport {
-  readonly numTotalTests: number;
-  readonly numPassedTests: number;
   readonly testResults: readonly {
+    readonly name: string;
+    /** Milliseconds since the epoch; 0 for a file that did not load. */
+    readonly startTime: number;
+    readonly endTime: number;
     readonly status: string;
     readonly assertionResults: readonly { readonly status: string }[];
   }[];
+}
+
+interface SuiteRun {
+  readonly exitCode: number | undefined;
+  readonly durationMs: number;
 }
 
 /**
@@ -29,9 +44,43 @@ export interface JestReport {
  */
 export function countReport(report: JestReport | undefined, exitCode: number | undefined): Counts {
   if (report === undefined) return { passed: 0, failed: 1 };
-  const passed = report.numPassedTests;
-  const failed = report.numTotalTests - passed + report.testResults.filter(failedAsWhole).length;
+  const { passed, failed } = countFiles(report.testResults);
   return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+}
+
+/**
+ * Splits the report of several suites that ran in one pool, by the folder of each file below test/. If the run failed but no
+ * test did, or left no report, the first suite counts one failure.
+ */
+export function poolResults(names: readonly string[], report: JestReport | undefined, run: SuiteRun): StepResult[] {
+  const isLost = countReport(report, run.exitCode).failed > countFiles(report?.testResults ?? []).failed;
+  return names.map((name, index) => {
+    const results = (report?.testResults ?? []).filter((file) => file.name.includes(`/test/${name}/`));
+    const { passed, failed } = countFiles(results);
+    const files = timed(results);
+    const durationMs = files.reduce((total, file) => total + file.durationMs, 0);
+    if (isLost && index === 0) return { name, counts: { passed, failed: failed + 1 }, durationMs, files };
+    if (results.length === 0) return { name, durationMs, note: 'has no tests' };
+    return { name, counts: { passed, failed }, durationMs, files };
+  });
+}
+
+/** How long each file of a report took. */
+export function timedFiles(report: JestReport | undefined): TimedFile[] {
+  return timed(report?.testResults ?? []);
+}
+
+function timed(results: JestReport['testResults']): TimedFile[] {
+  return results.map(({ name, startTime, endTime }) => ({
+    path: name.replace(/^.*\/(?=test\/)/, ''),
+    durationMs: Math.max(0, endTime - startTime),
+  }));
+}
+
+function countFiles(results: JestReport['testResults']): Counts {
+  const tests = results.flatMap(({ assertionResults }) => assertionResults);
+  const passed = tests.filter(({ status }) => status === 'passed').length;
+  return { passed, failed: tests.length - passed + results.filter(failedAsWhole).length };
 }
 
 /** What scripts/fuzz/main.ts leaves: its counts, or what must be installed for it. */
@@ -42,16 +91,11 @@ export interface FuzzOutcome {
 }
 
 /** The result of the fuzzer, whose failures it has told itself. A run that left nothing has failed. */
-export function fuzzResult(outcome: FuzzOutcome | undefined, { exitCode, durationMs }: FuzzRun): StepResult {
+export function fuzzResult(outcome: FuzzOutcome | undefined, { exitCode, durationMs }: SuiteRun): StepResult {
   const { passed = 0, failed = 0, missing: lacking } = outcome ?? {};
   if (lacking !== undefined) return { name: 'fuzz', durationMs, note: `not run: ${lacking}` };
   const isUntold = failed === 0 && (exitCode !== 0 || passed === 0);
   return { name: 'fuzz', durationMs, counts: { passed, failed: isUntold ? 1 : failed } };
-}
-
-interface FuzzRun {
-  readonly exitCode: number | undefined;
-  readonly durationMs: number;
 }
 
 function failedAsWhole({ status, assertionResults }: JestReport['testResults'][number]): boolean {
@@ -80,12 +124,26 @@ export function sum(results: readonly StepResult[]): Counts {
   return { passed: add('passed'), failed: add('failed') };
 }
 
+const maxSlowFiles = 10;
+
+/** A line for each of the slowest files; none if no step has files. */
+export function slowestLines(results: readonly StepResult[]): string[] {
+  const files = results.flatMap((result) => result.files ?? []);
+  if (files.length === 0) return [];
+  const slowest = files.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, maxSlowFiles);
+  return ['Slowest files:', ...slowest.map(({ path, durationMs }) => `  ${seconds(durationMs)}  ${path}`), ''];
+}
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(1)} s`.padStart(8);
+}
+
 /** A line for each step, and last the plain sum that machines read. */
 export function summaryLines(results: readonly StepResult[]): string[] {
   const width = Math.max(...results.map(({ name }) => name.length), 0);
   const lines = results.map(({ name, counts, durationMs, note }) => {
     const outcome = counts === undefined ? '' : `${counts.passed} passed, ${counts.failed} failed`.padEnd(26);
-    const time = counts === undefined ? '' : `${(durationMs / 1000).toFixed(1)} s`.padStart(8);
+    const time = counts === undefined ? '' : seconds(durationMs);
     return `  ${name.padEnd(width)}  ${outcome}${time}${note === undefined ? '' : `  ${note}`}`.trimEnd();
   });
   const { passed, failed } = sum(results);

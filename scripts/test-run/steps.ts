@@ -5,9 +5,17 @@ import { checkoutDirectory } from '../checkout.ts';
 import { kindFault } from '../cluster/discovery.ts';
 import { nodeFault } from '../cluster/node/node-fault.ts';
 import { thisMachine } from '../cluster/this-machine.ts';
-import type { Commands } from './commands.ts';
-import { type CheckName, isSuite, type Plan, type StepName, type SuiteName } from './plan.ts';
-import { countReport, type FuzzOutcome, fuzzResult, type JestReport, type StepResult } from './results.ts';
+import type { CommandResult, Commands } from './commands.ts';
+import { type CheckName, isCheck, isPooled, type Plan, type PooledName, type StepName } from './plan.ts';
+import {
+  countReport,
+  type FuzzOutcome,
+  fuzzResult,
+  type JestReport,
+  poolResults,
+  type StepResult,
+  timedFiles,
+} from './results.ts';
 
 export interface StepContext {
   readonly commands: Commands;
@@ -15,13 +23,15 @@ export interface StepContext {
   readonly write: (text: string) => void;
 }
 
+type SingleSuite = 'node' | 'kind';
+
 const modules = join(checkoutDirectory, 'node_modules');
 const reports = join(checkoutDirectory, 'reports');
 const minuteMs = 60_000;
-// Most of the time is spent waiting for PostgreSQL, Kubernetes and timers: two files at once also where Jest takes one by itself.
-const workers = Math.max(2, availableParallelism() - 1);
+// Most of the time is spent waiting for PostgreSQL, Kubernetes and timers: three files at once keep two cores busy.
+const workers = Math.max(3, availableParallelism() - 1);
 // Long enough for the first build of Kubernetes on a slow machine.
-const suiteLimitMs = { short: 60 * minuteMs, full: 240 * minuteMs };
+const suiteLimitMs = { short: 80 * minuteMs, full: 240 * minuteMs };
 
 const checks: Readonly<Record<CheckName, readonly [program: string, ...args: string[]]>> = {
   format: [tool('prettier'), '--check', '.'],
@@ -32,21 +42,46 @@ const checks: Readonly<Record<CheckName, readonly [program: string, ...args: str
   build: [process.execPath, 'scripts/build.ts'],
 };
 
-/** Runs one step and tells how it went. */
-export function runStep(name: StepName, context: StepContext): Promise<StepResult> {
-  if (name === 'fuzz') return runFuzz(context);
-  return isSuite(name) ? runSuite(name, context) : runCheck(name, context);
+/**
+ * Runs the steps of a plan: first the checks, one by one; then the suites of the pool, and beside them the suite on the node,
+ * which mostly waits, and the fuzzer; last the suite on kind. Returns their results in the order of the plan.
+ */
+export async function runSteps(context: StepContext): Promise<StepResult[]> {
+  const { steps } = context.plan;
+  const pooled = steps.filter(isPooled);
+  const results = await inTurn(steps.filter(isCheck), context);
+  const beside = (['node', 'fuzz'] as const).filter((name) => steps.includes(name));
+  // Two commands that both print as they go would be unreadable.
+  const quiet = pooled.length === 0 ? context : { ...context, keepOutput: true };
+  const [fromPool, fromBeside] = await Promise.all([runPool(pooled, context), inTurn(beside, quiet)]);
+  results.push(...fromPool, ...fromBeside);
+  results.push(
+    ...(await inTurn(
+      steps.filter((name) => name === 'kind'),
+      context,
+    )),
+  );
+  return results.toSorted((a, b) => steps.indexOf(a.name as StepName) - steps.indexOf(b.name as StepName));
 }
 
-async function runFuzz({ commands, plan }: StepContext): Promise<StepResult> {
-  const reportFile = join(reports, 'fuzz.json');
-  rmSync(reportFile, { force: true });
-  const run = await commands.run(process.execPath, ['scripts/fuzz/main.ts'], {
-    env: { ...process.env, KEYFRAME_TEST_SCALE: plan.scale },
-    shown: true,
-    limitMs: suiteLimitMs[plan.scale],
-  });
-  return fuzzResult(readReport(reportFile) as FuzzOutcome | undefined, run);
+interface QuietContext extends StepContext {
+  /** Prints what a suite writes when it ends, instead of as it comes. */
+  readonly keepOutput?: boolean;
+}
+
+async function inTurn(names: readonly StepName[], context: QuietContext): Promise<StepResult[]> {
+  const results: StepResult[] = [];
+  for (const name of names) {
+    if (context.commands.interrupted) results.push({ name, durationMs: 0, note: 'not run' });
+    else results.push(await runStep(name, context));
+  }
+  return results;
+}
+
+function runStep(name: StepName, context: QuietContext): Promise<StepResult> {
+  if (isCheck(name)) return runCheck(name, context);
+  if (name === 'fuzz') return runFuzz(context);
+  return runSingle(name as SingleSuite, context);
 }
 
 async function runCheck(name: CheckName, { commands, write }: StepContext): Promise<StepResult> {
@@ -58,61 +93,91 @@ async function runCheck(name: CheckName, { commands, write }: StepContext): Prom
   return { name, counts: { passed: passed ? 1 : 0, failed: passed ? 0 : 1 }, durationMs };
 }
 
-async function runSuite(name: Exclude<SuiteName, 'fuzz'>, context: StepContext): Promise<StepResult> {
+async function runFuzz(context: QuietContext): Promise<StepResult> {
+  const reportFile = reportOf('fuzz');
+  const run = await runSuite('fuzz', ['scripts/fuzz/main.ts'], context);
+  return fuzzResult(readReport(reportFile) as FuzzOutcome | undefined, run);
+}
+
+async function runPool(names: readonly PooledName[], context: StepContext): Promise<StepResult[]> {
+  if (names.length === 0) return [];
+  if (context.commands.interrupted) return names.map((name) => ({ name, durationMs: 0, note: 'not run' }));
+  const reportFile = reportOf('pool');
+  const { exitCode, durationMs } = await runSuite('pool', jestArguments(names, reportFile, workers), context);
+  return poolResults(names, readReport(reportFile) as JestReport | undefined, { exitCode, durationMs });
+}
+
+async function runSingle(name: SingleSuite, context: QuietContext): Promise<StepResult> {
   const fault = suiteFault(name);
   if (fault !== undefined) {
     const note = `not run: ${fault}`;
     context.write(`${name} ${note}\n`);
     return { name, durationMs: 0, note };
   }
-  const { commands, plan } = context;
-  const reportFile = join(reports, `${name}.json`);
-  mkdirSync(reports, { recursive: true });
-  rmSync(reportFile, { force: true });
-  const { exitCode, durationMs } = await commands.run(process.execPath, jestArguments(name, reportFile), {
-    env: suiteEnvironment(name, plan),
-    shown: true,
-    limitMs: suiteLimitMs[plan.scale],
-  });
+  const reportFile = reportOf(name);
+  // A release on the node serves all namespaces: there is one at a time.
+  const args = jestArguments(projectsOf(name), reportFile, name === 'node' ? 1 : workers);
+  const { exitCode, durationMs } = await runSuite(name, args, context);
   const report = readReport(reportFile) as JestReport | undefined;
   if (report?.testResults.length === 0 && exitCode === 0) return { name, durationMs, note: 'has no tests' };
-  return { name, counts: countReport(report, exitCode), durationMs };
+  return { name, counts: countReport(report, exitCode), durationMs, files: timedFiles(report) };
 }
 
 /** Why a suite cannot run on this machine; undefined if it can. */
-function suiteFault(name: SuiteName): string | undefined {
+function suiteFault(name: SingleSuite): string | undefined {
   const machine = thisMachine(process.env);
   if (name === 'node') return nodeFault(machine);
-  const fault = name === 'kind' ? kindFault(machine) : undefined;
+  const fault = kindFault(machine);
   return fault?.startsWith('docker') === true ? `no Docker (${fault})` : fault;
 }
 
-function jestArguments(name: SuiteName, reportFile: string): string[] {
+// The kind suite is the end-to-end suite on a cluster of kind's, and the built image and the chart on another one. What looks
+// at the image goes with what runs it on the node.
+function projectsOf(name: SingleSuite): readonly string[] {
+  return name === 'kind' ? ['e2e', 'kind'] : ['image', 'node'];
+}
+
+async function runSuite(
+  name: string,
+  args: readonly string[],
+  { commands, plan, write, keepOutput = false }: QuietContext,
+): Promise<CommandResult> {
+  if (keepOutput) write(`${name} runs beside the other suites; its output follows when it ends.\n`);
+  const result = await commands.run(process.execPath, args, {
+    env: suiteEnvironment(name, plan),
+    shown: !keepOutput,
+    limitMs: suiteLimitMs[plan.scale],
+  });
+  if (keepOutput) write(`${result.output.trimEnd()}\n`);
+  return result;
+}
+
+function jestArguments(projects: readonly string[], reportFile: string, maxWorkers: number): string[] {
   return [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     join(modules, 'jest', 'bin', 'jest.js'),
     '--selectProjects',
-    ...projectsOf(name),
+    ...projects,
     '--passWithNoTests',
-    // A release on the node serves all namespaces: there is one at a time.
-    `--maxWorkers=${name === 'node' ? 1 : workers}`,
+    `--maxWorkers=${maxWorkers}`,
     '--json',
     '--outputFile',
     reportFile,
   ];
 }
 
-// The kind suite is the end-to-end suite on a cluster of kind's, and the built image and the chart on another one. What looks
-// at the image goes with what runs it on the node.
-function projectsOf(name: SuiteName): readonly string[] {
-  if (name === 'kind') return ['e2e', 'kind'];
-  return name === 'node' ? ['image', 'node'] : [name];
-}
-
-function suiteEnvironment(name: SuiteName, { scale }: Plan): NodeJS.ProcessEnv {
+function suiteEnvironment(name: string, { scale }: Plan): NodeJS.ProcessEnv {
   const env = { ...process.env, KEYFRAME_TEST_SCALE: scale };
   return name === 'kind' ? { ...env, KEYFRAME_TEST_KUBECONFIG: '', KEYFRAME_TEST_CLUSTER_SOURCE: 'kind' } : env;
+}
+
+/** The file that a suite leaves its report in, without the report of an earlier run. */
+function reportOf(name: string): string {
+  mkdirSync(reports, { recursive: true });
+  const file = join(reports, `${name}.json`);
+  rmSync(file, { force: true });
+  return file;
 }
 
 function readReport(file: string): unknown {

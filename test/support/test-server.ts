@@ -10,8 +10,12 @@ export const templateDatabase = 'keyframe_template';
 
 let running: PostgresServer | undefined;
 
-/** Starts the one server of a jest run, with the migrated template in it. Its data go with this process, however that ends. */
+/**
+ * Starts the one server of a jest run, with the migrated template in it; once, if several suites run together. Its data go with
+ * this process, however that ends.
+ */
 export async function startTestServer(): Promise<void> {
+  if (running !== undefined) return;
   running = await startPostgres({ durable: false, settings: { max_connections: '300', track_commit_timestamp: 'on' } });
   const maintenanceUrl = running.urlOf('postgres');
   await execute(maintenanceUrl, `CREATE DATABASE ${templateDatabase}`);

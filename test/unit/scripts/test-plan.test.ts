@@ -11,7 +11,8 @@ describe('the plan of a test run', () => {
   });
 
   test('refuses a step that there is not, naming it', () => {
-    expect(() => readPlan(['unit', 'unti'], {})).toThrow('There is no unti to run');
+    expect(() => readPlan(['unit', 'unti'], {})).toThrow('Unknown step unti');
+    expect(() => readPlan(['--ful'], {})).toThrow("Unknown option '--ful'");
   });
 
   test('keeps every required name, also one that nobody knows, and no empty one', () => {
@@ -23,9 +24,18 @@ describe('the plan of a test run', () => {
     expect(readPlan([], { KEYFRAME_TEST_REQUIRE: '' }).required).toEqual([]);
   });
 
+  test('is at full scale with --full, whatever the environment says', () => {
+    expect(readPlan(['unit', '--full'], { KEYFRAME_TEST_SCALE: 'short' })).toMatchObject({
+      steps: ['unit'],
+      scale: 'full',
+    });
+  });
+
   test('passes the scale on, and refuses one that there is not', () => {
     expect(readPlan([], { KEYFRAME_TEST_SCALE: 'full' }).scale).toBe('full');
     expect(readPlan([], { KEYFRAME_TEST_SCALE: '' }).scale).toBe('short');
-    expect(() => readPlan([], { KEYFRAME_TEST_SCALE: 'huge' })).toThrow('KEYFRAME_TEST_SCALE is one of short, full');
+    expect(() => readPlan([], { KEYFRAME_TEST_SCALE: 'huge' })).toThrow(
+      'KEYFRAME_TEST_SCALE must be one of short, full',
+    );
   });
 });

@@ -3,20 +3,24 @@ import {
   countReport,
   fuzzResult,
   type JestReport,
+  poolResults,
+  slowestLines,
   sum,
   summaryLines,
   withRequired,
 } from '../../../scripts/test-run/results.ts';
 
 function reportOf(...files: string[][]): JestReport {
-  const results = files.flat();
+  return { testResults: files.map((statuses, index) => fileOf(`/x/test/unit/${index}.test.ts`, statuses)) };
+}
+
+function fileOf(name: string, statuses: string[], seconds = 1): JestReport['testResults'][number] {
   return {
-    numTotalTests: results.length,
-    numPassedTests: results.filter((status) => status === 'passed').length,
-    testResults: files.map((statuses) => ({
-      status: statuses.includes('failed') ? 'failed' : 'passed',
-      assertionResults: statuses.map((status) => ({ status })),
-    })),
+    name,
+    startTime: 1_000,
+    endTime: 1_000 + seconds * 1_000,
+    status: statuses.includes('failed') ? 'failed' : 'passed',
+    assertionResults: statuses.map((status) => ({ status })),
   };
 }
 
@@ -30,20 +34,18 @@ describe('a suite counts', () => {
   });
 
   test('a file that did not load as one failure', () => {
-    const broken = { status: 'failed', assertionResults: [] };
+    const broken = { ...fileOf('/x/test/unit/b.test.ts', []), status: 'failed' };
     const report = reportOf(['passed']);
-    expect(countReport({ ...report, testResults: [...report.testResults, broken] }, 1)).toEqual({
+    expect(countReport({ testResults: [...report.testResults, broken] }, 1)).toEqual({
       passed: 1,
       failed: 1,
     });
   });
 
   test('a file whose clean-up threw after its tests had passed as one failure more', () => {
-    const unclean = { status: 'failed', assertionResults: [{ status: 'passed' }] };
-    expect(countReport({ ...reportOf(['passed', 'failed'], ['passed']), testResults: [unclean] }, 1)).toEqual({
-      passed: 2,
-      failed: 2,
-    });
+    const unclean = { ...fileOf('/x/test/unit/b.test.ts', ['passed']), status: 'failed' };
+    const report = reportOf(['passed', 'failed']);
+    expect(countReport({ testResults: [...report.testResults, unclean] }, 1)).toEqual({ passed: 2, failed: 2 });
   });
 
   test('a run that failed though no test did as one failure', () => {
@@ -53,6 +55,64 @@ describe('a suite counts', () => {
 
   test('a run that left no report as one failure, whatever its exit code', () => {
     expect(countReport(undefined, 0)).toEqual({ passed: 0, failed: 1 });
+  });
+});
+
+describe('the suites of a pool', () => {
+  const report: JestReport = {
+    testResults: [
+      fileOf('/x/test/e2e/a.test.ts', ['passed', 'failed'], 30),
+      fileOf('/x/test/unit/a.test.ts', ['passed'], 1),
+      fileOf('/x/test/unit/b.test.ts', ['passed', 'passed'], 2),
+    ],
+  };
+  const names = ['unit', 'integration', 'e2e'];
+
+  test('count by the folder of each file, with the sum of its times', () => {
+    const results = poolResults(names, report, { exitCode: 1, durationMs: 31_000 });
+    expect(results).toMatchObject([
+      { name: 'unit', counts: { passed: 3, failed: 0 }, durationMs: 3_000 },
+      { name: 'integration', note: 'has no tests' },
+      { name: 'e2e', counts: { passed: 1, failed: 1 }, durationMs: 30_000 },
+    ]);
+    expect(results[0]?.files).toEqual([
+      { path: 'test/unit/a.test.ts', durationMs: 1_000 },
+      { path: 'test/unit/b.test.ts', durationMs: 2_000 },
+    ]);
+  });
+
+  test('count one failure together if the run failed and none of their tests did', () => {
+    const passing = { testResults: report.testResults.slice(1) };
+    expect(sum(poolResults(names, passing, { exitCode: 1, durationMs: 1 }))).toEqual({ passed: 3, failed: 1 });
+    expect(sum(poolResults(names, passing, { exitCode: 0, durationMs: 1 }))).toEqual({ passed: 3, failed: 0 });
+  });
+
+  test('count one failure together if the run left no report', () => {
+    expect(sum(poolResults(names, undefined, { exitCode: 0, durationMs: 1 }))).toEqual({ passed: 0, failed: 1 });
+  });
+});
+
+describe('the slowest files', () => {
+  test('are the ten that took longest, of all suites', () => {
+    const files = Array.from({ length: 12 }, (_, index) => ({
+      path: `test/e2e/${index}.test.ts`,
+      durationMs: index * 1_000,
+    }));
+    const lines = slowestLines([
+      { name: 'e2e', durationMs: 1, files },
+      { name: 'node', durationMs: 1, files: [{ path: 'test/node/a.test.ts', durationMs: 99_500 }] },
+    ]);
+    expect(lines.slice(0, 3)).toEqual([
+      'Slowest files:',
+      '    99.5 s  test/node/a.test.ts',
+      '    11.0 s  test/e2e/11.test.ts',
+    ]);
+    expect(lines).toHaveLength(12);
+    expect(lines.at(-1)).toBe('');
+  });
+
+  test('are left out if no step has files', () => {
+    expect(slowestLines([{ name: 'lint', durationMs: 1 }])).toEqual([]);
   });
 });
 
