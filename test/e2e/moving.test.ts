@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { checkoutDirectory } from '../../scripts/checkout.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import type { CliRunner } from '../support/cli.ts';
@@ -126,7 +127,11 @@ spec:
   namespaces: [shop]
   rules:
     - { organization: acme, project: web, environments: [production] }
-    - { organization: acme, project: web, environments: [production], permission: ReadWrite, kinds: [SecretSnapshot] }
+    - organization: acme
+      project: web
+      environments: [production]
+      permission: ReadWrite
+      kinds: [SecretSnapshot, SnapshotSchedule, SnapshotRestore]
 ---
 apiVersion: keyframe.dev/v1alpha1
 kind: ServiceToken
@@ -144,6 +149,18 @@ metadata: { name: owned, namespace: shop }
 spec:
   environmentRef: { organization: acme, project: web, name: production }
   target: { deletionPolicy: Delete }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: SnapshotSchedule
+metadata: { name: yearly, namespace: shop }
+spec:
+  schedule: '@yearly'
+  template: { spec: { source: { environmentRef: { organization: acme, project: web, name: production } } } }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: SnapshotRestore
+metadata: { name: back, namespace: shop }
+spec: { snapshotRef: { name: kept } }
 `;
 
 describe('docs/leaving.md', () => {
@@ -156,8 +173,14 @@ describe('docs/leaving.md', () => {
     await reader.run(`kubectl apply -f - <<'YAML'\n${others}YAML`);
     await reader.run('kubectl wait --for=condition=Ready -n shop servicetoken/ci secretsnapshot/kept secretsync/owned');
     await reader.run('kubectl wait --for=condition=Ready secretenvironment/staging');
+    await reader.run('kubectl wait --for=condition=Ready -n shop snapshotschedule/yearly snapshotrestore/back');
     token = (await held('ci'))['token'] ?? '';
   });
+
+  async function definitionsLeft(): Promise<string[]> {
+    const names = (await reader.run('kubectl get crd -o name')).split('\n');
+    return names.filter((name) => name.endsWith('.keyframe.dev'));
+  }
 
   test('its first steps write every value, every revision and the whole audit into files', async () => {
     await reader.step('1. Take the values out');
@@ -183,7 +206,7 @@ describe('docs/leaving.md', () => {
     expect(await stack.admin.as(token).send('GET', '/secrets/acme/web/production')).toMatchObject({ status: 200 });
     await reader.step('3. Remove our resources', 1);
     await reader.step('3. Remove our resources', 2);
-    expect(await reader.run('kubectl get keyframe -A -o name')).toBe('');
+    expect(await reader.step('3. Remove our resources', 3)).toBe('');
     await waitFor('the token Secrets to go', async () => (await find('ci')) === undefined);
     expect(await stack.admin.as(token).send('GET', '/secrets/acme/web/production')).toMatchObject({ status: 401 });
     for (const secret of before) {
@@ -203,7 +226,9 @@ describe('docs/leaving.md', () => {
     await reader.run('kubectl delete servicetoken ci -n shop --wait=false');
     await reader.step('If Keyframe is gone already');
     expect(await reader.run('kubectl get servicetoken -A -o name')).toBe('');
+    expect(await definitionsLeft()).toHaveLength(readdirSync(join(checkoutDirectory, 'crds')).length);
     await reader.step('4. Remove Keyframe', 2);
+    expect(await definitionsLeft()).toEqual([]);
     await reader.step('5. Take off what is left on the Secrets');
     expect(await reader.run('kubectl get secret -A -o yaml')).not.toContain('keyframe.dev/');
     expect(await held('owned')).toEqual(now);
