@@ -24,10 +24,10 @@ Made from values.yaml and values.schema.json by \`npm run generate\`: never edit
 ## Install
 
 \`\`\`sh
-helm install keyframe charts/keyframe --namespace keyframe-system --create-namespace \\
+helm install keyframe charts/keyframe --namespace keyframe --create-namespace \\
   --set bootstrap.adminEmail=you@example.com
-helm test keyframe --namespace keyframe-system
-kubectl -n keyframe-system get secret keyframe-admin -o 'go-template={{.data.token | base64decode}}'
+helm test keyframe --namespace keyframe
+kubectl -n keyframe get secret keyframe-admin -o 'go-template={{.data.token | base64decode}}'
 \`\`\`
 
 That is all for trying it out: a PostgreSQL with one pod and no backup runs beside the server. \`helm test\` writes a secret,
@@ -57,19 +57,19 @@ What an \`existingSecret\` names is never made. With \`init.enabled: false\` not
 need, such as
 
 \`\`\`sh
-kubectl create namespace keyframe-system
-kubectl -n keyframe-system create secret generic keyframe-root-key --from-literal=root-key="main:$(openssl rand -base64 32)"
+kubectl create namespace keyframe
+kubectl -n keyframe create secret generic keyframe-root-key --from-literal=root-key="main:$(openssl rand -base64 32)"
 password=$(openssl rand -hex 24)
-kubectl -n keyframe-system create secret generic keyframe-postgres --from-literal=password="$password" \\
+kubectl -n keyframe create secret generic keyframe-postgres --from-literal=password="$password" \\
   --from-literal=url="postgresql://keyframe:$password@keyframe-postgres:5432/keyframe"
-helm install keyframe charts/keyframe --namespace keyframe-system --set init.enabled=false
+helm install keyframe charts/keyframe --namespace keyframe --set init.enabled=false
 \`\`\`
 
 Without a Secret for the administrator, the pod that finds the database empty writes the token to \`/var/run/keyframe/token\`, in
 memory: take it from there before that pod ends. The log of the pod that made it says so.
 
 \`\`\`sh
-kubectl -n keyframe-system exec deployment/keyframe -- node -p "fs.readFileSync('/var/run/keyframe/token', 'utf8')"
+kubectl -n keyframe exec deployment/keyframe -- node -p "fs.readFileSync('/var/run/keyframe/token', 'utf8')"
 \`\`\`
 
 ## Upgrade and removal

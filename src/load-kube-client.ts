@@ -2,8 +2,8 @@ import type { KubeClient } from './kube/client.ts';
 import { systemClock } from './lib/clock.ts';
 import { StartError, exitCodes } from './start-error.ts';
 
-/** Where neither the configuration nor the credentials name one: the namespace that the installation is documented with. */
-export const defaultNamespace = 'keyframe-system';
+/** The namespace of a process whose configuration and credentials name none: the one that every page installs into. */
+export const defaultNamespace = 'keyframe';
 
 /**
  * The Kubernetes client, with a kubeconfig's credentials or those of the pod's account. It is loaded only here, where it is

@@ -129,5 +129,5 @@ function httpAddress(text: string): string | Fault {
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
   return protocol === 'http:' || protocol === 'https:'
     ? text.replace(/\/+$/, '')
-    : new Fault('must be a URL such as http://keyframe.keyframe-system');
+    : new Fault('must be a URL such as http://keyframe.keyframe.svc');
 }

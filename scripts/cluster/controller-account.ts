@@ -6,7 +6,7 @@ import { apply } from './apply.ts';
 import { KubeHttp } from './kube-http.ts';
 import { writeKubeconfigFor } from './kubeconfig.ts';
 
-const controllerNamespace = 'keyframe-system';
+const controllerNamespace = 'keyframe';
 const name = 'keyframe-controller';
 
 /** The user name by which the API server knows the controller. */

@@ -3,11 +3,12 @@ import { chartFolder, renderChart, runHelm } from '../support/helm.ts';
 
 /** What helm says of the chart: its notes, and the values that it refuses. */
 
-const namespace = 'keyframe-system';
+// Not the documented one: a name that the notes copy from the pages must not pass.
+const namespace = 'elsewhere';
 
 test('a release’s notes tell the next three commands, and which Secrets it makes and waits for', async () => {
   const token =
-    "$(kubectl -n keyframe-system get secret mine-keyframe-admin -o 'go-template={{.data.token | base64decode}}')";
+    "$(kubectl -n elsewhere get secret mine-keyframe-admin -o 'go-template={{.data.token | base64decode}}')";
   const url = 'KEYFRAME_URL=http://127.0.0.1:8700';
   const byDefault = await notes();
   expect(commandsOf(byDefault)).toEqual([

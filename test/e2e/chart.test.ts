@@ -24,7 +24,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 /** The chart on a real API server: what it renders is accepted there, and gives the controller exactly its rights. */
 
-const namespace = 'keyframe-system';
+const namespace = 'keyframe';
 const resources = new AsyncDisposableStack();
 const here = join(checkoutDirectory, 'test', 'e2e');
 const rootKey = `main:${Buffer.alloc(32, 7).toString('base64')}`;

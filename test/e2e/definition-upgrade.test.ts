@@ -95,7 +95,7 @@ describe.each(releasedVersions())('the resources of release %s', (release) => {
       DATABASE_URL: stack.databaseUrl,
       ROOT_KEY: `test:${stack.rootKey}`,
       KUBECONFIG_FILE: join(cluster.runFolder, 'controller.kubeconfig'),
-      NAMESPACE: 'keyframe-system',
+      NAMESPACE: 'keyframe',
       ROLLOUTS: 'true',
     };
     await ServerProcess.start(resources, { role: 'controller', env });

@@ -219,7 +219,6 @@ describe('docs/leaving.md', () => {
 
   test('without the controller a resource that its finalizer holds is let go, and nothing of ours is left', async () => {
     await controller.stop();
-    await reader.run('kubectl create namespace keyframe');
     const metadata = '{ name: ci, namespace: shop, finalizers: [keyframe.dev/cleanup] }';
     const stranded = others.split('---\n')[2]?.replace('{ name: ci, namespace: shop }', metadata) ?? '';
     await reader.run(`kubectl apply -f - <<'YAML'\n${stranded}YAML`);

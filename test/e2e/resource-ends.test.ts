@@ -28,7 +28,7 @@ beforeAll(async () => {
   resources.defer(() => database.close());
   // With rights in all namespaces: those that a Role gives in one go with it.
   const kubeconfigFile = join(cluster.runFolder, 'controller.kubeconfig');
-  const env = { NAMESPACE: 'keyframe-system' };
+  const env = { NAMESPACE: 'keyframe' };
   await stack.startController({ databaseUrl: database.url, kubeconfigFile, env });
 }, 120_000);
 

@@ -14,7 +14,7 @@ import { waitFor } from '../support/wait-for.ts';
 /** The built image and the chart on a kind cluster of its own: it needs Docker, kind and a way to PostgreSQL's image. */
 
 const resources = new AsyncDisposableStack();
-const namespace = 'keyframe-system';
+const namespace = 'keyframe';
 const release = ['keyframe', '--namespace', namespace];
 const place = [...release, '--wait', '--timeout', '5m'];
 const installMinutes = 20;

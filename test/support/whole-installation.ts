@@ -29,7 +29,7 @@ export async function startWholeInstallation(
       DATABASE_URL: stack.databaseUrl,
       ROOT_KEY: `test:${stack.rootKey}`,
       KUBECONFIG_FILE: join(cluster.runFolder, 'controller.kubeconfig'),
-      NAMESPACE: 'keyframe-system',
+      NAMESPACE: 'keyframe',
       ...env,
     },
   });
