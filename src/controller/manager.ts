@@ -8,6 +8,7 @@ import type { FailureKind } from '../kube/watch-failure.ts';
 import type { Clock, SteadyNow } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { resourceStates } from './frame/resource-states.ts';
 import { createAccessGrantController } from './grants/controller.ts';
 import { Leadership } from './leadership.ts';
 import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
@@ -35,7 +36,10 @@ export interface ControllerDeps {
   readonly steadyNow: SteadyNow;
   /** Of all controllers of an installation, the one that holds it works. */
   readonly lease: Pick<Lease, 'attempt' | 'release'>;
-  readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'observeControllerQueue' | 'observeLeadership'>;
+  readonly metrics: Pick<
+    Metrics,
+    'reconciled' | 'secretWrite' | 'observeControllerQueue' | 'observeLeadership' | 'observeResources'
+  >;
   readonly options: ControllerOptions;
 }
 
@@ -97,6 +101,11 @@ class Manager implements Controller {
     // What a stand-by's queues hold is the leader's work.
     metrics.observeControllerQueue(() => (this.#leadership.isLeading ? waiting() : 0));
     metrics.observeLeadership(() => this.#leadership.isLeading);
+    // Once for an installation, and by the process that keeps the statuses up to date.
+    metrics.observeResources(
+      () => resourceStates(this.#leadership.isLeading ? this.#watches() : []),
+      () => clock.now(),
+    );
   }
 
   #createLeadership(): Leadership {

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { ResourceMetrics, type ResourceStates } from './resource-metrics.ts';
 
 /** Connections of the database pool, as `pg` counts them. */
 export interface PoolCounts {
@@ -17,7 +18,10 @@ export interface HttpRequestObservation {
 
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** All figures of one process in a registry of its own. No label holds anything that a user chose. */
+/**
+ * All figures of one process in its own registry. No label holds a value, a token or a key of a secret. The only names in labels
+ * are those of custom resources and their namespaces.
+ */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #httpRequests: Histogram<'method' | 'route' | 'status'>;
@@ -121,6 +125,11 @@ export class Metrics {
   observeLeadership(isLeading: () => boolean): void {
     const help = 'Whether this controller is the one that works (1) or stands by (0).';
     this.#gauge('keyframe_controller_leader', help, (gauge) => gauge.set(isLeading() ? 1 : 0));
+  }
+
+  /** Reports at each scrape the state of the custom resources. `now` gives milliseconds since the epoch. Call once. */
+  observeResources(collect: () => ResourceStates, now: () => number): void {
+    ResourceMetrics.register(this.#registry, collect, now);
   }
 
   /** One reconciliation that ended; `result` is a condition's reason, from the code and never from data. */

@@ -100,7 +100,8 @@ test('the custom resource definitions in the chart are those of crds/', () => {
 });
 
 test.each(['alerts.yaml', 'dashboard.json'])('%s asks only for metrics that the server has', (file) => {
-  const metrics = new Set(read('src/lib/metrics.ts').match(/keyframe_[a-z_]+/g));
+  const sources = ['src/lib/metrics.ts', 'src/lib/resource-metrics.ts'].map(read).join('\n');
+  const metrics = new Set(sources.match(/keyframe_[a-z_]+/g));
   const asked = read(`charts/keyframe/files/${file}`).match(/keyframe_[a-z_]+/g) ?? [];
   expect(asked.length).toBeGreaterThan(3);
   const names = asked.map((name) => name.replace(/_seconds_(?:bucket|count|sum)$/, '_seconds'));

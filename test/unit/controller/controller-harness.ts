@@ -57,6 +57,7 @@ export class Harness {
         secretWrite: (operation, result) => void this.writes.push(`${operation} ${result}`),
         observeControllerQueue: () => {},
         observeLeadership: () => {},
+        observeResources: () => {},
       },
       options: { resyncIntervalMs: 600_000, watchNamespaces, namespace: 'system', random: () => 0.5 },
     });
