@@ -15,6 +15,7 @@ import { type Outcome, failureOutcome, nextStatus } from './outcome.ts';
 import { OwnWrites } from './own-writes.ts';
 import { type Asked, type Resource, askedBy, isSameAsk, isSuspended } from './resource.ts';
 import { type ReportMemory, StatusReporter, statusPatch } from './status-report.ts';
+import { type WakeThrottle, editThrottle } from './wake-throttle.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
 interface Memory<T extends Resource> extends ReportMemory<T> {
@@ -39,6 +40,7 @@ export class KindController<T extends Resource> implements ManagedKind {
   readonly #rules: KindRules<T>;
   readonly #queue: WorkQueue;
   readonly #checks: EventChecks;
+  readonly #edits: WakeThrottle;
   readonly #group: ReflectorGroup<T>;
   readonly #reporter: StatusReporter<T>;
   readonly #finalizers: Finalizers<T>;
@@ -61,6 +63,7 @@ export class KindController<T extends Resource> implements ManagedKind {
       isUrgent: (key) => namespaces.isEnding(parseObjectKey(key).namespace),
     });
     this.#checks = new EventChecks({ queue: this.#queue, deferredOf: (key) => this.#memories.get(key)?.deferred });
+    this.#edits = editThrottle(clock, (key) => this.#checks.notice(key, () => this.#isEdited(key)));
     this.#group = new ReflectorGroup<T>({
       client: kube,
       clock,
@@ -140,7 +143,12 @@ export class KindController<T extends Resource> implements ManagedKind {
     this.#rules.onSeen?.(resource);
     this.#checks.notice(key, () => {
       if (!memory.resource.observe(resource)) return false;
-      if (memory.reconciled === undefined || !isSameAsk(memory.reconciled, askedBy(resource.metadata))) return true;
+      if (!isReconciled(resource, memory)) {
+        // What is being deleted is let go without delay.
+        if (resource.metadata.deletionTimestamp !== undefined) return true;
+        this.#edits.wake(key);
+        return false;
+      }
       if (this.#finalizers.isOff(resource, this.#isCleanupNeeded(resource))) return true;
       const statusDiffers = statusPatch(resource.status, memory.status ?? {}) !== undefined;
       if (statusDiffers) this.#queue.addAfter(key, repairDelayMs);
@@ -151,8 +159,16 @@ export class KindController<T extends Resource> implements ManagedKind {
   #gone(resource: T): void {
     const key = objectKey(resource.metadata);
     this.#queue.forget(key);
+    this.#edits.forget(key);
     this.#memories.delete(key);
     this.#rules.onGone?.(resource);
+  }
+
+  /** Whether a resource still asks for something else than the status was told for. */
+  #isEdited(key: string): boolean {
+    const memory = this.#memories.get(key);
+    const resource = this.find(key);
+    return memory !== undefined && resource !== undefined && !isReconciled(resource, memory);
   }
 
   async #process(key: string): Promise<Next> {
@@ -262,6 +278,11 @@ export class KindController<T extends Resource> implements ManagedKind {
   #isCleanupNeeded(resource: T): boolean {
     return this.#rules.cleanup?.isNeeded(resource) ?? false;
   }
+}
+
+/** Whether the status was told for what a resource asks for now. */
+function isReconciled<T extends Resource>({ metadata }: T, { reconciled }: Memory<T>): boolean {
+  return reconciled !== undefined && isSameAsk(reconciled, askedBy(metadata));
 }
 
 interface Processed {

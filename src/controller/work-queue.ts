@@ -1,6 +1,8 @@
 import { type BackoffOptions, backoffMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Logger, errorFields } from '../lib/logger.ts';
+import { parseObjectKey } from '../kube/objects.ts';
+import { NamespaceTurns } from './namespace-turns.ts';
 
 /** When to work on a key again, if no event asks for it sooner. */
 export type Next =
@@ -19,29 +21,36 @@ export interface WorkQueueDeps {
   readonly onInactive?: (key: string) => void;
   /** Whether a key goes before all others that wait, and need not wait for their workers; default: none does. */
   readonly isUrgent?: (key: string) => boolean;
-  /** How many keys are worked on at once; default 8. With keys that are urgent, four times as many. */
+  /**
+   * How many keys are worked on at once; default 12. With keys that are urgent, four times as many. One namespace has two
+   * thirds of them at most.
+   */
   readonly workers?: number;
   readonly backoff?: BackoffOptions;
 }
 
-const defaultWorkers = 8;
+const defaultWorkers = 12;
+// The rest is for other namespaces, however long the work of one namespace takes.
+const namespaceShare = 2 / 3;
 // What is urgent waits for the database and the API server for the most part.
 const urgentFactor = 4;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
 
 /**
  * Keys to work on: each waits once however often it is added, is never worked on twice at the same time, and is worked
- * on once more when it was added meanwhile. It holds keys alone, so whoever works reads the present state.
+ * on once more when it was added meanwhile. Namespaces take turns, and none can occupy every worker. It holds keys
+ * alone, so the work reads the present state.
  */
 export class WorkQueue {
   readonly #deps: WorkQueueDeps;
   readonly #workers: number;
   readonly #backoff: BackoffOptions;
-  /** In the order they came. */
-  readonly #waiting = new Set<string>();
+  readonly #waiting = new NamespaceTurns();
   /** The same, of those that go first. */
-  readonly #urgent = new Set<string>();
+  readonly #urgent = new NamespaceTurns();
   readonly #active = new Set<string>();
+  /** How many keys of each namespace are active. */
+  readonly #activeByNamespace = new Map<string, number>();
   /** Added while active. */
   readonly #again = new Set<string>();
   readonly #timers = new Map<string, () => void>();
@@ -136,20 +145,24 @@ export class WorkQueue {
     this.#begin(this.#waiting, this.#workers);
   }
 
-  #begin(keys: Set<string>, workers: number): void {
-    for (const key of keys) {
-      if (this.#state !== 'started' || this.#active.size >= workers) return;
-      keys.delete(key);
+  #begin(keys: NamespaceTurns, workers: number): void {
+    const maxOfNamespace = Math.ceil(workers * namespaceShare);
+    const mayStart = (namespace: string): boolean => (this.#activeByNamespace.get(namespace) ?? 0) < maxOfNamespace;
+    while (this.#state === 'started' && this.#active.size < workers) {
+      const key = keys.take(mayStart);
+      if (key === undefined) return;
       void this.#work(key);
     }
   }
 
   async #work(key: string): Promise<void> {
     this.#active.add(key);
+    this.#countActive(key, 1);
     // The work decides anew when to come back.
     this.#cancelTimer(key);
     const next = await this.#process(key);
     this.#active.delete(key);
+    this.#countActive(key, -1);
     if (this.#state === 'stopped') {
       if (this.#active.size === 0) this.#drained?.();
       return;
@@ -176,6 +189,13 @@ export class WorkQueue {
     else if (next.kind === 'after') this.addAfter(key, next.delayMs);
     else if (next.kind === 'retry')
       this.addAfter(key, Math.max(next.minDelayMs ?? 0, backoffMs(failures, this.#backoff)));
+  }
+
+  #countActive(key: string, change: 1 | -1): void {
+    const { namespace } = parseObjectKey(key);
+    const count = (this.#activeByNamespace.get(namespace) ?? 0) + change;
+    if (count === 0) this.#activeByNamespace.delete(namespace);
+    else this.#activeByNamespace.set(namespace, count);
   }
 
   #cancelTimer(key: string): void {

@@ -7,7 +7,7 @@ import { objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { EventChecks } from '../event-checks.ts';
 import { statusPatch } from '../status-report.ts';
-import { WakeThrottle } from '../wake-throttle.ts';
+import { WakeThrottle, editThrottle } from '../wake-throttle.ts';
 import type { WorkQueue } from '../work-queue.ts';
 import type { ReadSource, SourceMemory, SyncMemories, SyncMemory } from './memory.ts';
 import { snapshotKeyOf } from './pin.ts';
@@ -80,6 +80,7 @@ export class Waker {
   readonly #checks: EventChecks;
   /** Of Secrets that others own: what they do there is looked at once a second. */
   readonly #throttle: WakeThrottle;
+  readonly #edits: WakeThrottle;
 
   constructor(deps: WakerDeps) {
     this.#deps = deps;
@@ -89,6 +90,7 @@ export class Waker {
     });
     const wake = (key: string): void => deps.queue.add(key);
     this.#throttle = new WakeThrottle({ clock: deps.clock, intervalMs: sharedIntervalMs, wake });
+    this.#edits = editThrottle(deps.clock, (key) => this.#checks.notice(key, () => this.#isEdited(key)));
   }
 
   syncChanged(sync: SecretSync): void {
@@ -106,7 +108,10 @@ export class Waker {
     );
     this.#checks.notice(key, () => {
       if (!memory.resource.observe(sync)) return false;
-      if (isChanged(sync, memory)) return true;
+      if (isChanged(sync, memory)) {
+        this.#edits.wake(key);
+        return false;
+      }
       if (statusPatch(sync.status, memory.status ?? {}) !== undefined) queue.addAfter(key, repairDelayMs);
       return false;
     });
@@ -116,6 +121,7 @@ export class Waker {
   syncGone(sync: SecretSync): void {
     const key = objectKey(sync.metadata);
     this.#deps.queue.forget(key);
+    this.#edits.forget(key);
     this.#deps.memories.drop(key);
     this.#deps.follow(key, new Set());
   }
@@ -229,6 +235,13 @@ export class Waker {
   /** Judges the events that came during a reconcile of a key; call in the moment in which it is no longer active. */
   afterReconcile(key: string): void {
     this.#checks.afterReconcile(key);
+  }
+
+  /** Whether a SecretSync still asks for something else than at its last reconcile. */
+  #isEdited(key: string): boolean {
+    const memory = this.#deps.memories.find(key);
+    const sync = memory?.resource.current(this.#deps.watchedSync(key));
+    return memory !== undefined && sync !== undefined && isChanged(sync, memory);
   }
 
   #isConcerned(

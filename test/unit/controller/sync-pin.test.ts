@@ -36,6 +36,8 @@ describe('a SecretSync pinned to a revision', () => {
     await harness.pin({ revision: 3, maxDeletedKeys: 0 });
     expect(harness.values()).toEqual(third);
     await harness.pin({ revision: 2, maxDeletedKeys: 0 });
+    // More edits in a row than are acted on at once.
+    await harness.clock.advance(1000);
     await harness.pin({ maxDeletedKeys: 0 });
     expect(harness.values()).toEqual(third);
     expect(harness.source).toBe('acme/web/prod@env');

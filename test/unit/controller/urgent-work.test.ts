@@ -48,10 +48,10 @@ describe('a key that is urgent', () => {
   });
 
   test('does not wait for a worker, but for one of four times as many', async () => {
-    const urgent = ['b', 'c', 'd', 'e'];
+    const urgent = ['one/b', 'two/c', 'two/d', 'two/e'];
     const queue = openQueue(new Set(urgent));
     for (const key of ['a', ...urgent]) queue.add(key);
-    expect(began).toEqual(['a', 'b', 'c', 'd']);
+    expect(began).toEqual(['a', 'one/b', 'two/c', 'two/d']);
     await end('a');
     expect(began).toEqual(['a', ...urgent]);
   });
