@@ -188,8 +188,8 @@ export class KindController<T extends Resource> implements ManagedKind {
   }
 
   async #converge(round: Round<T>, memory: Memory<T>): Promise<Processed> {
-    if (isSuspended(round.resource)) return await this.#report(round, memory, this.#suspended());
     try {
+      // Of a suspended resource, too: without the finalizer it could go and leave what it owns behind.
       const resource = await this.#finalizers.ensure(round.resource, this.#isCleanupNeeded(round.resource));
       if (resource !== round.resource) memory.resource.record(round.resource.metadata.resourceVersion, resource);
       const ready = { ...round, resource };
@@ -201,7 +201,7 @@ export class KindController<T extends Resource> implements ManagedKind {
 
   async #reconciled(round: Round<T>, memory: Memory<T>): Promise<Outcome<T>> {
     try {
-      return await this.#rules.reconcile(round);
+      return isSuspended(round.resource) ? await this.#suspended(round) : await this.#rules.reconcile(round);
     } catch (error) {
       return this.#failed(round.key, memory, error);
     }
@@ -255,10 +255,12 @@ export class KindController<T extends Resource> implements ManagedKind {
     return failureOutcome(failure);
   }
 
-  #suspended(): Outcome<T> {
-    const { suspendedMessage = defaultSuspendedMessage, suspendedFields: fields = {} } = this.#rules;
-    const message = `spec.suspend is true. ${suspendedMessage}`;
-    return { claim: { progress: 'suspended', reason: 'Suspended', message }, fields };
+  async #suspended(round: Round<T>): Promise<Outcome<T>> {
+    const { suspendedMessage = defaultSuspendedMessage, suspendedFields: fields = {}, whileSuspended } = this.#rules;
+    const { message: note, next } = (await whileSuspended?.(round)) ?? {};
+    const message = ['spec.suspend is true.', suspendedMessage, ...(note === undefined ? [] : [note])].join(' ');
+    const claim = { progress: 'suspended', reason: 'Suspended', message } as const;
+    return { claim, fields, ...(next === undefined ? {} : { next }) };
   }
 
   async #report({ key, resource }: Round<T>, memory: Memory<T>, outcome: Outcome<T>): Promise<Processed> {

@@ -2,6 +2,7 @@ import type { ChangeEvent } from '../services/change-feed.ts';
 import type { ResourceKind } from '../kube/custom-resources.ts';
 import type { Outcome, StatusFields } from './outcome.ts';
 import type { Resource } from './resource.ts';
+import type { Next } from './work-queue.ts';
 
 /** One reconcile of one resource. */
 export interface Round<T extends Resource> {
@@ -22,6 +23,11 @@ export interface KindRules<T extends Resource> {
   readonly action: string;
   /** What is not done while `spec.suspend` is true, as a sentence. */
   readonly suspendedMessage?: string;
+  /**
+   * What must not wait for the end of a suspension, such as a withdrawn grant. Returns a sentence for the condition. What
+   * it throws becomes the condition, as with `reconcile`.
+   */
+  readonly whileSuspended?: (round: Round<T>) => Promise<SuspendedNote>;
   /** What else the status tells then. */
   readonly suspendedFields?: StatusFields<T>;
   /** Sees to it that things are as the resource says. What it throws becomes the condition (see `failureOutcome`). */
@@ -34,6 +40,14 @@ export interface KindRules<T extends Resource> {
   readonly onSeen?: (resource: T) => void;
   /** Told when a resource is gone: what is kept of it is to be dropped. */
   readonly onGone?: (resource: T) => void;
+}
+
+/** What a reconcile of a suspended resource came to. */
+export interface SuspendedNote {
+  /** Added to the condition's message. */
+  readonly message?: string;
+  /** When to come back although no event asks for it; default: never. */
+  readonly next?: Next;
 }
 
 export interface Cleanup<T extends Resource> {

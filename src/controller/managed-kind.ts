@@ -53,7 +53,7 @@ export interface KindContext {
   readonly kube: Pick<KubeClient, 'request' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite'>;
+  readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'orphanedTokenSuspended'>;
   /** The process, for Events. */
   readonly instance: string;
   /** Empty for all namespaces. Kinds of the cluster's are watched whatever it says. */

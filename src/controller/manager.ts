@@ -38,7 +38,12 @@ export interface ControllerDeps {
   readonly lease: Pick<Lease, 'attempt' | 'release'>;
   readonly metrics: Pick<
     Metrics,
-    'reconciled' | 'secretWrite' | 'observeControllerQueue' | 'observeLeadership' | 'observeResources'
+    | 'reconciled'
+    | 'secretWrite'
+    | 'orphanedTokenSuspended'
+    | 'observeControllerQueue'
+    | 'observeLeadership'
+    | 'observeResources'
   >;
   readonly options: ControllerOptions;
 }

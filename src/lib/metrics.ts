@@ -29,6 +29,7 @@ export class Metrics {
   readonly #rateLimited: Counter<'limit'>;
   readonly #reconciles: Histogram<'kind' | 'result'>;
   readonly #secretWrites: Counter<'operation' | 'result'>;
+  readonly #orphanedTokens: Counter<'cause'>;
 
   constructor() {
     const registers = [this.#registry];
@@ -63,6 +64,12 @@ export class Metrics {
       name: 'keyframe_kubernetes_secret_writes_total',
       help: 'Writes of Kubernetes Secrets, by operation and result.',
       labelNames: ['operation', 'result'],
+      registers,
+    });
+    this.#orphanedTokens = new Counter({
+      name: 'keyframe_orphaned_tokens_suspended_total',
+      help: 'Tokens that were suspended because their ServiceToken, or its AccessGrant, is gone; by cause.',
+      labelNames: ['cause'],
       registers,
     });
   }
@@ -140,6 +147,11 @@ export class Metrics {
   /** One write of a Kubernetes Secret. */
   secretWrite(operation: 'create' | 'replace' | 'apply' | 'delete', result: 'done' | 'conflict' | 'failed'): void {
     this.#secretWrites.inc({ operation, result });
+  }
+
+  /** A token was suspended that no ServiceToken and grant stand for any more. */
+  orphanedTokenSuspended(cause: 'resource_gone' | 'grant_gone'): void {
+    this.#orphanedTokens.inc({ cause });
   }
 
   #gauge(name: string, help: string, collect: (gauge: Gauge) => void): void {

@@ -5,6 +5,7 @@ import type { Plaintext } from '../domain/plaintext.ts';
 import { appendAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import { notifyServiceToken } from '../store/notify.ts';
+import { type LiveToken, listLiveTokens } from '../store/live-tokens.ts';
 import { claimOnce, noteClaimed } from '../store/resource-claims.ts';
 import {
   activateCredential,
@@ -32,6 +33,7 @@ import { mutate } from './mutation.ts';
 import type { OwnAccess, PlaceAccess } from './resource-access.ts';
 import { checkMintable, checkPlace, credentialOf, revokedToken, scopeOf, targetOf } from './resource-token-rules.ts';
 
+export type { LiveToken } from '../store/live-tokens.ts';
 export type { ResourceCredential, ResourceToken, TokenOrGone } from '../store/resource-tokens.ts';
 
 export interface MintInput {
@@ -62,7 +64,11 @@ export interface ResourceTokensDeps {
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 
+/** Why a token is suspended: its AccessGrant is withdrawn, or its ServiceToken does not exist any more. */
+export type SuspensionCause = 'grant_gone' | 'resource_gone';
+
 const greatestSerial = 2_147_483_647;
+const liveTokensPageSize = 1000;
 
 /**
  * Service tokens of custom resources (docs/ARCHITECTURE.md, "Tokens of custom resources"): one for each resource, with
@@ -204,11 +210,32 @@ export class ResourceTokens {
     });
   }
 
-  /** Makes a token open nothing until it is resumed, because the grant that carried it is gone. */
-  async suspend(access: OwnAccess<'service_token.suspend'>): Promise<void> {
-    await this.#changeOwn(access, {}, async (tx, held) => {
+  /**
+   * Makes a token open nothing until it is resumed. Returns whether that changed anything: a token that is suspended,
+   * revoked or absent stays as it is.
+   */
+  async suspend(access: OwnAccess<'service_token.suspend'>, cause: SuspensionCause): Promise<boolean> {
+    return await this.#changeOwn(access, { cause }, async (tx, held) => {
       return held !== undefined && (await setSuspended(tx, held.tokenId, true)) ? held : undefined;
     });
+  }
+
+  /**
+   * The tokens of a cluster's ServiceTokens that work now, but for those made in the last 5 minutes by the database's
+   * clock. Without secrets; for the controller's sweep, which looks for those whose ServiceToken or grant is gone.
+   */
+  async *live(cluster: string): AsyncGenerator<LiveToken> {
+    let after: string | null = null;
+    for (;;) {
+      const page: readonly LiveToken[] = await listLiveTokens(this.#deps.database.pool, {
+        cluster,
+        after,
+        limit: liveTokensPageSize,
+      });
+      yield* page;
+      if (page.length < liveTokensPageSize) return;
+      after = page.at(-1)?.uid ?? null;
+    }
   }
 
   /**
@@ -249,12 +276,15 @@ export class ResourceTokens {
     });
   }
 
-  /** A change of what is the resource's own; `change` answers the token it changed, and only then it is told and audited. */
+  /**
+   * A change of what is the resource's own. `change` returns the token that it changed: only then the change is notified
+   * and audited, and true is returned.
+   */
   async #changeOwn(
     access: OwnAccess<'service_token.activate' | 'service_token.revoke' | 'service_token.suspend'>,
     more: AuditTarget,
     change: (tx: Transaction, held: ResourceToken | undefined) => Promise<ResourceToken | undefined>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { caller, action, owner } = access;
     const found = await findResourceToken(this.#deps.database.pool, owner);
     const known = found === 'gone' ? undefined : found;
@@ -264,14 +294,15 @@ export class ResourceTokens {
       organizationId: known?.organizationId ?? null,
       target: { ...targetOf(known), ...more },
     };
-    await auditedFailure(this.#deps.audit, call, () =>
+    return await auditedFailure(this.#deps.audit, call, () =>
       inSqlTransaction(this.#deps.database, async (tx) => {
         const changed = await change(tx, await holdResourceToken(tx, owner));
-        if (changed === undefined) return;
+        if (changed === undefined) return false;
         const { tokenId, organizationId } = changed;
         await notifyServiceToken(tx, tokenId);
         const target = { ...targetOf(changed), ...more };
         await appendAudit(tx, auditRecord(caller, { action, organizationId, target }));
+        return true;
       }),
     );
   }

@@ -44,13 +44,15 @@ interface UserRow extends CredentialRow {
   readonly instance_admin: boolean;
 }
 
+/** SQL: credentials of service tokens as c, the token as t, and what it is for as o, p and e. */
 // Rows of a token whose parents do not belong together are as good as deleted: it must open nothing.
-const serviceTokenTables = `service_token_credential c
+export const serviceTokenTables = `service_token_credential c
     JOIN service_token t ON t.id = c.service_token_id
     JOIN organization o ON o.id = t.organization_id
     LEFT JOIN project p ON p.id = t.project_id AND p.organization_id = o.id AND p.deleted_at IS NULL
     LEFT JOIN environment e ON e.id = t.environment_id AND e.project_id = p.id AND e.deleted_at IS NULL`;
-const serviceTokenFault = `CASE
+/** SQL over `serviceTokenTables`: the CredentialFault of a row, null for a credential that works. */
+export const serviceTokenFault = `CASE
     WHEN c.revoked_at IS NOT NULL OR t.revoked_at IS NOT NULL THEN 'revoked'
     WHEN o.deleted_at IS NOT NULL OR (t.scope <> 'organization' AND p.id IS NULL)
       OR (t.scope = 'environment' AND e.id IS NULL) THEN 'scope_deleted'

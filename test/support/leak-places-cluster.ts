@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { json } from 'node:stream/consumers';
+import { readFile } from 'node:fs/promises';
 import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
 import { AuditLog } from './audit-log.ts';
+import { Etcd } from './etcd.ts';
 import type { LeakPlace, SearchedPiece } from './leak-search.ts';
 
 /** The places of the cluster: etcd, objects that people and tools read, and the API server's audit log. */
@@ -127,49 +124,16 @@ async function mergePatch(kube: KubeHttp, path: string, body: unknown): Promise<
   await kube.json({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
 }
 
-interface EtcdRange {
-  readonly kvs?: readonly { readonly key: string; readonly value?: string }[];
-  readonly more?: boolean;
-}
-
 async function* etcdEntries(socket: string): AsyncIterable<SearchedPiece> {
-  // The path of a socket may have 107 bytes at most, so it is reached by a short one.
-  const folder = await mkdtemp(join(tmpdir(), 'kf-'));
-  await symlink(dirname(socket), join(folder, 'run'));
+  const etcd = await Etcd.open(socket);
   try {
     let from: Buffer | undefined = Buffer.from([0]);
     while (from !== undefined) {
-      const { entries, next } = await etcdPage(join(folder, 'run', basename(socket)), from);
-      yield* entries;
+      const { entries, next } = await etcd.page(from);
+      for (const { key, value } of entries) yield { name: key.toString(), bytes: value };
       from = next;
     }
   } finally {
-    await rm(folder, { recursive: true });
+    await etcd.close();
   }
-}
-
-/** The entries from a key on, and the key to go on from. */
-async function etcdPage(socket: string, from: Buffer): Promise<{ entries: SearchedPiece[]; next: Buffer | undefined }> {
-  const range = { key: from.toString('base64'), range_end: 'AA==', limit: '500' };
-  const { kvs = [], more = false } = (await etcdCall(socket, range)) as EtcdRange;
-  const pairs = kvs.map(({ key, value = '' }) => ({
-    key: Buffer.from(key, 'base64'),
-    value: Buffer.from(value, 'base64'),
-  }));
-  const last = pairs.at(-1)?.key;
-  return {
-    entries: pairs.map(({ key, value }) => ({ name: key.toString(), bytes: value })),
-    next: more && last !== undefined ? Buffer.concat([last, Buffer.from([0])]) : undefined,
-  };
-}
-
-/** etcd's JSON gateway: https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/ */
-async function etcdCall(socketPath: string, body: unknown): Promise<unknown> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const call = request(
-    { socketPath, path: '/v3/kv/range', method: 'POST' },
-    (answer) => void json(answer).then(resolve, reject),
-  );
-  call.once('error', reject).end(JSON.stringify(body));
-  return promise;
 }

@@ -100,3 +100,9 @@ export async function query<Row extends pg.QueryResultRow>(
 export async function forgetRestore(databaseUrl: string, uid: string): Promise<void> {
   await query(databaseUrl, "DELETE FROM resource_claim WHERE uid = $1 AND operation = 'restore'", [uid]);
 }
+
+/** Makes a resource's token so old that nothing takes it for one that is being made. */
+export async function makeTokenOld(databaseUrl: string, uid: string): Promise<void> {
+  const sql = "UPDATE service_token SET created_at = created_at - interval '6 minutes' WHERE created_by_id = $1";
+  await query(databaseUrl, sql, [uid]);
+}

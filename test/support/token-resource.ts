@@ -76,7 +76,7 @@ export class TokenResource {
 
   async suspend(): Promise<void> {
     const access = await this.#services.resourceAccess.owner(this.caller, 'service_token.suspend');
-    await this.#services.resourceTokens.suspend(access);
+    await this.#services.resourceTokens.suspend(access, 'grant_gone');
   }
 
   async resume(permission?: TokenPermission): Promise<void> {

@@ -70,7 +70,7 @@ export interface ServiceTokenSpec {
    */
   secretName?: string;
   /**
-   * While true, nothing is made, rotated or written. The token keeps working; delete the ServiceToken to revoke it.
+   * While true, nothing is made, rotated or written. The token keeps working while an AccessGrant covers it; delete the ServiceToken to revoke it.
    */
   suspend: boolean;
 }

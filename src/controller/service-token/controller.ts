@@ -12,10 +12,15 @@ import { KindController } from '../kind-controller.ts';
 import { watchLabelledSecrets } from '../labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import { ReverseIndex } from '../reverse-index.ts';
+import { type Next, WorkQueue } from '../work-queue.ts';
 import { TokenMemories } from './memory.ts';
+import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
 import { secretOf, tokenLabel } from './resource.ts';
 import { TokenSecrets } from './write.ts';
+
+// The one key of the queue that sweeps.
+const sweepKey = 'sweep';
 
 export interface ServiceTokenDeps {
   readonly services: TokenServices;
@@ -62,6 +67,10 @@ class Parts implements ManagedKind, ServiceTokens {
   readonly #followed: NamedWatches;
   readonly #kind: KindController<ServiceToken>;
   readonly #listeners: ((key: string) => void)[] = [];
+  /** One sweep at a time, tried again until it succeeds. */
+  readonly #sweeps: WorkQueue;
+  /** The uids of deleted ServiceTokens whose tokens are revoked. */
+  readonly #ended = new Set<string>();
 
   constructor(context: KindContext, deps: ServiceTokenDeps) {
     this.#context = context;
@@ -76,16 +85,24 @@ class Parts implements ManagedKind, ServiceTokens {
         isNamespaced: true,
         action: 'Issue',
         suspendedMessage:
-          'Nothing is made, replaced or written. The token goes on; delete the ServiceToken to revoke it.',
+          'Nothing is made, replaced or written. The token goes on while a grant covers it; delete the ServiceToken to revoke it.',
         reconcile: (round) => reconciler.reconcile(round),
-        cleanup: { isNeeded: () => true, run: (round) => reconciler.cleanUp(round) },
+        whileSuspended: (round) => reconciler.whileSuspended(round),
+        cleanup: {
+          isNeeded: () => true,
+          run: async (round) => {
+            await reconciler.cleanUp(round);
+            this.#ended.add(round.resource.metadata.uid);
+          },
+        },
         concernedBy: (event) => (event.kind === 'service_token' ? this.#tokens.keysOf(event.serviceTokenId) : []),
         onSeen: (resource) => this.#seen(resource),
-        onGone: (resource) => this.#forget(objectKey(resource.metadata)),
+        onGone: (resource) => this.#gone(resource),
       },
       [{ name: 'Secrets of ServiceTokens', group: this.#secrets }, ...deps.grants.watches],
     );
     deps.grants.onChange((namespaces) => this.#kind.wakeNamespaces(namespaces));
+    this.#sweeps = this.#createSweeps(deps);
   }
 
   find(key: string): ServiceToken | undefined {
@@ -124,10 +141,13 @@ class Parts implements ManagedKind, ServiceTokens {
 
   work(): void {
     this.#kind.work();
+    this.#sweeps.add(sweepKey);
+    this.#sweeps.start();
   }
 
   pause(): void {
     this.#kind.pause();
+    this.#sweeps.pause();
   }
 
   committed(event: Parameters<ManagedKind['committed']>[0]): void {
@@ -136,10 +156,11 @@ class Parts implements ManagedKind, ServiceTokens {
 
   async compare(): Promise<void> {
     await this.#kind.compare();
+    this.#sweeps.add(sweepKey);
   }
 
   async drain(limitMs: number): Promise<void> {
-    await this.#kind.drain(limitMs);
+    await Promise.all([this.#kind.drain(limitMs), this.#sweeps.stop(limitMs)]);
   }
 
   async close(): Promise<void> {
@@ -188,6 +209,17 @@ class Parts implements ManagedKind, ServiceTokens {
     });
   }
 
+  #createSweeps({ services, grants, cluster }: ServiceTokenDeps): WorkQueue {
+    const { kube: client, namespaces, clock, logger, metrics } = this.#context;
+    const knownUids = (): string[] => [...this.#kind.keys()].flatMap((key) => this.find(key)?.metadata.uid ?? []);
+    const sweep = new OrphanSweep({ services, client, grants, namespaces, cluster, knownUids, metrics, logger });
+    const process = async (): Promise<Next> => {
+      await sweep.run();
+      return { kind: 'done' };
+    };
+    return new WorkQueue({ clock, logger, workers: 1, process });
+  }
+
   // Best effort, and nothing waits for it: the condition tells the same.
   #warn(resource: ServiceToken, note: string): void {
     const { kube: client, clock, logger, instance } = this.#context;
@@ -203,6 +235,12 @@ class Parts implements ManagedKind, ServiceTokens {
     this.#bySecret.set(key, objectKey(secretOf(resource)));
     this.#byController.set(key, resource.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid);
     for (const listener of this.#listeners) listener(key);
+  }
+
+  #gone({ metadata }: ServiceToken): void {
+    this.#forget(objectKey(metadata));
+    // It went without its finalizer, or by force: its token may be live.
+    if (!this.#ended.delete(metadata.uid)) this.#sweeps.add(sweepKey);
   }
 
   #forget(key: string): void {

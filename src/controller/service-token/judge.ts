@@ -71,6 +71,8 @@ export function judge(facts: Facts): Step {
   const { token, secret, isSamePlace } = facts;
   if (token !== undefined && token.revokedAt !== null) return { do: 'rest', because: 'revoked' };
   if (!isSamePlace) return { do: 'rest', because: 'replaced' };
+  // A smaller permission holds at once, whatever has become of the Secret.
+  if (token?.permission === 'read_write' && facts.permission === 'read') return { do: 'update', expiries: [] };
   if (secret.state === 'foreign') return { do: 'rest', because: 'foreign', owner: secret.owner };
   if (token === undefined) return mint(facts, 1);
   return repair(facts, token) ?? value(facts, token);

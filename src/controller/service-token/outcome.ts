@@ -77,8 +77,12 @@ export function expiryWarning(resource: ServiceToken, { expiresAt }: Settled['cu
 /** A refused grant: with a token that was made under one, it opens nothing until the grant is back. */
 export function deniedOutcome(error: DomainError, token: ResourceToken | undefined): Outcome<ServiceToken> {
   if (token === undefined) return failureOutcome(error);
-  const detail = `The token is suspended and opens nothing until a grant covers it again: ${error.detail}`;
-  return failureOutcome(new DomainError('forbidden', detail, { cause: error }));
+  return failureOutcome(new DomainError('forbidden', deniedText(error), { cause: error }));
+}
+
+/** What is said of a token that was made under a grant and has none now. */
+export function deniedText({ detail }: DomainError): string {
+  return `The token is suspended and opens nothing until a grant covers it again: ${detail}`;
 }
 
 function noValue(token: ResourceToken | undefined): StatusFields<ServiceToken> {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import { covers } from '../../domain/grants.ts';
 import type { ResourceCaller } from '../../domain/principal.ts';
-import type { ResourceAccess } from '../../services/resource-access.ts';
+import type { AskedPlace, ResourceAccess } from '../../services/resource-access.ts';
 import type { ResourceToken, ResourceTokens, TokenOrGone } from '../../services/resource-tokens.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import type { SecretsClient } from '../../kube/secrets.ts';
@@ -10,13 +10,13 @@ import { retryAfter } from '../failure.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import type { FollowedIds } from '../followed-ids.ts';
 import type { GrantIndex } from '../grants/grant-index.ts';
-import type { Round } from '../kind-rules.ts';
+import type { Round, SuspendedNote } from '../kind-rules.ts';
 import { type Outcome, failureOutcome } from '../outcome.ts';
 import { callerOf } from '../resource-caller.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
 import { lookAtSecret } from './look.ts';
 import type { TokenMemories, TokenMemory } from './memory.ts';
-import { deniedOutcome, expiryWarning, restOutcome } from './outcome.ts';
+import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome.ts';
 import { placeOf, timesOf } from './resource.ts';
 import type { TokenSecrets } from './write.ts';
 
@@ -24,7 +24,7 @@ export interface TokenServices {
   readonly resourceAccess: Pick<ResourceAccess, 'token' | 'mayMint' | 'owner'>;
   readonly resourceTokens: Pick<
     ResourceTokens,
-    'find' | 'serialOf' | 'mint' | 'activate' | 'revokeSerial' | 'revoke' | 'update' | 'suspend' | 'resume'
+    'find' | 'live' | 'serialOf' | 'mint' | 'activate' | 'revokeSerial' | 'revoke' | 'update' | 'suspend' | 'resume'
   >;
 }
 
@@ -69,16 +69,39 @@ export class ServiceTokenReconciler {
 
   /** One reconcile. Throws DomainError and ApiError. */
   async reconcile(round: Round<ServiceToken>): Promise<Outcome<ServiceToken>> {
-    const { key, resource } = round;
-    const memory = this.#deps.memories.of(key, resource.metadata.uid);
-    const subject: Subject = { key, resource, memory, caller: callerOf(this.#deps, 'ServiceToken', round) };
     try {
-      return await this.#converge(subject);
+      return await this.#converge(this.#subjectOf(round));
     } catch (error) {
       // Nothing tells when a place is made that is not there yet.
       if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
       return { ...failureOutcome<ServiceToken>(error), next: retryAfter(error) };
     }
+  }
+
+  /**
+   * Applies the grants to the token of a suspended ServiceToken: it is suspended with them and resumed with them. Nothing
+   * else is done. Throws DomainError and ApiError.
+   */
+  async whileSuspended(round: Round<ServiceToken>): Promise<SuspendedNote> {
+    const subject = this.#subjectOf(round);
+    const { resource, memory, caller } = subject;
+    const token = await this.#findToken(subject);
+    if (token === undefined || token === 'gone' || token.revokedAt !== null) return {};
+    if (!this.#deps.grants.isSynced) return { next: { kind: 'after', delayMs: unsyncedDelayMs } };
+    // The token keeps its permission, whatever the spec has asked for since.
+    const asked: AskedPlace = { ...placeOf(resource), permission: token.permission };
+    if (!isGranted(caller, asked)) return { message: deniedText(await this.#withdraw(subject, token, asked)) };
+    memory.denied = undefined;
+    if (token.suspendedAt === null) return {};
+    const { resourceAccess, resourceTokens } = this.#deps.services;
+    await resourceTokens.resume(await resourceAccess.token(caller, 'service_token.resume', asked));
+    return {};
+  }
+
+  #subjectOf(round: Round<ServiceToken>): Subject {
+    const { key, resource } = round;
+    const memory = this.#deps.memories.of(key, resource.metadata.uid);
+    return { key, resource, memory, caller: callerOf(this.#deps, 'ServiceToken', round) };
   }
 
   /** Goes step by step, each from what is there after the one before. */
@@ -103,7 +126,7 @@ export class ServiceTokenReconciler {
     const found = await this.#findToken(subject);
     const token = found === 'gone' ? undefined : found;
     const isOver = token !== undefined && token.revokedAt !== null;
-    if (!isOver && !this.#isGranted(subject)) return await this.#denied(subject, token);
+    if (!isOver && !isGranted(subject.caller, placeOf(resource))) return await this.#denied(subject, token);
     memory.denied = undefined;
     const isSamePlace = isOver || (await this.#isSamePlace(subject, found));
     const secret = await this.#look(subject);
@@ -126,31 +149,35 @@ export class ServiceTokenReconciler {
     });
   }
 
-  #isGranted({ resource, caller }: Subject): boolean {
-    return covers(caller.principal.grants, { ...placeOf(resource), kind: 'ServiceToken' });
-  }
-
   /** No grant covers what is asked for: a token that was made under one opens nothing until it is back. */
   async #denied(subject: Subject, token: ResourceToken | undefined): Promise<Outcome<ServiceToken>> {
-    const { resource, caller, memory } = subject;
-    const { resourceAccess, resourceTokens } = this.#deps.services;
     if (!this.#deps.grants.isSynced) {
       const message = 'The AccessGrants have not been listed yet.';
       const claim = { progress: 'reconciling', reason: 'GrantsUnknown', message } as const;
       return { claim, next: { kind: 'after', delayMs: unsyncedDelayMs } };
     }
+    return deniedOutcome(await this.#withdraw(subject, token, placeOf(subject.resource)), token);
+  }
+
+  /** Suspends a token that no grant covers, and returns the refusal of what is asked for. */
+  async #withdraw(
+    { caller, memory }: Subject,
+    token: ResourceToken | undefined,
+    asked: AskedPlace,
+  ): Promise<DomainError> {
+    const { resourceAccess, resourceTokens } = this.#deps.services;
     if (token !== undefined && token.suspendedAt === null) {
-      await resourceTokens.suspend(await resourceAccess.owner(caller, 'service_token.suspend'));
+      await resourceTokens.suspend(await resourceAccess.owner(caller, 'service_token.suspend'), 'grant_gone');
     }
-    const about = JSON.stringify(placeOf(resource));
-    if (memory.denied?.about !== about) memory.denied = { about, error: await this.#refusal(subject) };
-    return deniedOutcome(memory.denied.error, token);
+    const about = JSON.stringify(asked);
+    if (memory.denied?.about !== about) memory.denied = { about, error: await this.#refusal(caller, asked) };
+    return memory.denied.error;
   }
 
   /** The refusal of the services, which they audit. */
-  async #refusal({ resource, caller }: Subject): Promise<DomainError> {
+  async #refusal(caller: ResourceCaller, asked: AskedPlace): Promise<DomainError> {
     try {
-      await this.#deps.services.resourceAccess.mayMint(caller, placeOf(resource));
+      await this.#deps.services.resourceAccess.mayMint(caller, asked);
     } catch (error) {
       if (error instanceof DomainError && error.code === 'forbidden') return error;
       throw error;
@@ -245,4 +272,8 @@ export class ServiceTokenReconciler {
     memory.warned = rest.current.serial;
     if (isTold !== true) this.#deps.warn(resource, expiryWarning(resource, rest.current));
   }
+}
+
+function isGranted({ principal }: ResourceCaller, asked: AskedPlace): boolean {
+  return covers(principal.grants, { ...asked, kind: 'ServiceToken' });
 }

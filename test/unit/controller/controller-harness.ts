@@ -55,11 +55,18 @@ export class Harness {
       metrics: {
         reconciled: (_, result) => void this.reconciled.push(result),
         secretWrite: (operation, result) => void this.writes.push(`${operation} ${result}`),
+        orphanedTokenSuspended: () => {},
         observeControllerQueue: () => {},
         observeLeadership: () => {},
         observeResources: () => {},
       },
-      options: { resyncIntervalMs: 600_000, watchNamespaces, namespace: 'system', random: () => 0.5 },
+      options: {
+        resyncIntervalMs: 600_000,
+        watchNamespaces,
+        namespace: 'system',
+        clusterName: 'test',
+        random: () => 0.5,
+      },
     });
   }
 

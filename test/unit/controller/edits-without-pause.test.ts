@@ -90,7 +90,7 @@ describe('a resource of any other kind', () => {
         kube: cluster,
         clock,
         logger,
-        metrics: { reconciled: () => {}, secretWrite: () => {} },
+        metrics: { reconciled: () => {}, secretWrite: () => {}, orphanedTokenSuspended: () => {} },
         instance: 'test',
         watchNamespaces: [],
         namespaces,

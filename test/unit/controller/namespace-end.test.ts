@@ -34,7 +34,7 @@ beforeEach(() => {
       kube: cluster,
       clock,
       logger,
-      metrics: { reconciled: () => {}, secretWrite: () => {} },
+      metrics: { reconciled: () => {}, secretWrite: () => {}, orphanedTokenSuspended: () => {} },
       instance: 'test',
       watchNamespaces: [],
       namespaces,

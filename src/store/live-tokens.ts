@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import type { GrantPlace } from '../domain/grants.ts';
+import type { TokenPermission } from '../domain/principal.ts';
+import { serviceTokenFault, serviceTokenTables } from './credentials.ts';
+import { queryRows, type Statement } from './database.ts';
+
+/** A custom resource's token that works, with the resource as the database knows it. */
+export interface LiveToken extends GrantPlace {
+  /** The resource's. */
+  readonly uid: string;
+  /** The resource's kind, namespace and name: `ServiceToken team-a/ci`. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly permission: TokenPermission;
+}
+
+export interface LiveTokenPage {
+  readonly cluster: string;
+  /** The uid that the page begins after; null begins with the first. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+const listStatement: Statement = {
+  name: 'live-tokens-list',
+  text: `SELECT DISTINCT r.uid, r.name, r.namespace, t.permission, o.slug AS organization, p.slug AS project,
+      e.slug AS environment
+    FROM ${serviceTokenTables}
+    JOIN resource_claim r ON r.service_token_id = t.id AND r.operation = 'token' AND r.serial = 1
+    WHERE r.cluster = $1 AND ($2::uuid IS NULL OR r.uid > $2) AND r.kind = 'ServiceToken' AND r.namespace IS NOT NULL
+      AND t.created_at < clock_timestamp() - interval '5 minutes' AND ${serviceTokenFault} IS NULL
+    ORDER BY r.uid LIMIT $3`,
+};
+
+/** The tokens of a cluster's ServiceTokens that work and were made more than 5 minutes ago, by the resource's uid. */
+export async function listLiveTokens(
+  pool: pg.Pool,
+  { cluster, after, limit }: LiveTokenPage,
+): Promise<readonly LiveToken[]> {
+  return queryRows<LiveToken>(pool, listStatement, [cluster, after, limit]);
+}

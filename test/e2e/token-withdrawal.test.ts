@@ -1,0 +1,249 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Cluster } from '../../scripts/cluster/cluster.ts';
+import { Etcd } from '../support/etcd.ts';
+import { startOwnCluster } from '../support/own-cluster.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { makeTokenOld, query } from '../support/resource-rows.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { Stack } from '../support/stack.ts';
+import { TokenSite } from '../support/token-site.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** A token never outlives its AccessGrant or its ServiceToken, whatever users of its namespace do to the latter. */
+
+const resources = new AsyncDisposableStack();
+const patient = { timeoutMs: 40_000 };
+const finalizers = ['keyframe.dev/cleanup'];
+const env = { RESYNC_INTERVAL: '1s' };
+let cluster: Cluster;
+let stack: Stack;
+let database: PostgresProxy;
+let controller: ServerProcess;
+
+beforeAll(async () => {
+  // Of its own, because a test writes into its etcd.
+  cluster = await startOwnCluster(resources);
+  stack = await Stack.start(resources, { namespaces: 17, adminKubeconfig: cluster.kubeconfig });
+  database = await PostgresProxy.start(stack.databaseUrl);
+  resources.defer(() => database.close());
+  controller = await stack.startController({ databaseUrl: database.url, env });
+}, 120_000);
+
+afterAll(() => resources.disposeAsync());
+
+/** Starts the controller again; without a list it watches the namespaces of all tests. */
+async function restart(watched: readonly string[] = stack.namespaces): Promise<void> {
+  await controller.stop();
+  const all = { ...env, WATCH_NAMESPACES: watched.join(',') };
+  controller = await stack.startController({ databaseUrl: database.url, env: all });
+}
+
+async function waitForAnswer(site: TokenSite, token: string, status: number): Promise<void> {
+  await waitFor(
+    `the token of ${site.namespace} to be answered ${status}`,
+    async () => {
+      expect(await site.answer(token)).toBe(status);
+      return true;
+    },
+    patient,
+  );
+}
+
+/** A site whose ServiceToken has a token that works and was made more than five minutes ago. */
+async function siteWithOldToken(spec: object = {}): Promise<{ site: TokenSite; token: string; uid: string }> {
+  const site = await TokenSite.make(stack);
+  await site.create(spec);
+  const token = await site.waitForSerial(1);
+  const { uid } = (await site.resource()).metadata;
+  await makeTokenOld(stack.databaseUrl, uid);
+  return { site, token, uid };
+}
+
+/** Takes the finalizer off and deletes the ServiceToken at once: nothing of it is undone. */
+async function removeUnseen(site: TokenSite): Promise<void> {
+  await site.patch({ metadata: { finalizers: null } });
+  await site.delete();
+  expect(await stack.kube.find({ path: site.tokenPath() })).toBeUndefined();
+}
+
+/** Proves that a sweep has ended that began after this call: another token without its ServiceToken is suspended. */
+async function waitForSweep(): Promise<void> {
+  const { site, token, uid } = await siteWithOldToken();
+  // As the token of a ServiceToken that is not in the cluster.
+  const sql = 'UPDATE resource_claim SET uid = gen_random_uuid() WHERE uid = $1';
+  await query(stack.databaseUrl, sql, [uid]);
+  await waitForAnswer(site, token, 401);
+  await site.withdraw();
+  await site.delete();
+}
+
+async function suspendedTotal(): Promise<number> {
+  const found = /^keyframe_orphaned_tokens_suspended_total(?:\{[^}]*\})? (\d+)$/gm;
+  const counts = [...(await controller.metrics()).matchAll(found)].map(([, count]) => Number(count));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function auditedSuspensions(uid: string): Promise<readonly { readonly cause: string | null }[]> {
+  const sql = `SELECT target->>'cause' AS cause FROM audit_entry
+    WHERE actor_id = $1 AND action = 'service_token.suspend' AND outcome = 'success' AND label = '[Service Token]'`;
+  return await query<{ cause: string | null }>(stack.databaseUrl, sql, [uid]);
+}
+
+describe('a ServiceToken with spec.suspend', () => {
+  test('keeps its token while a grant covers it, and only so long', async () => {
+    const { site, token } = await siteWithOldToken();
+    await site.patch({ spec: { suspend: true } });
+    await site.waitForReason('Suspended');
+    expect(await site.answer(token)).toBe(200);
+    await site.withdraw();
+    await waitForAnswer(site, token, 401);
+    await waitFor('the condition to say so', async () => {
+      const ready = await site.condition('Ready');
+      expect(ready).toMatchObject({ reason: 'Suspended' });
+      expect(ready?.message).toContain('opens nothing until a grant covers it again');
+      expect(ready?.message).toContain('kind: AccessGrant');
+      return true;
+    });
+    await site.grant();
+    await waitForAnswer(site, token, 200);
+    expect(await site.condition('Ready')).toMatchObject({ reason: 'Suspended' });
+  }, 60_000);
+
+  test('is judged by what its token may, not by what its spec asks for since', async () => {
+    const { site, token } = await siteWithOldToken({ permission: 'ReadWrite' });
+    await site.patch({ spec: { suspend: true, permission: 'Read' } });
+    await site.waitForReason('Suspended');
+    await site.withdraw();
+    await site.grant('Read');
+    await waitForAnswer(site, token, 401);
+    await site.patch({ spec: { suspend: false } });
+    await site.waitForReason('Issued');
+    const write = await stack.admin.as(token).send('PATCH', site.environment.path, { set: { B: 'beta' } });
+    expect([await site.answer(token), write.status]).toEqual([200, 403]);
+  }, 60_000);
+
+  test('gets a finalizer that was taken off back', async () => {
+    const { site } = await siteWithOldToken();
+    await site.patch({ spec: { suspend: true } });
+    await site.waitForReason('Suspended');
+    await site.patch({ metadata: { finalizers: null } });
+    await waitFor('the finalizer to be back', async () => {
+      expect((await site.resource()).metadata.finalizers).toEqual(finalizers);
+      return true;
+    });
+  }, 60_000);
+});
+
+describe('a token whose ServiceToken is gone is suspended', () => {
+  test('after the ServiceToken was suspended, lost its finalizer and was deleted, and says so in audit and metric', async () => {
+    const { site, token, uid } = await siteWithOldToken({ permission: 'ReadWrite' });
+    await site.patch({ spec: { suspend: true } });
+    await site.waitForReason('Suspended');
+    await controller.stop();
+    await removeUnseen(site);
+    expect(await site.answer(token)).toBe(200);
+    await restart();
+    await waitForAnswer(site, token, 401);
+    expect(await auditedSuspensions(uid)).toEqual([{ cause: 'resource_gone' }]);
+    await waitFor('the metric to count it', async () => (await suspendedTotal()) === 1);
+    expect(controller.captured.output.toString()).not.toContain(token);
+  }, 60_000);
+
+  test('after keyframe.dev/force-finalize let it go while the database was away', async () => {
+    const { site, token } = await siteWithOldToken();
+    await site.patch({ metadata: { annotations: { 'keyframe.dev/force-finalize': 'true' } } });
+    database.refuse();
+    database.kill();
+    await site.delete();
+    await waitFor(
+      'the ServiceToken to be gone',
+      async () => (await stack.kube.find({ path: site.tokenPath() })) === undefined,
+      patient,
+    );
+    expect(await site.answer(token)).toBe(200);
+    await database.accept();
+    await waitForAnswer(site, token, 401);
+  }, 60_000);
+
+  test('but not while it is so young that it may still be in the making, nor that of another cluster', async () => {
+    const [young, other] = [await siteWithOldToken(), await siteWithOldToken()];
+    await controller.stop();
+    const back = "UPDATE service_token SET created_at = now() - interval '3 minutes' WHERE created_by_id = $1";
+    await query(stack.databaseUrl, back, [young.uid]);
+    await query(stack.databaseUrl, "UPDATE resource_claim SET cluster = 'another' WHERE uid = $1", [other.uid]);
+    for (const { site } of [young, other]) await removeUnseen(site);
+    await restart();
+    await waitForSweep();
+    expect([await young.site.answer(young.token), await other.site.answer(other.token)]).toEqual([200, 200]);
+    await makeTokenOld(stack.databaseUrl, young.uid);
+    await waitForAnswer(young.site, young.token, 401);
+    expect(await other.site.answer(other.token)).toBe(200);
+  }, 90_000);
+
+  test('and goes on with the same value when the same ServiceToken comes back', async () => {
+    const { site, token, uid } = await siteWithOldToken();
+    const etcd = await Etcd.open(join(cluster.runFolder, 'etcd.sock'));
+    try {
+      const key = `/registry/keyframe.dev/servicetokens/${site.namespace}/ci`;
+      const stored = await etcd.get(key);
+      await controller.stop();
+      await removeUnseen(site);
+      await restart();
+      await waitForAnswer(site, token, 401);
+      await etcd.put(key, stored ?? Buffer.alloc(0));
+    } finally {
+      await etcd.close();
+    }
+    await waitForAnswer(site, token, 200);
+    expect((await site.resource()).metadata.uid).toBe(uid);
+  }, 60_000);
+
+  test('unless a person has revoked it: then it stays so when the ServiceToken comes back', async () => {
+    const { site, token } = await siteWithOldToken();
+    await site.environment.revokeToken((await site.resource()).status?.tokenId ?? '');
+    await site.waitForReason('Revoked');
+    await restart();
+    await waitForSweep();
+    await site.waitForReason('Revoked');
+    expect(await site.answer(token)).toBe(401);
+  }, 60_000);
+
+  test('once: one that another controller resumed is left alone, and the log says why', async () => {
+    const { site, token, uid } = await siteWithOldToken();
+    await controller.stop();
+    await removeUnseen(site);
+    await restart();
+    await waitForAnswer(site, token, 401);
+    const resume = 'UPDATE service_token SET suspended_at = NULL WHERE created_by_id = $1';
+    await query(stack.databaseUrl, resume, [uid]);
+    await waitForSweep();
+    expect(await site.answer(token)).toBe(200);
+    expect(controller.captured.output.toString()).toContain('different values of KEYFRAME_CLUSTER_NAME');
+  }, 60_000);
+});
+
+describe('a namespace that is not watched any more', () => {
+  test('loses its tokens with their grants and with its end, but not for being out of sight', async () => {
+    const [granted, withdrawn] = [await siteWithOldToken(), await siteWithOldToken()];
+    const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${granted.site.namespace}/rolebindings/controller`;
+    await stack.kube.json({ method: 'DELETE', path });
+    const hidden = new Set([granted.site.namespace, withdrawn.site.namespace]);
+    await restart(stack.namespaces.filter((name) => !hidden.has(name)));
+    await withdrawn.site.withdraw();
+    await waitForAnswer(withdrawn.site, withdrawn.token, 401);
+    expect(await auditedSuspensions(withdrawn.uid)).toEqual([{ cause: 'grant_gone' }]);
+    // Nothing proves that its ServiceToken is gone, for the controller may not list it.
+    await removeUnseen(granted.site);
+    await waitForSweep();
+    expect(await granted.site.answer(granted.token)).toBe(200);
+    const log = controller.captured.output.toString();
+    expect(log).toContain(`may not list the ServiceTokens`);
+    expect(log).toContain(granted.site.namespace);
+    await granted.site.deleteNamespace(patient);
+    await waitForAnswer(granted.site, granted.token, 401);
+    await withdrawn.site.grant();
+    await restart(stack.namespaces.filter((name) => name !== granted.site.namespace));
+    await waitForAnswer(withdrawn.site, withdrawn.token, 200);
+  }, 120_000);
+});
