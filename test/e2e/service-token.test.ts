@@ -1,26 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
+import { ageToken } from '../support/resource-rows.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { Stack } from '../support/stack.ts';
 import { TokenSite } from '../support/token-site.ts';
 import { type WaitOptions, waitFor } from '../support/wait-for.ts';
 
+type Status = NonNullable<ServiceToken['status']>;
+
 const resources = new AsyncDisposableStack();
 const sites: TokenSite[] = [];
 let stack: Stack;
 let controller: ServerProcess;
-let rotated: TokenSite;
-let ending: TokenSite;
-let firstValues: readonly string[];
 
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 14 });
   controller = await stack.startController();
-  // Their times pass while the other tests run: the shortest is a minute.
-  [rotated, ending] = [await makeSite(), await makeSite()];
-  await rotated.create({ rotation: { interval: '1m', overlap: '3s', maxOverlap: '8s' } });
-  await ending.create({ expiresIn: '1m' });
-  firstValues = [await rotated.waitForSerial(1), await ending.waitForSerial(1)];
 }, 120_000);
 
 afterAll(async () => {
@@ -46,6 +42,18 @@ async function until(what: string, holds: () => Promise<unknown>, options?: Wait
 
 async function waitForAnswer(site: TokenSite, token: string, status: number): Promise<void> {
   await until(`a token to be answered ${status}`, async () => expect(await site.answer(token)).toBe(status));
+}
+
+/**
+ * As if the values of a ServiceToken had been made so many seconds earlier: the shortest time that a spec takes is a minute.
+ * Returns when the controller has set its timer by that.
+ */
+async function age(site: TokenSite, seconds: number, isSeen: (status: Status) => boolean): Promise<void> {
+  await ageToken(stack.databaseUrl, (await site.resource()).metadata.uid, seconds);
+  await site.patch({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
+  await until('the controller to see the age', async () => {
+    expect(isSeen((await site.resource()).status ?? {})).toBe(true);
+  });
 }
 
 /** As if the controller had died before it activated the values of a site. */
@@ -94,8 +102,12 @@ describe('a ServiceToken', () => {
     expect(message).toMatch(/kinds: \[ServiceToken\]\n$/);
     expect(await site.secret()).toBeUndefined();
     await site.grant('Read');
-    await new Promise((resolve) => void setTimeout(resolve, 500));
+    await site.patch({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
+    // One that asks for less is served, so the controller knows the grant.
+    await site.create({ permission: 'Read' }, 'witness');
+    await site.waitForSerial(1, 'witness');
     expect((await site.condition('Ready'))?.reason).toBe('AccessDenied');
+    expect(await site.secret()).toBeUndefined();
     await site.withdraw();
     await site.grant('ReadWrite');
     await site.waitForSerial(1);
@@ -224,29 +236,50 @@ describe('a ServiceToken', () => {
   });
 
   test('that is rotated gives the next value in time and leaves the one before for the overlap', async () => {
-    await until(
-      'the next value',
-      async () => expect((await rotated.resource()).status).toMatchObject({ serial: 2, previousSerial: 1 }),
-      { timeoutMs: 75_000 },
+    const site = await makeSite();
+    await site.create({ rotation: { interval: '1m', overlap: '3s', maxOverlap: '8s' } });
+    const first = await site.waitForSerial(1);
+    const { rotatesAt: unaged = '' } = (await site.resource()).status ?? {};
+    await age(site, 50, ({ serial, rotatesAt }) => {
+      return serial === 2 || Date.parse(rotatesAt ?? '') === Date.parse(unaged) - 50_000;
+    });
+    // From here on it comes by its own timer.
+    await until('the next value', async () =>
+      expect((await site.resource()).status).toMatchObject({ serial: 2, previousSerial: 1 }),
     );
-    const [first = ''] = firstValues;
-    expect(await rotated.answer(first)).toBe(200);
-    expect(await rotated.answer(await rotated.value())).toBe(200);
-    await waitForAnswer(rotated, first, 401);
+    const { issuedAt = '' } = (await site.resource()).status ?? {};
+    expect(Date.parse(issuedAt)).toBeGreaterThanOrEqual(Date.parse(unaged) - 50_000);
+    expect(await site.answer(first)).toBe(200);
+    expect(await site.answer(await site.value())).toBe(200);
+    await waitForAnswer(site, first, 401);
     await until('the status to tell', async () =>
-      expect((await rotated.resource()).status?.previousSerial).toBeUndefined(),
+      expect((await site.resource()).status?.previousSerial).toBeUndefined(),
     );
-  }, 120_000);
+  });
 
   test('that ends soon says so ahead, by a condition and a Warning, and that it has ended', async () => {
-    await until('the end', async () => expect((await ending.condition('Ready'))?.reason).toBe('Expired'), {
-      timeoutMs: 75_000,
+    const site = await makeSite();
+    await site.create({ expiresIn: '1m' });
+    const value = await site.waitForSerial(1);
+    const { expiresAt: unaged = '' } = (await site.resource()).status ?? {};
+    // It warns when a quarter of its life is left.
+    await age(site, 40, ({ expiresAt }) => Date.parse(expiresAt ?? '') === Date.parse(unaged) - 40_000);
+    await until('the warning, while the value still works', async () => {
+      const { conditions } = (await site.resource()).status ?? {};
+      const endsSoon = { type: 'Expiring', status: 'True', reason: 'EndsSoon' };
+      expect(conditions).toContainEqual(expect.objectContaining(endsSoon));
+      expect(conditions).toContainEqual(expect.objectContaining({ type: 'Ready', reason: 'Issued' }));
     });
-    expect(await ending.condition('Expiring')).toMatchObject({ status: 'True', reason: 'EndsSoon' });
-    const path = `/apis/events.k8s.io/v1/namespaces/${ending.namespace}/events`;
-    const { items } = await stack.kube.json<{ items: { type: string; reason: string }[] }>({ path });
-    expect(items).toContainEqual(expect.objectContaining({ type: 'Warning', reason: 'Expiring' }));
-    await stack.kube.json({ method: 'DELETE', path: ending.secretPath() });
-    await ending.waitForSerial(2);
-  }, 120_000);
+    await until('its Event', async () => {
+      const path = `/apis/events.k8s.io/v1/namespaces/${site.namespace}/events`;
+      const { items } = await stack.kube.json<{ items: { type: string; reason: string }[] }>({ path });
+      expect(items).toContainEqual(expect.objectContaining({ type: 'Warning', reason: 'Expiring' }));
+    });
+    await age(site, 10, ({ expiresAt }) => Date.parse(expiresAt ?? '') === Date.parse(unaged) - 50_000);
+    await until('the end', async () => expect((await site.condition('Ready'))?.reason).toBe('Expired'));
+    expect(await site.answer(value)).toBe(401);
+    expect(await site.condition('Expiring')).toMatchObject({ status: 'True', reason: 'EndsSoon' });
+    await stack.kube.json({ method: 'DELETE', path: site.secretPath() });
+    await site.waitForSerial(2);
+  });
 });

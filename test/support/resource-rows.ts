@@ -75,7 +75,8 @@ export async function runsOf(
 export async function ageToken(databaseUrl: string, uid: string, seconds: number): Promise<void> {
   await query(
     databaseUrl,
-    `UPDATE service_token_credential c SET created_at = c.created_at - make_interval(secs => $2)
+    `UPDATE service_token_credential c
+     SET created_at = c.created_at - make_interval(secs => $2), expires_at = c.expires_at - make_interval(secs => $2)
      FROM service_token t WHERE t.id = c.service_token_id AND t.created_by_id = $1`,
     [uid, seconds],
   );
