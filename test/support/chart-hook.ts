@@ -5,6 +5,7 @@ import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import { buildServer } from '../../scripts/build-server.ts';
 import { CapturedProcess } from './captured-process.ts';
+import { compileCacheEnv } from './compile-cache.ts';
 import type { SharedCluster } from './cluster.ts';
 import { type Rendering, objectsOf, renderChart } from './helm.ts';
 import { runKubectl } from './kubectl.ts';
@@ -81,7 +82,7 @@ export class ChartHook {
       name: this.#role,
       program: process.execPath,
       args: [this.#program, this.#role],
-      env: Object.fromEntries(all.map(([name, value]) => [`KEYFRAME_${name}`, value])),
+      env: { ...compileCacheEnv, ...Object.fromEntries(all.map(([name, value]) => [`KEYFRAME_${name}`, value])) },
     });
     this.#resources.defer(async () => void (await hook.end('SIGKILL')));
     return hook;

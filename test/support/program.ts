@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { CapturedProcess } from './captured-process.ts';
+import { compileCacheEnv } from './compile-cache.ts';
 
 /** The program itself, unbuilt. */
 export const program = join(checkoutDirectory, 'src', 'main.ts');
@@ -33,7 +34,10 @@ export class Programs {
       name: args.join(' '),
       program: process.execPath,
       args: [...nodeArgs, program, ...args],
-      env: Object.fromEntries(variables.map(([name, value]) => [`KEYFRAME_${name}`, value])),
+      env: {
+        ...compileCacheEnv,
+        ...Object.fromEntries(variables.map(([name, value]) => [`KEYFRAME_${name}`, value])),
+      },
     });
     this.#started.push(server);
     return server;

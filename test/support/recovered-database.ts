@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildServer } from '../../scripts/build-server.ts';
 import { CapturedProcess } from './captured-process.ts';
+import { compileCacheEnv } from './compile-cache.ts';
 
 export interface RoleRun {
   readonly role: 'migrate' | 'recovered' | 'api';
@@ -23,7 +24,7 @@ export async function runRole({
     name: role,
     program: process.execPath,
     args,
-    env: Object.fromEntries(variables),
+    env: { ...compileCacheEnv, ...Object.fromEntries(variables) },
   });
   const { code } = await captured.ended;
   return { captured, code };

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildServer } from '../../scripts/build-server.ts';
 import { CapturedProcess, type ProcessEnd } from './captured-process.ts';
+import { compileCacheEnv } from './compile-cache.ts';
 import { freePort } from '../../scripts/free-port.ts';
 import type { MovedClock } from './moved-clock.ts';
 import { noRateLimits } from './program.ts';
@@ -47,7 +48,7 @@ export class ServerProcess {
       name,
       program: process.execPath,
       args,
-      env: { ...prefixed, ...clock?.env },
+      env: { ...compileCacheEnv, ...prefixed, ...clock?.env },
     });
     resources.defer(async () => void (await captured.end('SIGKILL')));
     return new ServerProcess(captured, ports);
