@@ -122,6 +122,9 @@ describe('PostgreSQL', () => {
     await site.environment.change({ COUNT: '1' });
     const edited = await site.patchSecret({ stringData: { COUNT: 'edited' } });
     expect(await site.waitForReason('StoreUnavailable', patient)).toMatchObject({ status: 'False' });
+    // One that is made now shows that the controller has come past the edit: without a database it can show no more.
+    const witness = await site.sibling('witness');
+    await witness.waitForReason('StoreUnavailable', patient);
     expect(await site.existingSecret()).toEqual(edited);
     await waitFor('the controller to be unready', async () => !(await controller.isReady()));
     await controllerDatabase.accept();

@@ -96,7 +96,7 @@ describe('a conflict', () => {
     const { message } = await site.waitForReason('MergeConflict');
     expect(message).toMatch(/ and 39[0-9] more\. /);
     expect(message.length).toBeLessThan(1024);
-    expect(await shared.values()).toEqual(all('theirs'));
+    await site.expectStays(async () => expect(await shared.values()).toEqual(all('theirs')));
   });
 
   test('quotes no value: not in the condition, in Events, in logs, in metadata, nor in what the API server says', async () => {
@@ -146,9 +146,8 @@ describe('which keys are ours', () => {
     const count = (): number => proxy.count(patchesOf(shared));
     const before = count();
     await shared.patch({ data: encoded({ FOREIGN: 'f' }) });
-    await site.patchSync({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
     await shared.waitUntilMerged({ ...theirs, FOREIGN: 'f', A: '1' }, 1);
-    expect(count()).toBe(before);
+    await site.expectStays(() => expect(count()).toBe(before));
     await site.environment.change({ A: '2' });
     await shared.waitUntilMerged({ ...theirs, FOREIGN: 'f', A: '2' }, 1);
     expect(count()).toBe(before + 1);
@@ -172,8 +171,7 @@ describe('a write that comes late', () => {
     await shared.waitUntilMerged({ ...theirs, COUNT: '2' }, 1);
     hold.release();
     await waitFor('the late write to be refused', () => proxy.passages(patchesOf(shared)).at(-1)?.status === 409);
-    await site.patchSync({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
-    await shared.waitUntilMerged({ ...theirs, COUNT: '2' }, 1);
+    await site.expectStays(() => shared.waitUntilMerged({ ...theirs, COUNT: '2' }, 1));
     watch.close();
     expect(watch.events.map(({ secret }) => secretValues(secret).get('COUNT'))).toEqual(['0', '1', '2']);
     expect(await newer.stop()).toEqual({ code: 0, signal: null });
@@ -187,7 +185,7 @@ describe('a write that comes late', () => {
     await shared.delete();
     hold.release();
     await site.waitForReason('TargetNotFound');
-    expect(await site.kube.find({ path: shared.path })).toBeUndefined();
+    await site.expectStays(async () => expect(await site.kube.find({ path: shared.path })).toBeUndefined());
   });
 
   test('to a Secret that was made again meanwhile is not for that one', async () => {
@@ -199,6 +197,6 @@ describe('a write that comes late', () => {
     const anew = await shared.create(theirs);
     hold.release();
     await site.waitForReason('TargetNotOwned');
-    expect(await shared.get()).toEqual(anew);
+    await site.expectStays(async () => expect(await shared.get()).toEqual(anew));
   });
 });

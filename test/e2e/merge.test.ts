@@ -41,7 +41,7 @@ describe('a Secret of something else', () => {
     const command = `\`kubectl annotate --overwrite secret -n ${site.namespace} shared ${consent}=other,app\``;
     expect(await messageOf(site, 'TargetNotOwned')).toContain(command);
     await site.environment.change({ A: 'later' });
-    expect(await shared.get()).toEqual(foreign);
+    await site.expectStays(async () => expect(await shared.get()).toEqual(foreign));
     await shared.allow('other, app');
     const { metadata } = await shared.waitUntilMerged({ ...theirs, A: 'later', B: '2' }, 2);
     expect(metadata.uid).toBe(foreign.metadata.uid);
@@ -54,11 +54,10 @@ describe('a Secret of something else', () => {
     await shared.allow(undefined);
     expect(await messageOf(site, 'TargetNotOwned')).toContain('keys that it merged before stay');
     await site.environment.change({ A: 'later' }, ['B']);
-    await site.patchSync({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
     await shared.replace((data) => {
       data['THEIRS'] = btoa('y');
     });
-    expect(await shared.values()).toEqual({ THEIRS: 'y', ...values });
+    await site.expectStays(async () => expect(await shared.values()).toEqual({ THEIRS: 'y', ...values }));
     await shared.allow('app');
     await shared.waitUntilMerged({ THEIRS: 'y', A: 'later' }, 1);
   });
@@ -73,12 +72,14 @@ describe('a Secret of something else', () => {
 
   test('keeps our keys when the SecretSync goes, and one of its name takes them over', async () => {
     const { site, shared } = await makeMerged();
+    const before = await shared.get();
+    const isAsBefore = async (): Promise<void> => expect(await shared.get()).toEqual(before);
     await site.patchSync({ spec: { suspend: true } });
     await site.waitForReason('Suspended');
     await site.environment.change({ A: 'later' }, ['B']);
-    expect(await shared.values()).toEqual({ ...theirs, ...values });
+    await site.expectStays(isAsBefore);
     await site.deleteSync();
-    expect(await shared.values()).toEqual({ ...theirs, ...values });
+    await site.expectStays(isAsBefore);
     await site.createSync();
     await shared.waitUntilMerged({ ...theirs, A: 'later' }, 1);
   });
@@ -95,7 +96,7 @@ describe('a Secret of something else', () => {
     const before = await shared.patch({ metadata: { annotations } });
     await site.createSync();
     expect(await messageOf(site, 'MergeRefused')).toContain(message);
-    expect(await shared.get()).toEqual(before);
+    await site.expectStays(async () => expect(await shared.get()).toEqual(before));
   });
 
   test('is not merged into where Kubernetes fills it with the token of a ServiceAccount', async () => {
@@ -173,7 +174,7 @@ describe('keys', () => {
     await shared.allow('app,second');
     const message = await messageOf(second, 'MergeConflict');
     expect(message).toContain('Others hold keys of Secret shared with other values: A (keyframe-merge-app).');
-    expect(await shared.values()).toEqual({ ...theirs, ...values });
+    await second.expectStays(async () => expect(await shared.values()).toEqual({ ...theirs, ...values }));
     await second.patchSync({ spec: { keys: { exclude: ['A'] } } });
     await new SharedSecret(second).waitUntilMerged({ ...theirs, ...values, C: '3' }, 1);
     await shared.waitUntilMerged({ ...theirs, ...values, C: '3' }, 2);
@@ -188,7 +189,7 @@ describe('keys', () => {
     const message = await messageOf(site, 'DeletionBlocked');
     expect(message).toContain('lost 2 of the 2 keys of Secret shared');
     expect(message).toContain('(A, B)');
-    expect(await shared.values()).toEqual({ ...theirs, ...values });
+    await site.expectStays(async () => expect(await shared.values()).toEqual({ ...theirs, ...values }));
     const digest = /allow-deletion=([0-9a-f]{32})/.exec(message)?.[1];
     await site.patchSync({ metadata: { annotations: { 'keyframe.dev/allow-deletion': digest } } });
     await shared.waitUntilMerged(theirs, 0);
@@ -199,10 +200,13 @@ describe('keys', () => {
     const annotation = 'merge.keyframe.dev/app';
     const { organization, project, name } = site.environment.ref;
     const source = `${organization}/${project}/${name}@00000000-0000-4000-8000-000000000000`;
-    await shared.patch({ metadata: { annotations: { [annotation]: JSON.stringify({ source }) } } });
+    const ofAnother = await shared.patch({ metadata: { annotations: { [annotation]: JSON.stringify({ source }) } } });
     expect(await messageOf(site, 'SourceReplaced')).toContain(`shared ${annotation}-\``);
     await site.environment.change({ A: 'later' });
-    expect(await shared.values()).toEqual({ ...theirs, ...values });
+    await site.expectStays(async () => {
+      expect(await shared.get()).toEqual(ofAnother);
+      expect(await site.condition('Ready')).toMatchObject({ reason: 'SourceReplaced' });
+    });
     await shared.patch({ metadata: { annotations: { [annotation]: null } } });
     await shared.waitUntilMerged({ ...theirs, A: 'later', B: '2' }, 2);
   });

@@ -105,7 +105,7 @@ describe('a SecretSnapshot', () => {
       },
     ]);
     await site.environment.change({ C: 'c' });
-    await site.snapshots.patch(name, { metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
+    await site.snapshots.requestReconcile(name);
     await site.snapshots.create(source(site), 'another');
     await site.snapshots.waitForReason('another', 'Taken');
     expect(await listed(site)).toHaveLength(2);
@@ -133,9 +133,14 @@ describe('a SecretSnapshot', () => {
     await grants.delete(granted);
     const second = await site.snapshots.create(source(site));
     await site.snapshots.waitForReason(second, 'AccessDenied');
-    await site.snapshots.patch(first, { metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
+    await site.snapshots.requestReconcile(first);
+    // One that is made after the request shows that the first one has been reconciled without the grant.
+    const third = await site.snapshots.create(source(site));
+    await site.snapshots.waitForReason(third, 'AccessDenied');
+    expect(conditionsOf(await site.snapshots.get(first))).toContain('Ready True');
     await grant(site);
     await site.snapshots.waitForReason(second, 'Taken');
+    await site.snapshots.waitForReason(third, 'Taken');
     expect(conditionsOf(await site.snapshots.get(first))).toContain('Ready True');
   });
 
@@ -221,7 +226,10 @@ describe('a SecretSnapshot', () => {
     const site = await makeSite();
     const name = await site.snapshots.create({ ...source(site), suspend: true });
     await site.snapshots.waitForReason(name, 'Suspended');
-    expect(await listed(site)).toEqual([]);
+    await site.snapshots.requestReconcile(name);
+    const another = await site.snapshots.create(source(site));
+    const { status } = await site.snapshots.waitForReason(another, 'Taken');
+    expect(await listed(site)).toMatchObject([{ id: status?.snapshotId }]);
     await site.snapshots.patch(name, { spec: { suspend: false } });
     await site.snapshots.waitForReason(name, 'Taken');
   });

@@ -80,6 +80,7 @@ describe('a SnapshotSchedule', () => {
     await site.schedules.create(site.spec({ schedule: '* * * * *' }), 'minutely');
     await site.waitUntilTaken('minutely', next);
     await site.schedules.patch('minutely', { spec: { suspend: true } });
+    await site.schedules.waitForReason('minutely', 'Suspended');
     expect(await site.childNames()).toEqual([next - 60_000, next].map((ms) => nameAt('minutely', ms)));
   });
 
@@ -108,7 +109,7 @@ describe('a SnapshotSchedule', () => {
     const suspended = await site.schedules.waitForReason('hourly', 'Suspended');
     expect(suspended.status?.nextTime).toBeUndefined();
     const due = await passHours(site, 'hourly', 3);
-    expect(await site.childNames()).toEqual([]);
+    await site.expectOnlyChildren('hourly', [], { reason: 'Scheduled', dueMs: due });
     await site.schedules.patch('hourly', { spec: { suspend: false } });
     await site.waitUntilTaken('hourly', due);
     expect(await site.childNames()).toHaveLength(1);
@@ -120,7 +121,7 @@ describe('a SnapshotSchedule', () => {
     await site.schedules.create(site.spec({ ...late, schedule: '@hourly' }), 'strict');
     const missed = await site.schedules.waitForReason('strict', 'Missed');
     expect(readyOf(missed)).toMatchObject({ status: 'False', message: expect.stringContaining('within 10 s') });
-    expect(await site.childNames()).toEqual([]);
+    await site.expectOnlyChildren('strict', [], { reason: 'Scheduled', dueMs: hourOf(clock.now()) });
     await site.schedules.patch('strict', { spec: { startingDeadlineSeconds: 7200 } });
     await site.waitUntilTaken('strict', hourOf(clock.now()));
   });
@@ -161,7 +162,7 @@ describe('what a schedule cannot be about', () => {
     const refused = await site.schedules.waitForReason('hourly', 'AccessDenied');
     const message = readyOf(refused)?.message ?? '';
     expect(refused.status?.nextTime).toBeUndefined();
-    expect(await site.childNames()).toEqual([]);
+    await site.expectOnlyChildren('hourly', [], { reason: 'AccessDenied' });
     const shown = parse(message.slice(message.indexOf('apiVersion:'))) as AccessGrant;
     expect(shown.spec.rules[0]).toMatchObject({ kinds: ['SnapshotSchedule', 'SecretSnapshot'] });
     await site.withdraw(half);
@@ -184,15 +185,15 @@ describe('what a schedule cannot be about', () => {
     await site.schedules.waitForReason('hourly', 'AccessDenied');
     await site.schedules.patch('hourly', { spec: { retention: { keepLast: 1 } } });
     await passHours(site, 'hourly');
-    await site.schedules.waitForReason('hourly', 'AccessDenied');
-    await site.waitForChildren(kept.map((ms) => nameAt('hourly', ms)));
+    const names = kept.map((ms) => nameAt('hourly', ms));
+    await site.expectOnlyChildren('hourly', names, { reason: 'AccessDenied' });
     const { organization, project, name } = site.environment.ref;
     await stack.admin.call('DELETE', `/environments/${organization}/${project}/${name}`);
     const again = await site.grant();
     resources.defer(() => site.withdraw(again));
     const missing = await site.schedules.waitForReason('hourly', 'NotFound');
     expect(conditionsOf(missing)).toEqual(['Ready False', 'Reconciling True', 'Stalled False']);
-    await site.waitForChildren(kept.map((ms) => nameAt('hourly', ms)));
+    await site.expectOnlyChildren('hourly', names, { reason: 'NotFound' });
   });
 });
 
@@ -221,7 +222,9 @@ describe('the retention', () => {
       await site.waitUntilTaken('hourly', taken.at(-1) ?? 0);
     }
     const [, , third = 0, fourth = 0] = taken;
-    await site.waitForChildren([...foreign, ...[first, third, fourth].map((ms) => nameAt('hourly', ms))]);
+    const kept = [...foreign, ...[first, third, fourth].map((ms) => nameAt('hourly', ms))];
+    await site.waitForChildren(kept);
+    await site.expectOnlyChildren('hourly', kept, { reason: 'Scheduled', dueMs: fourth });
     await waitFor('the pruned snapshot to be gone', async () => (await site.listed()).length === 5);
     const { status } = await site.schedules.get('hourly');
     expect(status).toMatchObject({ nextToPrune: [nameAt('hourly', third)], snapshotCount: 3 });
@@ -243,7 +246,9 @@ describe('the retention', () => {
     await site.waitUntilTaken('hourly', second);
     const third = await passHours(site, 'hourly');
     await site.waitUntilTaken('hourly', third);
-    await site.waitForChildren(['release', ...[first, third].map((ms) => nameAt('hourly', ms))]);
+    const kept = ['release', ...[first, third].map((ms) => nameAt('hourly', ms))];
+    await site.waitForChildren(kept);
+    await site.expectOnlyChildren('hourly', kept, { reason: 'Scheduled', dueMs: third });
     await site.snapshots.waitForReason('release', 'Adopted');
     await site.snapshots.delete('release');
     const fourth = await passHours(site, 'hourly');

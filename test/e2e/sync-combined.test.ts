@@ -69,6 +69,7 @@ test('a pin, a merge and an owned token keep their promises together, whatever i
   await site.environment.change({ A: 'later' }, ['B', 'C', 'D']);
   await stack.kube.json({ method: 'DELETE', path: site.secretPath('app-token') });
   await site.waitForSerial(2, 'app-token');
+  await stack.passWitness(site.namespace);
   await expectState('Synced', good);
 
   // What was taken back during a suspension holds after it.

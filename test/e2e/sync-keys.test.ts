@@ -84,7 +84,7 @@ describe('spec.keys', () => {
     await site.waitUntilSynced({ A: 'one', B: 'two' });
     await site.environment.change({ B: 'no base64' });
     await site.waitForReason('NotBase64');
-    expect(await site.existingSecret()).toMatchObject({ data: { B: btoa('two') } });
+    await site.expectStays(async () => expect(await site.existingSecret()).toMatchObject({ data: { B: btoa('two') } }));
   });
 });
 
@@ -105,11 +105,12 @@ describe('a Secret', () => {
     const before = await site.waitUntilSynced({ 'tls.crt': 'c', 'tls.key': 'k' });
     await site.environment.change({}, ['KEY']);
     await site.waitForReason('TypeUnmet');
-    expect(await site.existingSecret()).toEqual(before);
+    const isAsBefore = async (): Promise<void> => expect(await site.existingSecret()).toEqual(before);
+    await site.expectStays(isAsBefore);
     const large = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`LARGE_${n}`, 'x'.repeat(250_000)]));
     await site.environment.change({ ...large, KEY: 'k' });
     expect((await site.waitForReason('TooLarge')).message).toContain('1250002 bytes');
-    expect(await site.existingSecret()).toEqual(before);
+    await site.expectStays(isAsBefore);
     await site.patchSync({ spec: { keys: { exclude: ['LARGE_*'] } } });
     await site.waitForReason('Synced');
   });
@@ -141,7 +142,7 @@ test('a Secret keeps what it has when a value of its pinned revision is destroye
   await stack.admin.call('POST', `/versions/${organization}/${project}/${name}/A/1/destroy`);
   const { message } = await site.waitForReason('VersionDestroyed');
   expect(message).toContain('keys were destroyed in Keyframe: A (version 1). Secret app stays as it was.');
-  expect(await site.existingSecret()).toEqual(held);
+  await site.expectStays(async () => expect(await site.existingSecret()).toEqual(held));
   await site.patchSync({ spec: { keys: { exclude: ['A'] } } });
   const { A: _destroyed, ...others } = first;
   await site.waitUntilSynced(others);

@@ -65,6 +65,7 @@ describe('a SecretSync that names a ServiceToken', () => {
     const message = await sync.waitForReason('ServiceTokenNotReady');
     expect(message).toMatch(/^ServiceToken ci is not ready \(AccessDenied\): The token is suspended/);
     await sync.site.environment.change({ A: 'unseen' });
+    await sync.expectStays(async () => expect(await sync.values()).toEqual(alpha));
     await sync.patchGrant([{ ...rule, permission: 'ReadWrite' }]);
     await sync.waitForValues({ A: 'unseen' });
   });
@@ -73,8 +74,8 @@ describe('a SecretSync that names a ServiceToken', () => {
     const sync = await makeNamed();
     await sync.site.delete();
     await sync.waitForReason('ServiceTokenNotFound');
-    expect(await sync.values()).toEqual(alpha);
     await sync.site.environment.change({ A: 'next' });
+    await sync.expectStays(async () => expect(await sync.values()).toEqual(alpha));
     await sync.site.create();
     await sync.waitForValues({ A: 'next' });
   });
@@ -94,7 +95,7 @@ describe('a SecretSync that names a ServiceToken', () => {
     await waitFor('the condition to tell of the Secret', async () =>
       (await sync.waitForReason('ServiceTokenNotReady')).includes('(TargetNotOwned): Secret theirs is not'),
     );
-    expect(await sync.values()).toBeUndefined();
+    await sync.expectStays(async () => expect(await sync.values()).toBeUndefined());
   });
 
   test('never writes the Secret in which that keeps its token', async () => {
@@ -104,7 +105,7 @@ describe('a SecretSync that names a ServiceToken', () => {
     const value = await sync.site.value('app');
     await sync.create({ tokenRef: { name: 'ci' } });
     expect(await sync.waitForReason('InvalidSpec')).toContain('Secret app is where ServiceToken ci keeps its token');
-    expect(await sync.values()).toEqual({ token: value });
+    await sync.expectStays(async () => expect(await sync.values()).toEqual({ token: value }));
   });
 });
 
@@ -130,8 +131,8 @@ describe('a SecretSync that names no token', () => {
       (await sync.waitForReason('ServiceTokenNotReady')).includes('The token is suspended and opens nothing'),
     );
     expect(await sync.site.answer(token)).toBe(401);
-    expect(await sync.values()).toEqual(alpha);
     await sync.site.environment.change({ A: 'meanwhile' });
+    await sync.expectStays(async () => expect(await sync.values()).toEqual(alpha));
     await sync.site.grant();
     await sync.waitForValues({ A: 'meanwhile' });
     expect(await sync.site.value('app-token')).toBe(token);
@@ -207,6 +208,7 @@ describe('a SecretSync that names no token', () => {
     await sync.site.patch({ spec: { permission: 'ReadWrite' } }, 'app-token');
     await sync.site.delete('app-token');
     await sync.waitUntilGone();
+    await sync.expectStays(async () => expect(await sync.find()).toBeUndefined());
     await sync.patch({ suspend: false, tokenRef: { name: 'ci' } });
     await sync.waitForReason('ServiceTokenNotFound');
     expect(await sync.find()).toBeUndefined();

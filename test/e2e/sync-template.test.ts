@@ -73,7 +73,7 @@ describe('spec.template', () => {
     const before = await site.waitUntilSynced(whole);
     await site.environment.change({ USER: 'other' }, ['PORT']);
     await waitForMessage(site, 'TemplateKeyMissing', 'environment: PORT.');
-    expect(await site.existingSecret()).toEqual(before);
+    await site.expectStays(async () => expect(await site.existingSecret()).toEqual(before));
     await site.patchSync({ spec: { template: { data: { URL: '$(USER):$(PORT | default "2")' } } } });
     await site.waitUntilSynced({ USER: 'other', PASSWORD: login.PASSWORD, HOST: 'h', URL: 'other:2' });
   });

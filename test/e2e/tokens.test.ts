@@ -19,11 +19,10 @@ async function expectRefused(site: SyncSite, before: unknown, cause: RegExp): Pr
   expect(ready.status).toBe('False');
   expect(ready.message).toMatch(cause);
   await site.environment.change({ KEY: 'later', NEW: 'x' });
-  // Another SecretSync's Secret shows that the controller has come past this change.
-  const witness = await stack.makeSite({ namespace: site.namespace, name: 'witness', values });
-  await witness.waitUntilSynced(values);
-  expect(await site.existingSecret()).toEqual(before);
-  await site.waitForReason('AuthenticationFailed');
+  await site.expectStays(async () => {
+    expect(await site.existingSecret()).toEqual(before);
+    expect(await site.condition('Ready')).toMatchObject({ reason: 'AuthenticationFailed' });
+  });
 }
 
 test('a revoked token stops the sync at once and leaves the Secret as it was; a new one takes it up again', async () => {

@@ -88,9 +88,10 @@ export class SharedSecret {
     return await waitFor(`Secret shared to hold ${Object.keys(values).join(', ')}`, async () => {
       const secret = await this.get();
       expect(Object.fromEntries(secretValues(secret))).toEqual(values);
-      const { status } = await this.#site.sync();
+      const { metadata, status } = await this.#site.sync();
       const { uid, resourceVersion } = secret.metadata;
-      expect(status).toMatchObject({ target: { name: 'shared', uid, resourceVersion }, secretCount: count });
+      const target = { name: 'shared', uid, resourceVersion };
+      expect(status).toMatchObject({ target, secretCount: count, observedGeneration: metadata.generation });
       expect(status?.conditions?.find(({ type }) => type === 'Ready')?.reason).toBe('Synced');
       return secret;
     });

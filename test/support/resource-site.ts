@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import type { Resource } from '../../src/controller/resource.ts';
@@ -47,6 +47,11 @@ export class ResourceSite<T extends Resource> {
       contentType: 'application/merge-patch+json',
       body,
     });
+  }
+
+  /** Has the controller reconcile a resource once more. */
+  async requestReconcile(name: string): Promise<void> {
+    await this.patch(name, { metadata: { annotations: { 'keyframe.dev/reconcile-at': randomUUID() } } });
   }
 
   async delete(name: string): Promise<void> {

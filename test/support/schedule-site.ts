@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
@@ -13,6 +14,13 @@ export interface ApiSnapshot {
   readonly id: string;
   readonly name: string | null;
   readonly createdByName: string;
+}
+
+/** What a schedule comes to that is made to show how far the controller has come. */
+export interface ScheduleWitness {
+  readonly reason: string;
+  /** The time that it takes a snapshot for; absent if it takes none. */
+  readonly dueMs?: number;
 }
 
 /** An environment, and a namespace with SnapshotSchedules of it. */
@@ -63,8 +71,31 @@ export class ScheduleSite {
 
   /** Has a schedule looked at now. */
   async look(name: string): Promise<void> {
-    const annotations = { 'keyframe.dev/reconcile-at': String(performance.now()) };
-    await this.schedules.patch(name, { metadata: { annotations } });
+    await this.schedules.requestReconcile(name);
+  }
+
+  /**
+   * Expects that nothing changes which of a schedule's SecretSnapshots are there, once the controller has processed all
+   * that happened before the call. A schedule that is made afterwards shows that by a condition Ready with this reason.
+   */
+  async expectOnlyChildren(name: string, children: readonly string[], witness: ScheduleWitness): Promise<void> {
+    const look = async (): Promise<void> => expect(await this.childNames()).toEqual(children.toSorted());
+    await look();
+    await this.look(name);
+    await this.#passWitness(witness);
+    await look();
+  }
+
+  async #passWitness({ reason, dueMs }: ScheduleWitness): Promise<void> {
+    const name = `witness-${randomUUID()}`;
+    await this.schedules.create(this.spec(), name);
+    if (dueMs !== undefined) await this.waitUntilTaken(name, dueMs);
+    await this.schedules.waitForReason(name, reason);
+    await this.schedules.delete(name);
+    await this.schedules.waitUntilGone(name);
+    if (dueMs === undefined) return;
+    await this.snapshots.delete(nameAt(name, dueMs));
+    await this.snapshots.waitUntilGone(nameAt(name, dueMs));
   }
 
   /** The SecretSnapshots of the namespace, by name. */

@@ -10,13 +10,14 @@ import {
 } from '../../scripts/cluster/controller-account.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
+import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import { ApiClient } from './api-client.ts';
 import type { CapturedProcess } from './captured-process.ts';
 import { createAccount, createNamespace, deleteNamespace, sharedCluster } from './cluster.ts';
 import type { MovedClock } from './moved-clock.ts';
 import { createTestDatabase } from './postgres.ts';
 import { ServerProcess } from './server-process.ts';
-import { type SiteOptions, SyncSite } from './sync-site.ts';
+import { type SiteOptions, SyncSite, passWitness } from './sync-site.ts';
 
 export interface StackOptions {
   /** How many namespaces there are for tests, or their names; the controllers watch these alone. */
@@ -96,6 +97,7 @@ export class Stack {
     resources.defer(() => kube.close());
     const databaseUrl = options.databaseUrl ?? (await makeDatabase(resources));
     const namespaces = await makeNamespaces(resources, kube, options.namespaces);
+    resources.defer(() => deleteGrants(kube, namespaces));
     const kubeconfigFile = join(folder, 'controller.kubeconfig');
     const token = await createAccount(namespaces[0] ?? '', account, kube);
     writeKubeconfigFor(kubeconfigFile, adminKubeconfig, { name: account, token });
@@ -150,6 +152,16 @@ export class Stack {
     return this.#kept(await ServerProcess.spawn(this.#resources, { role: 'controller', env: all, name, clock }));
   }
 
+  /**
+   * Kills a controller as a crash does, and takes its Lease away, so that the next one need not wait until it runs out.
+   * Who tests the Lease itself kills the process.
+   */
+  async killController(controller: ServerProcess): Promise<void> {
+    await controller.kill();
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${this.namespaces[0]}/leases/keyframe-controller`;
+    await this.kube.find({ method: 'DELETE', path });
+  }
+
   /** A namespace that no test of the stack has had yet. */
   takeNamespace(): string {
     const namespace = this.namespaces[this.#takenNamespaces];
@@ -167,6 +179,11 @@ export class Stack {
   makeSite(options: SiteOptions = {}): Promise<SyncSite> {
     const { namespace = this.takeNamespace() } = options;
     return SyncSite.make({ kube: this.kube, admin: this.admin }, { ...options, namespace });
+  }
+
+  /** Resolves when the controller has processed what happened in a namespace before the call. */
+  passWitness(namespace: string): Promise<void> {
+    return passWitness({ kube: this.kube, admin: this.admin }, namespace);
   }
 
   #kept(server: ServerProcess): ServerProcess {
@@ -221,6 +238,14 @@ async function makeNamespaces(
   ];
   for (const path of bindings) resources.defer(async () => void (await kube.find({ method: 'DELETE', path })));
   return namespaces;
+}
+
+/** Deletes the AccessGrants that name these namespaces: they do not go with them, and other files share the cluster. */
+async function deleteGrants(kube: KubeHttp, namespaces: readonly string[]): Promise<void> {
+  const path = '/apis/keyframe.dev/v1alpha1/accessgrants';
+  const grants = await kube.find<{ items: readonly AccessGrant[] }>({ path });
+  const ours = grants?.items.filter(({ spec }) => spec.namespaces?.some((name) => namespaces.includes(name)));
+  for (const { metadata } of ours ?? []) await kube.find({ method: 'DELETE', path: `${path}/${metadata.name}` });
 }
 
 /** Binds the rules that the chart ships, which the global setup made a ClusterRole of, to the account. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
@@ -24,6 +25,18 @@ export interface SiteOptions {
 
 export type Condition = NonNullable<NonNullable<SecretSync['status']>['conditions']>[number];
 
+/** Where sites are made, and by whom. */
+export interface SiteWorld {
+  readonly kube: KubeHttp;
+  readonly admin: ApiClient;
+}
+
+/** Which report of the controller is awaited, beside the time limit. */
+export interface ReportOptions extends WaitOptions {
+  /** The environment's revision that the controller must have read; any if absent. */
+  readonly revision?: number;
+}
+
 /** An environment on one side, a SecretSync and its Secret on the other. */
 export class SyncSite {
   readonly kube: KubeHttp;
@@ -32,11 +45,13 @@ export class SyncSite {
   readonly environment: ApiEnvironment;
   readonly token: ServiceToken;
   readonly tokenSecretName: string;
+  readonly #world: SiteWorld;
   readonly #target: Readonly<Record<string, unknown>>;
   readonly #spec: Readonly<Record<string, unknown>>;
 
-  private constructor(kube: KubeHttp, environment: ApiEnvironment, token: ServiceToken, options: SiteOptions) {
-    this.kube = kube;
+  private constructor(world: SiteWorld, environment: ApiEnvironment, token: ServiceToken, options: SiteOptions) {
+    this.#world = world;
+    this.kube = world.kube;
     this.environment = environment;
     this.token = token;
     this.namespace = options.namespace ?? 'default';
@@ -47,10 +62,10 @@ export class SyncSite {
   }
 
   /** Makes the environment, its token, the token's Secret and the SecretSync; does not wait for the Secret. */
-  static async make({ kube, admin }: { kube: KubeHttp; admin: ApiClient }, options: SiteOptions): Promise<SyncSite> {
-    const environment = await admin.makeEnvironment();
+  static async make(world: SiteWorld, options: SiteOptions): Promise<SyncSite> {
+    const environment = await world.admin.makeEnvironment();
     if (options.values !== undefined) await environment.change(options.values);
-    const site = new SyncSite(kube, environment, await environment.createToken(options.token), options);
+    const site = new SyncSite(world, environment, await environment.createToken(options.token), options);
     await site.putToken(site.token.token);
     if (options.withoutSync !== true) await site.createSync();
     return site;
@@ -59,7 +74,7 @@ export class SyncSite {
   /** Another SecretSync beside this one, for the same environment and with the same token. */
   async sibling(name: string, spec: Readonly<Record<string, unknown>> = {}): Promise<SyncSite> {
     const { namespace, tokenSecretName } = this;
-    const site = new SyncSite(this.kube, this.environment, this.token, { name, namespace, tokenSecretName, spec });
+    const site = new SyncSite(this.#world, this.environment, this.token, { name, namespace, tokenSecretName, spec });
     await site.createSync();
     return site;
   }
@@ -157,22 +172,43 @@ export class SyncSite {
     );
   }
 
-  /** Waits until the condition Ready has this reason; answers it. */
-  waitForReason(reason: string, options?: WaitOptions): Promise<Condition> {
+  /** Has the controller reconcile the SecretSync once more, if it is there. */
+  async requestReconcile(): Promise<void> {
+    const body = { metadata: { annotations: { 'keyframe.dev/reconcile-at': randomUUID() } } };
+    const contentType = 'application/merge-patch+json';
+    await this.kube.find({ method: 'PATCH', path: this.syncPath, contentType, body });
+  }
+
+  /**
+   * Expects that nothing changes what a look sees: it must not throw now, nor after the controller has processed all that
+   * happened before this call. The SecretSync is reconciled once more on the way.
+   */
+  async expectStays(look: () => unknown): Promise<void> {
+    await look();
+    await this.requestReconcile();
+    await passWitness(this.#world, this.namespace);
+    await look();
+  }
+
+  /** Waits until the condition Ready has this reason for the present spec, and the given revision; returns it. */
+  waitForReason(reason: string, options?: ReportOptions): Promise<Condition> {
     return this.#waitForCondition('Ready', reason, options);
   }
 
-  /** Waits until the condition Converged has this reason; answers it. */
-  waitForConverged(reason: string, options?: WaitOptions): Promise<Condition> {
+  /** Waits until the condition Converged has this reason for the present spec, and the given revision; returns it. */
+  waitForConverged(reason: string, options?: ReportOptions): Promise<Condition> {
     return this.#waitForCondition('Converged', reason, options);
   }
 
-  #waitForCondition(type: 'Ready' | 'Converged', reason: string, options?: WaitOptions): Promise<Condition> {
+  #waitForCondition(type: 'Ready' | 'Converged', reason: string, options: ReportOptions = {}): Promise<Condition> {
     return waitFor(
       `${type} of SecretSync ${this.namespace}/${this.name} to be ${reason}`,
       async () => {
-        const condition = await this.condition(type);
-        expect(condition?.reason).toBe(reason);
+        const { metadata, status } = await this.sync();
+        const condition = status?.conditions?.find((candidate) => candidate.type === type);
+        const { reason: seen, observedGeneration } = condition ?? {};
+        expect({ reason: seen, observedGeneration }).toEqual({ reason, observedGeneration: metadata.generation });
+        if (options.revision !== undefined) expect(status?.wantedRevision).toBe(options.revision);
         return condition;
       },
       options,
@@ -197,6 +233,20 @@ export class SyncSite {
       options,
     );
   }
+}
+
+/**
+ * Resolves when the controller has processed what happened in a namespace before the call. A SecretSync that is made
+ * afterwards shows that: its Secret gets what its environment holds, and then what is committed to it. So the watch of
+ * SecretSyncs and the notifications of commits have been read past everything earlier, and the queue serves in order.
+ */
+export async function passWitness(world: SiteWorld, namespace: string): Promise<void> {
+  const name = `witness-${randomUUID()}`;
+  const witness = await SyncSite.make(world, { namespace, name, values: { COUNT: '0' } });
+  await witness.waitUntilSynced({ COUNT: '0' });
+  await witness.environment.change({ COUNT: '1' });
+  await witness.waitUntilSynced({ COUNT: '1' });
+  await witness.deleteSync();
 }
 
 /** The collection that an object's path is in. */

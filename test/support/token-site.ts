@@ -137,11 +137,12 @@ export class TokenSite {
     return status?.conditions?.find((condition) => condition.type === type);
   }
 
-  /** Waits until the condition Ready has this reason; answers it. */
+  /** Waits until the condition Ready has this reason for the present spec; returns it. */
   waitForReason(reason: string, name = 'ci'): Promise<Condition> {
     return waitFor(`ServiceToken ${this.namespace}/${name} to be ${reason}`, async () => {
-      const ready = await this.condition('Ready', name);
-      expect(ready?.reason).toBe(reason);
+      const { metadata, status } = await this.resource(name);
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      expect(ready).toMatchObject({ reason, observedGeneration: metadata.generation });
       return ready;
     });
   }
@@ -149,9 +150,10 @@ export class TokenSite {
   /** Waits until the Secret holds the value of a serial that works, and the status says so; answers the value. */
   waitForSerial(serial: number, name = 'ci'): Promise<string> {
     return waitFor(`ServiceToken ${this.namespace}/${name} to be at serial ${serial}`, async () => {
-      const { status } = await this.resource(name);
+      const { metadata, status } = await this.resource(name);
       expect(status?.serial).toBe(serial);
-      expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ reason: 'Issued' });
+      const issued = { reason: 'Issued', observedGeneration: metadata.generation };
+      expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject(issued);
       const value = await this.value(name);
       expect(await this.answer(value)).toBe(200);
       return value;

@@ -1,6 +1,7 @@
+import { expect } from '@jest/globals';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
-import { ResourceSite } from './resource-site.ts';
+import { ResourceSite, readyOf } from './resource-site.ts';
 import { type SecretObject, secretValues } from './secret-watch.ts';
 import type { Stack } from './stack.ts';
 import { parentOf } from './sync-site.ts';
@@ -50,11 +51,28 @@ export class TokenSync {
     return status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
   }
 
-  /** Waits until the Secret is in step and holds these values. */
+  /** Waits until the Secret holds these values and the status reports that very state of it. */
   async waitForValues(values: Readonly<Record<string, string>>): Promise<void> {
     const isThere = async (): Promise<boolean> => JSON.stringify(await this.values()) === JSON.stringify(values);
     await waitFor(`Secret ${this.site.namespace}/app to hold ${Object.keys(values).join(', ')}`, isThere);
-    await this.waitForReason('Synced');
+    await waitFor(`SecretSync ${this.site.namespace}/app to report its Secret`, async () => {
+      const [secret, sync] = [await this.site.secret('app'), await this.syncs.get('app')];
+      expect(readyOf(sync)).toMatchObject({ reason: 'Synced', observedGeneration: sync.metadata.generation });
+      const { uid, resourceVersion } = secret?.metadata ?? {};
+      expect(sync.status?.target).toEqual({ name: 'app', uid, resourceVersion });
+      return true;
+    });
+  }
+
+  /**
+   * Expects that nothing changes what a look sees: it must not throw now, nor after the controller has processed all that
+   * happened before this call. The SecretSync is reconciled once more on the way.
+   */
+  async expectStays(look: () => unknown): Promise<void> {
+    await look();
+    await this.syncs.requestReconcile('app');
+    await this.#stack.passWitness(this.site.namespace);
+    await look();
   }
 
   /** Gives the AccessGrant other rules. */
