@@ -9,6 +9,7 @@ import type { HttpServices } from './http/http-services.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
 import { Readiness } from './http/readiness.ts';
 import { HttpServer } from './http/server.ts';
+import { UntrustedProxyWatch } from './http/untrusted-proxy.ts';
 import { defaultNamespace, loadKubeClient } from './load-kube-client.ts';
 import { steadyNow, systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
@@ -188,10 +189,22 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
     clock: systemClock,
     checks: [() => schemaFault(core.database), untilHearing(core.feed), () => Promise.resolve(controller?.ready())],
   });
-  const metricsServer = await listen(createMetricsApp({ logger, metrics, readiness }), config, 'METRICS_PORT', open);
+  const untrustedProxies = new UntrustedProxyWatch({ clock: systemClock, logger });
+  const warnings = (): string[] => [untrustedProxies.warning()].filter((text) => text !== undefined);
+  const metricsApp = createMetricsApp({ logger, metrics, readiness, warnings });
+  const metricsServer = await listen(metricsApp, config, 'METRICS_PORT', open);
   const { authentication, auditLog } = core;
   const options = { trustedProxies: config.trustedProxies, rateLimits: config.rateLimits };
-  const app = createApp({ authentication, auditLog, services: core, logger, metrics, readiness, options });
+  const app = createApp({
+    authentication,
+    auditLog,
+    services: core,
+    logger,
+    metrics,
+    readiness,
+    untrustedProxies,
+    options,
+  });
   // Before the controller: the API serves however long the cluster takes.
   const api = config.role === 'controller' ? undefined : await listen(app, config, 'PORT', open);
   // Before the server closes, which waits for the requests under way.

@@ -6,6 +6,7 @@ import { requestTarget } from './middleware/request-target.ts';
 import { type RequestLogDeps, requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
 import type { RouteHandlerDeps } from './middleware/route-handler.ts';
+import type { UntrustedProxyWatch } from './untrusted-proxy.ts';
 import { type RateLimitOptions, RateLimits, noRateLimits } from './rate-limits.ts';
 import type { Readiness } from './readiness.ts';
 import { referenceRouter } from './reference.ts';
@@ -15,6 +16,7 @@ import { WorkLimit, type WorkLimits } from './work-limit.ts';
 
 export interface AppDeps extends Omit<RouteHandlerDeps, 'rateLimits' | 'workLimit'>, RequestLogDeps {
   readonly readiness: Pick<Readiness, 'fault'>;
+  readonly untrustedProxies: Pick<UntrustedProxyWatch, 'middleware'>;
   readonly options?: AppOptions;
 }
 
@@ -32,7 +34,7 @@ export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   const app = bareApp();
   app.set('trust proxy', [...trustedProxies]);
   const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
-  app.use(requestLog(deps), responseHeaders, requestTarget);
+  app.use(requestLog(deps), responseHeaders, requestTarget, deps.untrustedProxies.middleware);
   app.use(healthRouter(deps.readiness));
   app.use(referenceRouter());
   app.use(createRouter('/api/v1', routeTable, { ...deps, ...limits }));

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { Caller, BearerPrincipal } from '../domain/principal.ts';
 import type { AuditLog } from '../services/audit-log.ts';
 import { type Authentication, AuthenticationRefusal } from '../services/authentication.ts';
-import { bearerToken } from './bearer.ts';
+import { bearerToken, tokenOf } from './bearer.ts';
 import { type RateState, windowSeconds } from './rate-counter.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { contextOf } from './request-context.ts';
@@ -27,18 +27,21 @@ export async function identify(request: Request, response: Response, deps: Ident
     return { principal, requestId: context.id, sourceAddress: address };
   };
   const presented = request.headers.authorization;
+  const token = presented === undefined ? undefined : tokenOf(presented);
   const source = address ?? '';
   try {
-    if (presented !== undefined) await rateLimits.admit(source, presented);
+    if (presented !== undefined) await rateLimits.admit(source, token);
     const principal = await authentication.authenticate(bearerToken(presented));
     // Before the limit is judged, so that the log tells whose it was.
     const caller = callerOf(principal);
-    tellRate(response, await rateLimits.accepted(presented ?? '', principal.credentialId));
+    tellRate(response, await rateLimits.accepted(token ?? '', principal));
     return caller;
   } catch (error) {
     if (error instanceof AuthenticationRefusal) {
-      // Who sends nothing guesses nothing.
-      if (presented !== undefined) await rateLimits.refused(source, presented);
+      // A request without a token guesses nothing.
+      if (presented !== undefined) {
+        await rateLimits.refused(source, token, { hasEnded: error.principal !== undefined });
+      }
       context.fault = error.fault;
       await auditRefusal(error, deps, callerOf);
     }

@@ -14,15 +14,17 @@ export interface MetricsAppDeps {
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>;
   readonly readiness: Pick<Readiness, 'fault'>;
+  /** What /readyz reports besides, as sentences without data. */
+  readonly warnings?: () => readonly string[];
 }
 
 /** What operators and probes ask, on a port of its own and for every role: /metrics, /healthz and /readyz. */
-export function createMetricsApp({ logger, metrics, readiness }: MetricsAppDeps): RequestListener {
+export function createMetricsApp({ logger, metrics, readiness, warnings }: MetricsAppDeps): RequestListener {
   const app = bareApp();
   // Scrapes are not requests of users: they do not count among those.
   const uncounted = { httpRequest: () => {}, authenticationFailed: () => {}, rateLimited: () => {} };
   app.use(requestLog({ logger, metrics: uncounted }), responseHeaders, requestTarget);
-  app.use(healthRouter(readiness));
+  app.use(healthRouter(readiness, warnings));
   app
     .route('/metrics')
     .all(noteRoute('/metrics'))

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
+import type { BearerPrincipal } from '../domain/principal.ts';
+import { KnownTokens } from './known-tokens.ts';
 import { RateCounter, type RateState } from './rate-counter.ts';
 import { sourceNetwork } from './source-address.ts';
 
@@ -7,7 +9,7 @@ import { sourceNetwork } from './source-address.ts';
 export interface RateLimitOptions {
   /** Requests a minute with one token. */
   readonly requests: number;
-  /** Refused tokens a minute from one address, or one /64 network of IPv6. */
+  /** Guessed tokens a minute from one address, or one /64 network of IPv6; also refusals a minute of one ended token. */
   readonly failedAuthentications: number;
 }
 
@@ -21,72 +23,91 @@ export class LimitExceeded extends DomainError {
   /** Whole seconds, at least 1. */
   readonly retryAfterSeconds: number;
 
-  constructor(limit: RateLimitName, { resetSeconds }: RateState) {
-    super('limit_exceeded', `${limitDetails[limit]}; try again in ${resetSeconds} seconds`);
+  constructor(limit: RateLimitName, detail: string, { resetSeconds }: RateState) {
+    super('limit_exceeded', `${detail}; try again in ${resetSeconds} seconds`);
     this.limit = limit;
     this.retryAfterSeconds = resetSeconds;
   }
 }
 
-const limitDetails: Readonly<Record<RateLimitName, string>> = {
-  credential: 'this token has made too many requests in a minute',
-  address: 'too many tokens from this address were refused in a minute, and this one was not seen before',
+const details = {
+  requests: 'this token has made too many requests in a minute',
+  ended: 'this token opens nothing and was sent too often in a minute',
+  guesses: 'too many tokens from this address were refused in a minute, and this one was not seen before',
 };
 
-// How many tokens that opened something last are told from those that never did.
-const knownTokens = 10_000;
+// A token has one spelling, so each credential takes one place. An organization or user cannot displace all others.
+const knownTokenLimits = { maxTokens: 10_000, maxTokensPerOwner: 1_000 };
 
 /**
- * The limits of docs/interface.md section 8. An address that has sent too many wrong tokens is refused before its token
- * is looked up, so that guessing costs the database nothing. Tokens that this process has seen open something pass all
- * the same, and are looked up as ever: one bad client must not lock out the others behind its address.
+ * The limits of docs/interface.md section 8.
+ *
+ * - An address that has sent too many guesses is refused before its token is looked up, so guessing costs the database
+ *   nothing.
+ * - Tokens that this process has seen open something pass all the same and are looked up as always. One bad client must
+ *   not lock out the others behind its address.
+ * - A token that is right but has ended, for example because it was revoked, is no guess. It has a limit of its own.
  */
 export class RateLimits {
   readonly #requests: RateCounter | undefined;
-  readonly #failures: RateCounter | undefined;
-  /** SHA-256 of tokens, the least recently used first. */
-  readonly #known = new Set<string>();
+  readonly #guesses: RateCounter | undefined;
+  /** Refusals of tokens that have ended. */
+  readonly #ended: RateCounter | undefined;
+  readonly #known = new KnownTokens(knownTokenLimits);
 
-  constructor({ requests, failedAuthentications }: RateLimitOptions) {
+  constructor({ requests, failedAuthentications: limit }: RateLimitOptions) {
     this.#requests = requests === 0 ? undefined : new RateCounter({ limit: requests });
-    this.#failures = failedAuthentications === 0 ? undefined : new RateCounter({ limit: failedAuthentications });
-  }
-
-  /** Before a token is looked up. Throws LimitExceeded where its address has sent too many wrong ones. */
-  async admit(address: string, bearer: string): Promise<void> {
-    const state = await this.#failures?.look(sourceNetwork(address));
-    // Those that pass it at once are looked up together: more than the limit, but no more than there are connections.
-    if (state === undefined || state.used < state.limit || this.#known.has(digest(bearer))) return;
-    throw new LimitExceeded('address', state);
-  }
-
-  /** After a token was refused. */
-  async refused(address: string, bearer: string): Promise<void> {
-    if (this.#failures === undefined) return;
-    this.#known.delete(digest(bearer));
-    await this.#failures.count(sourceNetwork(address));
+    this.#guesses = limit === 0 ? undefined : new RateCounter({ limit });
+    this.#ended = limit === 0 ? undefined : new RateCounter({ limit });
   }
 
   /**
-   * After a token was found good: counts a request of its credential and answers where that stands, undefined without
-   * a limit. Throws LimitExceeded where it is one too many.
+   * To be called before a token is looked up; `token` is undefined if the header holds none.
+   *
+   * @throws LimitExceeded if the address has sent too many guesses, or if the token has ended and came too often.
    */
-  async accepted(bearer: string, credentialId: string): Promise<RateState | undefined> {
-    if (this.#failures !== undefined) this.#remember(digest(bearer));
-    const state = await this.#requests?.count(credentialId);
-    if (state !== undefined && state.used > state.limit) throw new LimitExceeded('credential', state);
-    return state;
+  async admit(address: string, token: string | undefined): Promise<void> {
+    const digest = digestOf(token);
+    const ended = await this.#ended?.look(digest);
+    if (ended !== undefined && ended.used >= ended.limit) throw new LimitExceeded('credential', details.ended, ended);
+    const guesses = await this.#guesses?.look(sourceNetwork(address));
+    // Those that pass it at once are looked up together: more than the limit, but no more than there are connections.
+    if (guesses === undefined || guesses.used < guesses.limit || this.#known.has(digest)) return;
+    throw new LimitExceeded('address', details.guesses, guesses);
   }
 
-  #remember(token: string): void {
-    this.#known.delete(token);
-    this.#known.add(token);
-    const [oldest] = this.#known;
-    if (this.#known.size > knownTokens && oldest !== undefined) this.#known.delete(oldest);
+  /** To be called after a token was refused. `hasEnded`: its secret part was right, so it was no guess. */
+  async refused(address: string, token: string | undefined, { hasEnded }: { hasEnded: boolean }): Promise<void> {
+    const digest = digestOf(token);
+    this.#known.delete(digest);
+    if (hasEnded) await this.#ended?.count(digest);
+    else await this.#guesses?.count(sourceNetwork(address));
+  }
+
+  /**
+   * To be called after a token was found good. Counts a request of its credential and returns the state of that limit,
+   * undefined without a limit.
+   *
+   * @throws LimitExceeded if it is one too many. Such a request does not keep the token known.
+   */
+  async accepted(token: string, principal: BearerPrincipal): Promise<RateState | undefined> {
+    const state = await this.#requests?.count(principal.credentialId);
+    if (state !== undefined && state.used > state.limit) {
+      throw new LimitExceeded('credential', details.requests, state);
+    }
+    if (this.#guesses !== undefined) this.#known.add(digestOf(token), ownerOf(principal));
+    return state;
   }
 }
 
+/** Who can create many credentials: an organization its service tokens, a user their personal tokens. */
+function ownerOf(principal: BearerPrincipal): string {
+  return principal.type === 'service_token' ? principal.organizationId : principal.id;
+}
+
 /** So that no token is kept. */
-function digest(bearer: string): string {
-  return createHash('sha256').update(bearer).digest('base64');
+function digestOf(token: string | undefined): string {
+  return createHash('sha256')
+    .update(token ?? '')
+    .digest('base64');
 }

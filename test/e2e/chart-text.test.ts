@@ -19,6 +19,15 @@ test('a release’s notes tell the next three commands, and which Secrets it mak
   expect(byDefault).toContain('the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-admin.');
   expect(byDefault).toContain('helm test mine');
   expect(byDefault).not.toContain('wait for');
+  expect(byDefault).not.toContain('WARNING');
+  const untrusted = await notes('ingress.enabled=true', 'ingress.host=keyframe.example.com');
+  expect(untrusted).toContain('WARNING: trustedProxies is empty.');
+  const trusted = await notes(
+    'ingress.enabled=true',
+    'ingress.host=keyframe.example.com',
+    'trustedProxies={10.42.0.0/16}',
+  );
+  expect(trusted).not.toContain('WARNING');
   const bare = await notes('init.enabled=false', 'bootstrap.adminEmail=');
   expect(commandsOf(bare)[2]).toBe(`export ${url}`);
   expect(bare).toContain('does not make: mine-keyframe-root-key, mine-keyframe-postgres.');

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { type AppOptions, createApp } from '../../src/http/app.ts';
 import { Readiness } from '../../src/http/readiness.ts';
 import { HttpServer } from '../../src/http/server.ts';
+import { UntrustedProxyWatch } from '../../src/http/untrusted-proxy.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
@@ -16,6 +17,7 @@ export interface TestApi {
   readonly services: TestServices;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
+  readonly untrustedProxies: UntrustedProxyWatch;
   readonly server: HttpServer;
   readonly port: number;
   /** Every line it has logged, at level debug, parsed. */
@@ -41,7 +43,9 @@ export async function startTestApi(options: AppOptions = {}, below: TestApiServi
   const metrics = new Metrics();
   const readiness = new Readiness({ clock: systemClock, checks: [() => schemaFault(services.database)] });
   const { authentication, audit } = services;
-  const app = createApp({ authentication, auditLog: audit, services, logger, metrics, readiness, options });
+  const untrustedProxies = new UntrustedProxyWatch({ clock: systemClock, logger });
+  const deps = { authentication, auditLog: audit, services, logger, metrics, readiness, untrustedProxies };
+  const app = createApp({ ...deps, options });
   const server = await HttpServer.listen(app, {
     host: '127.0.0.1',
     port: 0,
@@ -53,6 +57,7 @@ export async function startTestApi(options: AppOptions = {}, below: TestApiServi
     services,
     readiness,
     metrics,
+    untrustedProxies,
     server,
     logs,
     port: server.port,

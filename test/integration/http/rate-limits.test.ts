@@ -49,13 +49,15 @@ function unknownToken(): string {
   return generateToken('service_token', randomUUID()).token.reveal();
 }
 
-/** Runs `work` and answers how many of the pool's statements it took. */
-async function statementsOf(work: () => Promise<unknown>): Promise<number> {
+/** Runs `work` and returns the names of the statements that the pool ran for it. */
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const { pool } = api.services.database;
   const query = pool.query.bind(pool);
-  let count = 0;
+  const names: string[] = [];
   pool.query = ((...args: unknown[]) => {
-    count += 1;
+    const { name = 'unnamed' } = args[0] as { name?: string };
+    // The use of credentials before is noted in the background.
+    if (!name.startsWith('credential-touch')) names.push(name);
     return Reflect.apply(query, undefined, args) as unknown;
   }) as typeof pool.query;
   try {
@@ -63,7 +65,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
   } finally {
     pool.query = query;
   }
-  return count;
+  return names;
 }
 
 describe('refused tokens of one address', () => {
@@ -83,7 +85,7 @@ describe('refused tokens of one address', () => {
         expect(Number(seconds)).toBeLessThanOrEqual(60);
       }
     });
-    expect(statements).toBe(0);
+    expect(statements).toEqual([]);
   });
 
   test('do not lock out tokens that were seen to be good, nor other addresses', async () => {
@@ -108,6 +110,43 @@ describe('refused tokens of one address', () => {
     for (let count = 0; count < limits.failedAuthentications; count += 1) await from(address)(unknownToken());
     expect((await from(address)(token)).status).toBe(401);
     expect((await from(address)(token)).status).toBe(429);
+  });
+
+  test('one good token takes one place, however its header is spelt, and displaces no other token', async () => {
+    const address = newAddress();
+    const [one, other] = [await createUser(api.services), await createUser(api.services)];
+    expect((await from(address)(one.token)).status).toBe(200);
+    const spellings = (count: number): string => `${' '.repeat(count)}${other.token.reveal()}`;
+    expect((await from(address)(other.token)).status).toBe(200);
+    const statuses = new Set<number>();
+    for (let count = 1; count < limits.failedAuthentications; count += 1) {
+      statuses.add((await from(address)(spellings(count))).status);
+    }
+    expect([...statuses]).toEqual([401]);
+    for (let count = 0; count < 2; count += 1) await from(address)(unknownToken());
+    expect((await from(address)(unknownToken())).status).toBe(429);
+    expect((await from(address)(one.token)).status).toBe(200);
+  });
+
+  test('tokens that are right but have ended are no guesses of their address; each has a limit of its own', async () => {
+    const address = newAddress();
+    const { id, token } = await world.serviceToken();
+    const fresh = await createUser(api.services);
+    const revocation = await world.onOrganization(world.owner.caller, 'service_token.revoke');
+    await api.services.serviceTokens.revoke(revocation, id);
+    for (let count = 0; count < limits.failedAuthentications; count += 1) {
+      expect((await from(address)(token)).status).toBe(401);
+    }
+    // From another address too: the limit is the token's.
+    const statements = await statementsOf(async () => {
+      const refused = await expectProblem(from(newAddress())(token), 'limit_exceeded');
+      expect(refused.detail).toMatch(/^this token opens nothing and was sent too often in a minute; try again in /);
+    });
+    expect(statements).toEqual([]);
+    expect((await from(address)(fresh.token)).status).toBe(200);
+    expect((await from(address)(unknownToken())).status).toBe(401);
+    const rows = await api.services.database.prisma.auditEntry.count({ where: { actorId: id } });
+    expect(rows).toBe(limits.failedAuthentications);
   });
 
   test('requests without a token guess nothing and are not counted', async () => {

@@ -56,7 +56,13 @@ test('without trusted proxies what a request says of its way is not believed', a
 
 test('a peer that is no trusted proxy is not believed', async () => {
   const site = await start(['10.0.0.0/8', '2001:db8::/32']);
+  expect(await auditedAddress(site, {})).toBe('127.0.0.1');
+  expect(site.api.untrustedProxies.warning()).toBeUndefined();
   expect(await auditedAddress(site, { 'x-forwarded-for': '198.51.100.1' })).toBe('127.0.0.1');
+  expect(site.api.untrustedProxies.warning()).toContain('KEYFRAME_TRUSTED_PROXIES');
+  expect(JSON.stringify(site.api.logs)).not.toMatch(/198\.51|127\.0/);
+  // Anyone may read this one, so it must not show how the limits can be turned against others.
+  expect((await site.api.client().request('GET', '/readyz')).body).toEqual({ status: 'ok' });
 });
 
 describe('behind a trusted proxy', () => {
