@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { declaredMetrics, sampleMetrics } from '../support/metric-samples.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -22,6 +23,12 @@ function metricsWith(line: string): Promise<string> {
     return text.split('\n').includes(line) ? text : undefined;
   });
 }
+
+test('the controller reports every metric that an alert or a panel may ask for', async () => {
+  const { declared } = await sampleMetrics({ kinds: ['SecretSync'], reasons: ['Synced'], statuses: [200] });
+  expect(declared.length).toBeGreaterThan(10);
+  expect(declaredMetrics(await controller.metrics())).toEqual(declared);
+});
 
 test('the metrics follow a SecretSync from ready to not ready and back, and hold none of its values', async () => {
   const site = await stack.makeSite({ values });

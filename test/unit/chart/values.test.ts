@@ -99,15 +99,6 @@ test('the custom resource definitions in the chart are those of crds/', () => {
   for (const name of names) expect(read(`charts/keyframe/files/crds/${name}`)).toBe(read(`crds/${name}`));
 });
 
-test.each(['alerts.yaml', 'dashboard.json'])('%s asks only for metrics that the server has', (file) => {
-  const sources = ['src/lib/metrics.ts', 'src/lib/resource-metrics.ts'].map(read).join('\n');
-  const metrics = new Set(sources.match(/keyframe_[a-z_]+/g));
-  const asked = read(`charts/keyframe/files/${file}`).match(/keyframe_[a-z_]+/g) ?? [];
-  expect(asked.length).toBeGreaterThan(3);
-  const names = asked.map((name) => name.replace(/_seconds_(?:bucket|count|sum)$/, '_seconds'));
-  expect(names.filter((name) => !metrics.has(name))).toEqual([]);
-});
-
 test('chart and server are of one release', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   expect(read('charts/keyframe/Chart.yaml')).toContain(`version: ${version}\nappVersion: ${version}\n`);

@@ -1,0 +1,202 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
+import { objectsOf, renderChart, valuesFiles } from '../support/helm.ts';
+
+/** What holds of every release, whatever its values are. */
+
+const namespace = 'keyframe';
+
+interface Container {
+  readonly name: string;
+  readonly args?: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[];
+  readonly securityContext?: object;
+  readonly resources?: { readonly requests?: object };
+  readonly readinessProbe?: { readonly httpGet?: object };
+  readonly livenessProbe?: { readonly httpGet?: object };
+  readonly startupProbe?: { readonly httpGet?: object };
+}
+
+interface PodSpec {
+  readonly automountServiceAccountToken?: boolean;
+  readonly serviceAccountName?: string;
+  readonly securityContext?: object;
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly { readonly name: string; readonly secret?: object; readonly emptyDir?: object }[];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A pod that an object makes, by that object's name. */
+interface Pod {
+  readonly owner: string;
+  readonly kind: string;
+  readonly labels: Labels;
+  readonly spec: PodSpec;
+  /** Names of the volumes that come with it, also from claims. */
+  readonly volumes: readonly string[];
+}
+
+interface Workload extends KubeObject {
+  readonly spec: {
+    readonly strategy?: object;
+    readonly selector: { readonly matchLabels: Labels };
+    readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec };
+    readonly volumeClaimTemplates?: readonly KubeObject[];
+  };
+}
+
+function podsOf(objects: readonly KubeObject[]): Pod[] {
+  return objects
+    .filter(({ kind = '' }) => ['Deployment', 'StatefulSet', 'Job', 'Pod'].includes(kind))
+    .map((object) => {
+      const { kind = '', metadata } = object;
+      const { template, volumeClaimTemplates = [] } = (object as Workload).spec;
+      const spec = kind === 'Pod' ? (object as unknown as { spec: PodSpec }).spec : template.spec;
+      const labels = kind === 'Pod' ? (metadata.labels ?? {}) : template.metadata.labels;
+      const volumes = [...(spec.volumes ?? []), ...volumeClaimTemplates.map((claim) => claim.metadata)];
+      return { owner: metadata.name, kind, labels, spec, volumes: volumes.map(({ name }) => name) };
+    });
+}
+
+function containersOf({ spec: { initContainers = [], containers } }: Pod): readonly Container[] {
+  return [...initContainers, ...containers];
+}
+
+function ofKind<T extends KubeObject>(objects: readonly KubeObject[], kind: string): T[] {
+  return objects.filter((object) => object.kind === kind) as T[];
+}
+
+function matches(labels: Labels, selector: Labels): boolean {
+  return Object.entries(selector).every(([name, value]) => labels[name] === value);
+}
+
+describe.each(valuesFiles)('with the values of %s', (values) => {
+  let objects: KubeObject[];
+  let pods: Pod[];
+
+  beforeAll(async () => {
+    objects = objectsOf(await renderChart({ namespace, values }));
+    pods = podsOf(objects);
+  });
+
+  test('no container can write to its root file system, raise its rights or run as root', () => {
+    expect(pods.length).toBeGreaterThan(1);
+    for (const pod of pods) {
+      expect(pod.spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      for (const { name, securityContext } of containersOf(pod))
+        expect({ name, securityContext }).toEqual({
+          name,
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+        });
+    }
+  });
+
+  test('only pods that call the API server hold a token for it', () => {
+    for (const { owner, kind, spec } of pods) {
+      const roles = spec.containers.map(({ args: [role] = ['postgres'] }) => role);
+      const calls = !roles.includes('api') && !roles.includes('postgres');
+      expect([owner, kind, spec.automountServiceAccountToken]).toEqual([owner, kind, calls]);
+    }
+  });
+
+  test('a pod is ready by /readyz and alive by /healthz, on the port of the metrics', () => {
+    for (const { spec } of pods.filter(({ kind }) => kind === 'Deployment')) {
+      for (const { readinessProbe, livenessProbe, startupProbe, ports = [] } of spec.containers) {
+        expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'metrics' });
+        expect(livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
+        expect(startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
+        expect(ports).toContainEqual({ name: 'metrics', containerPort: 8701 });
+      }
+    }
+  });
+
+  test('an upgrade or a drain never leaves too few pods', () => {
+    for (const { spec } of ofKind<Workload>(objects, 'Deployment'))
+      expect(spec.strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+    const budgets = ofKind<KubeObject & { spec: { selector: { matchLabels: Labels } } }>(
+      objects,
+      'PodDisruptionBudget',
+    );
+    for (const { spec } of budgets) {
+      expect(spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' });
+      expect(pods.filter(({ labels }) => matches(labels, spec.selector.matchLabels))).toHaveLength(1);
+    }
+  });
+
+  test('a value that is secret is mounted as a file that cannot be changed, and stands in no variable', () => {
+    for (const pod of pods) {
+      const secrets = new Set(pod.spec.volumes?.filter(({ secret }) => secret !== undefined).map(({ name }) => name));
+      for (const { name, env = [], volumeMounts = [] } of containersOf(pod)) {
+        const mounts = volumeMounts.filter((mount) => secrets.has(mount.name));
+        expect(mounts.filter(({ readOnly }) => readOnly !== true)).toEqual([]);
+        expect([name, volumeMounts.map((mount) => mount.name).filter((mount) => !pod.volumes.includes(mount))]).toEqual(
+          [name, []],
+        );
+        const text = JSON.stringify(env.map(({ value, valueFrom }) => [value, valueFrom]));
+        expect(text).not.toMatch(/secretKeyRef|postgresql:\/\/|kf_(?:pat|svc)_/);
+      }
+    }
+  });
+
+  test('every account that a pod names is made, or said to exist', () => {
+    const made = ofKind(objects, 'ServiceAccount').map(({ metadata }) => metadata.name);
+    const named = pods.map(({ spec }) => spec.serviceAccountName).filter((name) => name !== undefined);
+    const expected = values === 'bare.yaml' ? ['ready-made'] : made;
+    expect(named.filter((name) => !expected.includes(name))).toEqual([]);
+  });
+
+  test('Services and NetworkPolicies select the pods that they are for, and name ports that these have', () => {
+    const servers = pods.filter(({ kind }) => kind === 'Deployment').map(({ owner }) => owner);
+    const selected = (selector: Labels): string[] => {
+      const found = pods.filter(({ labels }) => matches(labels, selector));
+      return found.map(({ owner }) => owner);
+    };
+    const expected: Readonly<Record<string, readonly string[]>> = {
+      server: servers.filter((name) => !name.endsWith('-controller')),
+      metrics: servers,
+      postgres: pods.filter(({ kind }) => kind === 'StatefulSet').map(({ owner }) => owner),
+    };
+    const services = ofKind<KubeObject & { spec: { selector: Labels; ports: { targetPort: string }[] } }>(
+      objects,
+      'Service',
+    );
+    expect(services.length).toBeGreaterThan(1);
+    for (const { metadata, spec } of services) {
+      expect(selected(spec.selector)).toEqual(expected[metadata.labels?.['app.kubernetes.io/component'] ?? '']);
+      for (const pod of pods.filter(({ labels }) => matches(labels, spec.selector))) {
+        const ports = containersOf(pod).flatMap((container) => container.ports?.map(({ name }) => name) ?? []);
+        expect(ports).toEqual(expect.arrayContaining(spec.ports.map(({ targetPort }) => targetPort)));
+      }
+    }
+    const policies = ofKind<KubeObject & { spec: { podSelector: { matchLabels: Labels } } }>(objects, 'NetworkPolicy');
+    for (const { metadata, spec } of policies)
+      expect(selected(spec.podSelector.matchLabels)).toEqual(
+        metadata.name.endsWith('-postgres') ? expected['postgres'] : servers,
+      );
+  });
+});
+
+test('PostgreSQL’s port is open to the server’s pods alone, and it may call nobody', async () => {
+  const objects = objectsOf(await renderChart({ namespace, values: 'network-policies.yaml' }));
+  const [policy] = ofKind<KubeObject & { spec: { ingress: { from: { podSelector: { matchLabels: Labels } }[] }[] } }>(
+    objects,
+    'NetworkPolicy',
+  ).filter(({ metadata }) => metadata.name === 'keyframe-postgres');
+  expect(policy?.spec).toMatchObject({ policyTypes: ['Ingress', 'Egress'] });
+  expect(policy?.spec).not.toHaveProperty('egress');
+  const peers = policy?.spec.ingress.flatMap(({ from }) => from) ?? [];
+  expect(peers).toHaveLength(1);
+  const admitted = podsOf(objects).filter(({ labels }) => matches(labels, peers[0]?.podSelector.matchLabels ?? {}));
+  expect(admitted.map(({ kind }) => kind)).toEqual(['Deployment']);
+});

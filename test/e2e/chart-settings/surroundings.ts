@@ -1,0 +1,223 @@
+import { expect } from '@jest/globals';
+import type { Setting } from './setting.ts';
+
+/** The values that concern the cluster around the pods: accounts, rights, definitions, the network, monitoring. */
+
+const policy = 'NetworkPolicy/keyframe spec';
+const guarded = { 'networkPolicy.enabled': true };
+const exposed = { 'ingress.enabled': true, 'ingress.host': 'keyframe.corp.test' };
+const peers = [{ namespaceSelector: { matchLabels: { team: 'edge' } } }];
+const egress = [{ ports: [{ port: 5432 }] }];
+const definition = 'CustomResourceDefinition/secretsyncs.keyframe.dev';
+const note = { 'example.test/note': 'read' };
+const servers = { 'app.kubernetes.io/part-of': 'keyframe', 'app.kubernetes.io/instance': 'keyframe' };
+const withLabels = (labels: object): unknown => expect.objectContaining(labels);
+
+const rightsSettings: readonly Setting[] = [
+  {
+    value: 'serviceAccount.create',
+    set: false,
+    given: { 'init.enabled': false, 'serviceAccount.name': 'given' },
+    shows: { 'ServiceAccount/given kind': undefined, 'servers serviceAccountName': 'given' },
+  },
+  {
+    value: 'serviceAccount.name',
+    set: 'given',
+    shows: {
+      'ServiceAccount/given kind': 'ServiceAccount',
+      'servers serviceAccountName': 'given',
+      'ClusterRoleBinding/keyframe-keyframe-controller subjects[given].kind': 'ServiceAccount',
+    },
+  },
+  {
+    value: 'serviceAccount.annotations',
+    set: note,
+    shows: {
+      'ServiceAccount/keyframe-controller metadata.annotations': note,
+      'ServiceAccount/keyframe-init metadata.annotations': withLabels(note),
+    },
+  },
+  {
+    value: 'rbac.create',
+    set: false,
+    given: { 'init.enabled': false },
+    shows: {
+      'ClusterRole/keyframe-keyframe-controller kind': undefined,
+      'ClusterRole/keyframe-keyframe-controller-cluster kind': undefined,
+      'Role/keyframe-controller-lease kind': undefined,
+    },
+  },
+  {
+    value: 'rbac.aggregate',
+    set: false,
+    shows: {
+      'ClusterRole/keyframe-keyframe-view kind': undefined,
+      'ClusterRole/keyframe-keyframe-edit kind': undefined,
+      'ClusterRole/keyframe-keyframe-admin kind': undefined,
+    },
+  },
+  {
+    value: 'approvals.enabled',
+    set: false,
+    shows: {
+      'ValidatingAdmissionPolicy/keyframe-keyframe-approvals kind': undefined,
+      'ValidatingAdmissionPolicyBinding/keyframe-keyframe-approvals kind': undefined,
+    },
+  },
+  {
+    value: 'crds.install',
+    given: { 'crds.install': true },
+    set: false,
+    shows: { [`${definition} kind`]: undefined },
+  },
+  {
+    value: 'crds.keep',
+    given: { 'crds.install': true },
+    set: false,
+    shows: { [`${definition} kind`]: 'CustomResourceDefinition', [`${definition} metadata.annotations`]: undefined },
+  },
+];
+
+const networkSettings: readonly Setting[] = [
+  { value: 'service.type', set: 'LoadBalancer', shows: { 'Service/keyframe spec.type': 'LoadBalancer' } },
+  {
+    value: 'service.port',
+    set: 8443,
+    shows: {
+      'Service/keyframe spec.ports[http]': { name: 'http', port: 8443, targetPort: 'http' },
+      'Pod/keyframe-smoke-test spec.containers[0].env[KEYFRAME_SMOKE_TEST_URL].value': 'http://keyframe.keyframe:8443',
+    },
+  },
+  { value: 'service.annotations', set: note, shows: { 'Service/keyframe metadata.annotations': note } },
+  {
+    value: 'ingress.enabled',
+    set: true,
+    given: { 'ingress.host': 'keyframe.corp.test' },
+    shows: {
+      'Ingress/keyframe spec.rules[0].http.paths[0]': {
+        path: '/',
+        pathType: 'Prefix',
+        backend: { service: { name: 'keyframe', port: { name: 'http' } } },
+      },
+    },
+  },
+  {
+    value: 'ingress.className',
+    set: 'nginx',
+    given: exposed,
+    shows: { 'Ingress/keyframe spec.ingressClassName': 'nginx' },
+  },
+  {
+    value: 'ingress.host',
+    set: 'other.corp.test',
+    given: exposed,
+    shows: { 'Ingress/keyframe spec.rules[0].host': 'other.corp.test' },
+  },
+  {
+    value: 'ingress.tlsSecret',
+    set: 'keyframe-tls',
+    given: exposed,
+    shows: { 'Ingress/keyframe spec.tls': [{ hosts: ['keyframe.corp.test'], secretName: 'keyframe-tls' }] },
+  },
+  { value: 'ingress.annotations', set: note, given: exposed, shows: { 'Ingress/keyframe metadata.annotations': note } },
+  {
+    value: 'networkPolicy.enabled',
+    set: true,
+    shows: {
+      [`${policy}.podSelector.matchLabels`]: withLabels(servers),
+      [`${policy}.ingress`]: [{ ports: [{ port: 'http' }] }, { ports: [{ port: 'metrics' }] }],
+      [`${policy}.policyTypes`]: ['Ingress'],
+      'NetworkPolicy/keyframe-postgres spec.policyTypes': ['Ingress', 'Egress'],
+      'NetworkPolicy/keyframe-postgres spec.egress': undefined,
+      'NetworkPolicy/keyframe-postgres spec.ingress': [
+        { ports: [{ port: 'postgres' }], from: [{ podSelector: { matchLabels: withLabels(servers) } }] },
+      ],
+    },
+  },
+  {
+    value: 'networkPolicy.apiFrom',
+    set: peers,
+    given: guarded,
+    shows: {
+      [`${policy}.ingress[0]`]: {
+        ports: [{ port: 'http' }],
+        from: [...peers, { podSelector: { matchLabels: withLabels({ 'app.kubernetes.io/component': 'smoke-test' }) } }],
+      },
+      [`${policy}.ingress[1]`]: { ports: [{ port: 'metrics' }] },
+    },
+  },
+  {
+    value: 'networkPolicy.metricsFrom',
+    set: peers,
+    given: guarded,
+    shows: {
+      [`${policy}.ingress[0]`]: { ports: [{ port: 'http' }] },
+      [`${policy}.ingress[1]`]: { ports: [{ port: 'metrics' }], from: peers },
+    },
+  },
+  {
+    value: 'networkPolicy.egress',
+    set: egress,
+    given: guarded,
+    shows: { [`${policy}.egress`]: egress, [`${policy}.policyTypes`]: ['Ingress', 'Egress'] },
+  },
+];
+
+const rule = { 'prometheusRule.enabled': true };
+const monitor = { 'serviceMonitor.enabled': true };
+const dashboard = { 'dashboard.enabled': true };
+
+const monitoringSettings: readonly Setting[] = [
+  {
+    value: 'serviceMonitor.enabled',
+    set: true,
+    shows: {
+      'ServiceMonitor/keyframe spec.endpoints[0].port': 'metrics',
+      'ServiceMonitor/keyframe spec.selector.matchLabels': withLabels({ 'app.kubernetes.io/component': 'metrics' }),
+    },
+  },
+  {
+    value: 'serviceMonitor.interval',
+    set: '7s',
+    given: monitor,
+    shows: { 'ServiceMonitor/keyframe spec.endpoints[0].interval': '7s' },
+  },
+  {
+    value: 'serviceMonitor.labels',
+    set: { release: 'p' },
+    given: monitor,
+    shows: { 'ServiceMonitor/keyframe metadata.labels.release': 'p' },
+  },
+  {
+    value: 'prometheusRule.enabled',
+    set: true,
+    shows: {
+      'PrometheusRule/keyframe spec.groups[keyframe].rules[0]': expect.objectContaining({
+        alert: 'KeyframeNoLeader',
+        expr: expect.stringContaining('namespace="keyframe"'),
+      }),
+    },
+  },
+  {
+    value: 'prometheusRule.labels',
+    set: { release: 'p' },
+    given: rule,
+    shows: { 'PrometheusRule/keyframe metadata.labels.release': 'p' },
+  },
+  {
+    value: 'dashboard.enabled',
+    set: true,
+    shows: {
+      'ConfigMap/keyframe-dashboard metadata.labels.grafana_dashboard': '1',
+      'ConfigMap/keyframe-dashboard data': { 'keyframe.json': expect.stringContaining('keyframe_controller_leader') },
+    },
+  },
+  {
+    value: 'dashboard.labels',
+    set: { folder: 'ops' },
+    given: dashboard,
+    shows: { 'ConfigMap/keyframe-dashboard metadata.labels.folder': 'ops' },
+  },
+];
+
+export const surroundingSettings: readonly Setting[] = [...rightsSettings, ...networkSettings, ...monitoringSettings];
