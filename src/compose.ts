@@ -284,7 +284,7 @@ async function composeController(
 
 async function listen(
   handler: RequestListener,
-  { host, port, metricsPort }: ServerConfig,
+  { host, port, metricsPort, trustedProxies, maxConnectionsPerAddress }: ServerConfig,
   variable: 'PORT' | 'METRICS_PORT',
   open: AsyncDisposableStack,
 ): Promise<HttpServer> {
@@ -293,6 +293,8 @@ async function listen(
     port: variable === 'PORT' ? port : metricsPort,
     portVariable: `KEYFRAME_${variable}`,
     hostVariable: 'KEYFRAME_HOST',
+    trustedProxies,
+    maxConnectionsPerPeer: maxConnectionsPerAddress,
   });
   open.defer(() => server.close(graceMs));
   return server;

@@ -43,6 +43,8 @@ export interface ServerConfig extends DatabaseConfig {
   readonly trustedProxies: readonly string[];
   /** Each a minute; 0 for no limit. */
   readonly rateLimits: { readonly requests: number; readonly failedAuthentications: number };
+  /** Connections at a time; 0 for no limit. Those of trusted proxies do not count. */
+  readonly maxConnectionsPerAddress: number;
   /** How long the server serves on while it says that it is not ready. */
   readonly shutdownDelayMs: number;
   readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
@@ -125,13 +127,16 @@ function readPorts(reader: EnvironmentReader, role: ServerRole): Pick<ServerConf
   return { port, metricsPort };
 }
 
-function readEdge(reader: EnvironmentReader): Pick<ServerConfig, 'trustedProxies' | 'rateLimits' | 'shutdownDelayMs'> {
+function readEdge(
+  reader: EnvironmentReader,
+): Pick<ServerConfig, 'trustedProxies' | 'rateLimits' | 'maxConnectionsPerAddress' | 'shutdownDelayMs'> {
   return {
     trustedProxies: reader.optional('TRUSTED_PROXIES', networks) ?? [],
     rateLimits: {
-      requests: reader.optional('RATE_LIMIT_REQUESTS', countPerMinute) ?? 6000,
-      failedAuthentications: reader.optional('RATE_LIMIT_FAILED_AUTHENTICATIONS', countPerMinute) ?? 60,
+      requests: reader.optional('RATE_LIMIT_REQUESTS', countOrUnlimited) ?? 6000,
+      failedAuthentications: reader.optional('RATE_LIMIT_FAILED_AUTHENTICATIONS', countOrUnlimited) ?? 60,
     },
+    maxConnectionsPerAddress: reader.optional('MAX_CONNECTIONS_PER_ADDRESS', countOrUnlimited) ?? 1024,
     shutdownDelayMs: reader.optional('SHUTDOWN_DELAY', shutdownDelay) ?? 0,
   };
 }
@@ -224,7 +229,7 @@ function isNetwork(text: string): boolean {
   return /^[1-9][0-9]{0,2}$/.test(prefixLength) && Number(prefixLength) <= (isIP(address) === 4 ? 32 : 128);
 }
 
-function countPerMinute(text: string): number | Fault {
+function countOrUnlimited(text: string): number | Fault {
   const count = /^[0-9]{1,7}$/.test(text) ? Number(text) : Number.NaN;
   return count <= 1_000_000 ? count : new Fault('must be a whole number from 0 to 1000000, 0 for no limit');
 }

@@ -47,6 +47,7 @@ export const variables = {
   TRUSTED_PROXIES: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. Default: none.',
   RATE_LIMIT_REQUESTS: 'Requests a minute with one token; 0 for no limit. Default: 6000.',
   RATE_LIMIT_FAILED_AUTHENTICATIONS: 'Refused tokens a minute from one address; 0 for no limit. Default: 60.',
+  MAX_CONNECTIONS_PER_ADDRESS: 'Connections at a time from one address; 0 for no limit. Default: 1024.',
   SHUTDOWN_DELAY: 'How long to serve on after SIGTERM, no longer ready. Default: 0s.',
   LOG_LEVEL: `One of ${logLevels.join(', ')}. Default: info.`,
   KUBECONFIG_FILE: "The controller's kubeconfig. Default: the account of the pod.",

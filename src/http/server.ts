@@ -1,11 +1,47 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, createServer } from 'node:http';
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  createServer,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { type ConnectionLimits, Connections } from './connections.ts';
 import { DomainError } from '../domain/domain-error.ts';
 import { problemOf, rawProblem } from './problem.ts';
 
-export interface ListenOptions {
+/** What a connection may take (docs/interface.md section 8). */
+export interface HttpLimits extends ConnectionLimits {
+  /** For the header of a request, from its first byte, or from the opening of its connection. */
+  readonly headersTimeoutMs: number;
+  /** For a whole request to arrive. At least `headersTimeoutMs`. */
+  readonly requestTimeoutMs: number;
+  /** Between two requests. */
+  readonly keepAliveTimeoutMs: number;
+  /** How long an answer may wait for its reader to take some of it. */
+  readonly stallTimeoutMs: number;
+  /** The request line and the header together. */
+  readonly maxHeaderBytes: number;
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  headersTimeoutMs: 15_000,
+  // A body of 8 MiB passes in this time at 140 KiB a second.
+  requestTimeoutMs: 60_000,
+  // Longer than the usual 60 s of load balancers, so that they are the ones to close an idle connection.
+  keepAliveTimeoutMs: 65_000,
+  stallTimeoutMs: 30_000,
+  maxHeaderBytes: 16 * 1024,
+  maxConnections: 4_096,
+  maxConnectionsPerPeer: 1_024,
+  trustedProxies: [],
+};
+
+/** The limits are `defaultHttpLimits` unless given. */
+export interface ListenOptions extends Partial<HttpLimits> {
   /** Undefined for all interfaces. */
   readonly host: string | undefined;
   /** 0 for any free port. */
@@ -13,10 +49,6 @@ export interface ListenOptions {
   /** The variables that set them, for the message when they cannot be had. */
   readonly portVariable: string;
   readonly hostVariable: string;
-  /** How long an answer may wait for its reader to take some of it; 30 s unless told. */
-  readonly stallTimeoutMs?: number;
-  /** Connections at a time; further ones are closed at once. 4,096 unless told. */
-  readonly maxConnections?: number;
 }
 
 /** The address cannot be listened on; the message says what to do. */
@@ -27,52 +59,52 @@ export class ListenError extends Error {
   }
 }
 
-// A body of 8 MiB passes in this time at 140 KiB a second.
-const requestTimeoutMs = 60_000;
-const headersTimeoutMs = 15_000;
-// Longer than the usual 60 s of load balancers, so that it is them who close an idle connection.
-const keepAliveTimeoutMs = 65_000;
-const defaultStallTimeoutMs = 30_000;
-const defaultMaxConnections = 4_096;
+// How late a timeout of the header or the request may be noticed. Node looks every 30 s by default.
+const maxCheckIntervalMs = 1_000;
+// How long a refused connection may take to read its answer and close its side.
+const lingerMs = 1_000;
 
 /** A listening HTTP server. */
 export class HttpServer {
   readonly #server: Server;
+  readonly #limits: HttpLimits;
   /** Each open connection with the answer under way on it, if there is one. */
   readonly #connections = new Map<Duplex, ServerResponse | undefined>();
   #draining = false;
 
   private constructor(handler: RequestListener, options: ListenOptions) {
-    const { stallTimeoutMs = defaultStallTimeoutMs, maxConnections = defaultMaxConnections } = options;
-    const timeouts = {
-      requestTimeout: requestTimeoutMs,
-      headersTimeout: headersTimeoutMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-    };
+    const limits = { ...defaultHttpLimits, ...options };
+    const { stallTimeoutMs } = limits;
+    this.#limits = limits;
     // What Node refuses of its own accord gets an empty answer: the app looks for the host itself.
-    this.#server = createServer({ ...timeouts, requireHostHeader: false }, handler);
+    this.#server = createServer({ ...nodeLimits(limits), requireHostHeader: false }, handler);
+    const places = new Connections(limits);
     // Expectations other than 100-continue may be passed over (RFC 9110 section 10.1.1).
     this.#server.on('checkExpectation', (request, response) => this.#server.emit('request', request, response));
-    this.#server.maxConnections = maxConnections;
     this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#connections.set(socket, response);
+      places.mark(socket, 'serving');
       if (this.#draining) response.setHeader('Connection', 'close');
       cutWhenStalled(socket, response, stallTimeoutMs);
       response.once('close', () => {
-        if (this.#connections.has(socket)) this.#connections.set(socket, undefined);
+        // Not if a pipelined request has come after it.
+        if (this.#connections.get(socket) !== response) return;
+        this.#connections.set(socket, undefined);
+        places.mark(socket, 'idle');
       });
     });
     this.#server.on('connection', (socket: Socket) => {
+      if (!places.admit(socket)) {
+        socket.destroy();
+        return;
+      }
       this.#connections.set(socket, undefined);
       socket.once('close', () => this.#connections.delete(socket));
     });
     this.#server.on('clientError', (error, socket) => {
       // Into the middle of another answer no error can be written.
-      if (this.#connections.get(socket) === undefined) {
-        answerClientError(error, socket);
-        // Whoever sends garbage may not close its side either.
-        (socket as Socket).setTimeout(stallTimeoutMs);
-      } else socket.destroy();
+      if (this.#connections.get(socket) === undefined) answerClientError(error, socket as Socket);
+      else socket.destroy();
     });
   }
 
@@ -96,6 +128,37 @@ export class HttpServer {
   get port(): number {
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** The limits in use; what Node enforces as its server reports it. */
+  get limits(): Omit<HttpLimits, 'trustedProxies'> & { readonly checkIntervalMs: number } {
+    const { stallTimeoutMs, maxConnections, maxConnectionsPerPeer } = this.#limits;
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = this.#server;
+    // Node has these as properties of its server, and @types/node lacks them.
+    const { connectionsCheckingInterval, maxHeaderSize } = this.#server as Server & {
+      readonly connectionsCheckingInterval: number;
+      readonly maxHeaderSize: number;
+    };
+    return {
+      headersTimeoutMs: headersTimeout,
+      requestTimeoutMs: requestTimeout,
+      keepAliveTimeoutMs: keepAliveTimeout,
+      checkIntervalMs: connectionsCheckingInterval,
+      maxHeaderBytes: maxHeaderSize,
+      stallTimeoutMs,
+      maxConnections,
+      maxConnectionsPerPeer,
+    };
+  }
+
+  /** How many connections are open. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** How many connections have an answer under way. */
+  get serving(): number {
+    return [...this.#connections.values()].filter((response) => response !== undefined).length;
   }
 
   /**
@@ -163,14 +226,30 @@ function listenError(
   }
 }
 
+function nodeLimits(limits: HttpLimits): ServerOptions {
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, maxHeaderBytes } = limits;
+  return {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(maxCheckIntervalMs, headersTimeoutMs, requestTimeoutMs),
+    maxHeaderSize: maxHeaderBytes,
+  };
+}
+
 /** Answers what Node's parser refused; such a request never reaches the app. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  // A connection that was opened ahead of need gets no answer: its peer could take it for that of its next request.
+  const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
+  if (error.code === 'ECONNRESET' || !socket.writable || isUnused) {
     socket.destroy();
     return;
   }
   const detail = clientFaults[error.code ?? ''] ?? 'this is not a valid HTTP request';
   socket.end(rawProblem(problemOf(new DomainError('malformed_request', detail), randomUUID())));
+  // The peer may not close its side, whatever it sends meanwhile.
+  const linger = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(linger));
 }
 
 const clientFaults: Readonly<Record<string, string>> = {

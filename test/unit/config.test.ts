@@ -51,6 +51,7 @@ describe('a complete environment', () => {
       metricsPort: 8701,
       trustedProxies: [],
       rateLimits: { requests: 6000, failedAuthentications: 60 },
+      maxConnectionsPerAddress: 1024,
       shutdownDelayMs: 0,
       bootstrapAdmin: undefined,
       controller: {
@@ -79,6 +80,7 @@ describe('a complete environment', () => {
           KEYFRAME_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,2001:db8::/32,10.0.0.0/8',
           KEYFRAME_RATE_LIMIT_REQUESTS: '0',
           KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS: '1000000',
+          KEYFRAME_MAX_CONNECTIONS_PER_ADDRESS: '0',
           KEYFRAME_SHUTDOWN_DELAY: '5s',
           KEYFRAME_LOG_LEVEL: 'debug',
           KEYFRAME_KUBECONFIG_FILE: '/kubeconfig',
@@ -100,6 +102,7 @@ describe('a complete environment', () => {
       metricsPort: 0,
       trustedProxies: ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'],
       rateLimits: { requests: 0, failedAuthentications: 1_000_000 },
+      maxConnectionsPerAddress: 0,
       shutdownDelayMs: 5000,
       bootstrapAdmin: { email: 'admin@example.com', tokenFile: '/token' },
       controller: {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type Socket, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -10,6 +10,7 @@ import { HttpClient } from '../../support/http.ts';
 import { type TestDatabase, createEmptyDatabase, createTestDatabase } from '../../support/postgres.ts';
 import { Programs, type RunningProgram, logLine, program } from '../../support/program.ts';
 import { newRootKey } from '../../support/services.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const rootKey = newRootKey();
 const unreachable = 'postgresql://keyframe:canary@127.0.0.1:1/keyframe';
@@ -182,6 +183,44 @@ describe('the first administrator', () => {
     expect((await server.ended).code).toBe(78);
     expect(server.output.toString()).toContain(`keyframe-server: ${tokenFile} holds no personal token`);
     await own.drop();
+  });
+});
+
+describe('its HTTP servers', () => {
+  test('have the documented limits in the process that serves', async () => {
+    const look = `process.on("SIGUSR2",()=>{for(const server of process._getActiveHandles()) if(server.headersTimeout !== undefined)
+      console.log(JSON.stringify([server.headersTimeout,server.requestTimeout,server.keepAliveTimeout,server.connectionsCheckingInterval,server.maxHeaderSize]))})`;
+    const { server } = await startApi({}, ['--import', `data:text/javascript,${encodeURIComponent(look)}`]);
+    server.signal('SIGUSR2');
+    const limits = '[15000,60000,65000,1000,16384]';
+    await waitFor('both servers to be listed', () => server.output.toString().split(limits).length === 3);
+    await server.end();
+  });
+
+  test('keep to the configured number of connections of one address', async () => {
+    const { server, port } = await startApi({ MAX_CONNECTIONS_PER_ADDRESS: '2' });
+    const trusting = await startApi({ MAX_CONNECTIONS_PER_ADDRESS: '2', TRUSTED_PROXIES: '127.0.0.1' });
+    const openThree = async (to: number): Promise<Socket[]> => {
+      const sockets: Socket[] = [];
+      for (let count = 0; count < 3; count += 1) {
+        const socket = connect(to, '127.0.0.1').on('error', () => undefined);
+        // A closed connection is noticed only by one that reads.
+        socket.resume();
+        await once(socket, 'connect');
+        sockets.push(socket);
+      }
+      return sockets;
+    };
+    const [first, second, third] = await openThree(port);
+    await waitFor('the oldest to be closed', () => first?.destroyed === true);
+    expect([second?.destroyed, third?.destroyed]).toEqual([false, false]);
+    const ofProxy = await openThree(trusting.port);
+    // Answered after the third was taken in.
+    expect((await fetch(`http://127.0.0.1:${trusting.port}/healthz`)).status).toBe(200);
+    expect(ofProxy.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+    for (const socket of [second, third, ...ofProxy]) socket?.destroy();
+    await server.end();
+    await trusting.server.end();
   });
 });
 

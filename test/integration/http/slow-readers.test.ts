@@ -79,19 +79,4 @@ describe('a reader that is slow', () => {
     expect(text.split('done')).toHaveLength(3);
     socket.destroy();
   });
-
-  test('holds one of a limited number of connections', async () => {
-    server = await HttpServer.listen((_request, response) => void response.end(), {
-      ...local,
-      maxConnections: 1,
-    });
-    const first = connect({ port: server.port, host: '127.0.0.1' });
-    await once(first, 'connect');
-    const second = connect({ port: server.port, host: '127.0.0.1' });
-    second.on('error', () => {});
-    await once(second, 'close');
-    expect(second.bytesRead).toBe(0);
-    expect(first.destroyed).toBe(false);
-    first.destroy();
-  });
 });

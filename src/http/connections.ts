@@ -1,0 +1,130 @@
+import { BlockList, type Socket, isIPv6 } from 'node:net';
+import { plainAddress, sourceNetwork } from './source-address.ts';
+
+export interface ConnectionLimits {
+  /** Connections at a time. */
+  readonly maxConnections: number;
+  /** Those of one address, or one /64 network of IPv6; 0 for no limit. */
+  readonly maxConnectionsPerPeer: number;
+  /** Addresses and CIDR ranges of proxies: the connections of one are those of many clients. */
+  readonly trustedProxies: readonly string[];
+}
+
+/** `waiting`: no complete header yet; `idle`: between two requests. */
+type State = 'waiting' | 'idle' | 'serving';
+
+/** Connections by what they do, each set with the longest in its state first. */
+type Group = Readonly<Record<State, Set<Socket>>>;
+
+/** The group of all trusted proxies. */
+const unlimitedPeer = '';
+
+/**
+ * Bounds the connections of all peers and of each. A new connection above a limit displaces the one that has waited
+ * longest for a complete header, else the one that is idle for longest. A connection whose request is being served is
+ * never displaced; if there are only such, the new connection is refused.
+ */
+export class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #trusted: BlockList;
+  readonly #all = newGroup();
+  readonly #peers = new Map<string, Group>();
+  readonly #places = new Map<Socket, { peer: string; state: State }>();
+
+  constructor(limits: ConnectionLimits) {
+    this.#limits = limits;
+    this.#trusted = blockListOf(limits.trustedProxies);
+  }
+
+  /** How many connections are open. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** Takes a new connection in and follows it to its end. Returns false if it has to be refused. */
+  admit(socket: Socket): boolean {
+    const peer = this.#peerOf(socket);
+    const { maxConnections, maxConnectionsPerPeer } = this.#limits;
+    const ofPeer = this.#peers.get(peer);
+    const isLimited = peer !== unlimitedPeer && maxConnectionsPerPeer > 0;
+    if (isLimited && ofPeer !== undefined && !this.#makeRoom(ofPeer, maxConnectionsPerPeer)) return false;
+    if (!this.#makeRoom(this.#all, maxConnections)) return false;
+    this.#places.set(socket, { peer, state: 'waiting' });
+    this.#add(socket);
+    socket.once('close', () => this.#leave(socket));
+    return true;
+  }
+
+  /** Notes what a connection does from now on. Does nothing for one that has ended. */
+  mark(socket: Socket, state: 'idle' | 'serving'): void {
+    const place = this.#places.get(socket);
+    if (place === undefined) return;
+    this.#remove(socket);
+    place.state = state;
+    this.#add(socket);
+  }
+
+  /** Returns false if the group is full of connections that are being served. */
+  #makeRoom(group: Group, limit: number): boolean {
+    if (sizeOf(group) < limit) return true;
+    for (const connections of [group.waiting, group.idle]) {
+      for (const socket of connections) {
+        // Its place is free at once, not when the socket has closed.
+        this.#leave(socket);
+        socket.destroy();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #leave(socket: Socket): void {
+    this.#remove(socket);
+    this.#places.delete(socket);
+  }
+
+  #add(socket: Socket): void {
+    const { peer, state } = this.#places.get(socket) ?? {};
+    if (peer === undefined || state === undefined) return;
+    const ofPeer = this.#peers.get(peer) ?? newGroup();
+    this.#peers.set(peer, ofPeer);
+    ofPeer[state].add(socket);
+    this.#all[state].add(socket);
+  }
+
+  #remove(socket: Socket): void {
+    const { peer, state } = this.#places.get(socket) ?? {};
+    if (peer === undefined || state === undefined) return;
+    const ofPeer = this.#peers.get(peer);
+    this.#all[state].delete(socket);
+    ofPeer?.[state].delete(socket);
+    if (ofPeer !== undefined && sizeOf(ofPeer) === 0) this.#peers.delete(peer);
+  }
+
+  #peerOf(socket: Socket): string {
+    const address = plainAddress(socket.remoteAddress ?? '');
+    // Without an address it is closed already.
+    if (address === undefined) return unlimitedPeer;
+    const isTrusted = this.#trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+    return isTrusted ? unlimitedPeer : sourceNetwork(address);
+  }
+}
+
+function newGroup(): Group {
+  return { waiting: new Set(), idle: new Set(), serving: new Set() };
+}
+
+function sizeOf({ waiting, idle, serving }: Group): number {
+  return waiting.size + idle.size + serving.size;
+}
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefixLength] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefixLength === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefixLength), family);
+  }
+  return list;
+}
