@@ -254,6 +254,11 @@ export const commandTable: readonly CommandSection[] = [
         summary: 'Say which environment the commands in this folder mean',
         load: async () => (await import('./commands/init.ts')).initCommand,
       },
+      {
+        name: 'trust',
+        summary: 'Trust the .keyframe.json of this folder, as it is now',
+        load: async () => (await import('./commands/trust.ts')).trustCommand,
+      },
       tenantGroup('org', 'Organizations'),
       tenantGroup('project', 'Projects of an organization'),
       tenantGroup('env', 'Environments of a project'),

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { CliError, usageError } from './cli-error.ts';
 import type { Environment } from './environment.ts';
 import { exitCodes } from './exit-codes.ts';
-import { type FolderFile, findFolderFile } from './folder-file.ts';
+import { type FolderFile, type FoundFolderFile, findFolderFile } from './folder-file.ts';
+import { TrustedFolders } from './trusted-folders.ts';
 import { type UserFile, readUserFile } from './user-file.ts';
 
 /** Where a server on this machine listens: the token of a command without any settings never leaves the machine. */
@@ -23,7 +24,7 @@ export class Configuration {
   readonly #environment: Environment;
   readonly #flags: ConfigurationOptions['flags'];
   readonly #warn: (line: string) => void;
-  #folder: { readonly file: FolderFile | undefined } | undefined;
+  #folder: { readonly found: FoundFolderFile | undefined } | undefined;
   #user: UserFile | undefined;
 
   constructor({ environment, flags, warn }: ConfigurationOptions) {
@@ -32,9 +33,21 @@ export class Configuration {
     this.#warn = warn;
   }
 
+  /** The folder's file, whether or not it is trusted: to be shown, and not to be followed. */
+  get foundFolder(): FoundFolderFile | undefined {
+    this.#folder ??= { found: findFolderFile(this.#environment.workingDirectory) };
+    return this.#folder.found;
+  }
+
+  /** The folder's file, if there is one. Throws CliError refused if the user does not trust it. */
   get folder(): FolderFile | undefined {
-    this.#folder ??= { file: findFolderFile(this.#environment.workingDirectory) };
-    return this.#folder.file;
+    const { foundFolder } = this;
+    if (foundFolder !== undefined) this.#requireTrust(foundFolder);
+    return foundFolder?.file;
+  }
+
+  get trustedFolders(): TrustedFolders {
+    return new TrustedFolders(this.#environment.trustFile);
   }
 
   get user(): UserFile {
@@ -96,7 +109,7 @@ export class Configuration {
     const given = this.givenToken;
     const { url } = this;
     if (given !== undefined) {
-      if (this.isUrlFromFolder) throw this.#untrustedFolder(url);
+      if (this.isUrlFromFolder) throw this.#urlOfFolderAlone(url);
       return given;
     }
     const { token } = this.user;
@@ -113,8 +126,12 @@ export class Configuration {
   }
 
   get #folderUrl(): string | undefined {
-    const { folder } = this;
-    return folder?.url === undefined ? undefined : serverUrl(folder.url, `url in ${folder.path}`);
+    const { foundFolder } = this;
+    if (foundFolder?.file.url === undefined) return undefined;
+    const url = serverUrl(foundFolder.file.url, `url in ${foundFolder.file.path}`);
+    // An address that holds without the file needs no trust in it.
+    if (url !== (this.#userUrl ?? defaultUrl)) this.#requireTrust(foundFolder);
+    return url;
   }
 
   get #userUrl(): string | undefined {
@@ -122,8 +139,15 @@ export class Configuration {
     return url === undefined ? undefined : serverUrl(url, `url in ${this.#environment.userFile}`);
   }
 
-  #untrustedFolder(url: string): CliError {
-    const message = `only ${this.folder?.path ?? 'a file'} says that the server is ${url}, and a token is not sent there`;
+  #requireTrust(found: FoundFolderFile): void {
+    if (found.isForeign) throw foreignFolder(found.file);
+    if (isSet(this.#environment.trustsFolder, 'KEYFRAME_TRUST_FOLDER')) return;
+    const state = this.trustedFolders.stateOf(found);
+    if (state !== 'trusted') throw untrustedFolder(found.file, state === 'changed');
+  }
+
+  #urlOfFolderAlone(url: string): CliError {
+    const message = `only ${this.foundFolder?.file.path ?? 'a file'} says that the server is ${url}, and a token is not sent there`;
     return new CliError(exitCodes.unauthenticated, message, {
       next: [`If you trust that server, name it: --url ${url}, or KEYFRAME_URL=${url}`],
     });
@@ -135,6 +159,34 @@ export class Configuration {
     // Stored without an address, it goes wherever its user says, and a folder's file is not its user.
     return this.givenUrl !== undefined || this.#folderUrl === undefined;
   }
+}
+
+/** What a folder's file says, on one line. */
+export function shownFolder({ url, organization = '-', project = '-', environment = '-' }: FolderFile): string {
+  return `environment ${organization}/${project}/${environment}${url === undefined ? '' : `, server ${url}`}`;
+}
+
+function untrustedFolder(file: FolderFile, hasChanged: boolean): CliError {
+  const state = hasChanged ? 'has changed since you trusted it' : 'is not trusted yet';
+  return new CliError(exitCodes.refused, `${file.path} ${state}. It says: ${shownFolder(file)}`, {
+    next: [
+      'If you expect that, trust it: keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1)',
+      'Or name environment and server yourself: -o, -p, -e and --url',
+    ],
+  });
+}
+
+function foreignFolder(file: FolderFile): CliError {
+  return new CliError(exitCodes.refused, `${file.path} belongs to another user, or its folder does, and is not used`, {
+    next: ['Name environment and server yourself: -o, -p, -e and --url'],
+  });
+}
+
+/** Whether a variable of CI is switched on. */
+function isSet(text: string | undefined, name: string): boolean {
+  if (text === undefined || text === '0' || text === 'false') return false;
+  if (text === '1' || text === 'true') return true;
+  throw usageError(`${name} must be 1 or 0`);
 }
 
 /** A token is put into a header: what cannot stand there is refused before, and never shown. */

@@ -7,7 +7,7 @@ import { exitCodes } from './exit-codes.ts';
 import type { GlobalValues } from './global-options.ts';
 import { Io, type Streams } from './io.ts';
 import { Printer } from './printer.ts';
-import { resolveScope } from './scope.ts';
+import { type Scope, type ScopeFlags, type ScopeName, isWhole, resolveScope } from './scope.ts';
 
 export interface ContextOptions {
   readonly streams: Streams;
@@ -35,10 +35,9 @@ export function createContext({ streams, environment, flags, endWith, program }:
         // Takes a while where it is a pipe.
         whileWaiting: () => void streams.stdout,
       }),
-    scope: (scopeFlags) => resolveScope(scopeFlags, configuration.folder, 'environment'),
-    project: (projectFlags) => resolveScope(projectFlags, configuration.folder, 'project'),
-    organization: (organizationFlags) =>
-      resolveScope(organizationFlags, configuration.folder, 'organization').organization,
+    scope: (scopeFlags) => scopeOf(scopeFlags, configuration, 'environment'),
+    project: (projectFlags) => scopeOf(projectFlags, configuration, 'project'),
+    organization: (organizationFlags) => scopeOf(organizationFlags, configuration, 'organization').organization,
     confirm: async (question) => {
       if (isConfirmed) return;
       const answer = await askOrRefuse(io, `${question} [y/N]`);
@@ -53,6 +52,11 @@ export function createContext({ streams, environment, flags, endWith, program }:
     program,
     endWith,
   };
+}
+
+/** What flags name whole needs no folder file, so an untrusted one is no obstacle to it. */
+function scopeOf(flags: Partial<ScopeFlags>, configuration: Configuration, deepest: ScopeName): Scope {
+  return resolveScope(flags, isWhole(flags, deepest) ? undefined : configuration.folder, deepest);
 }
 
 async function askOrRefuse(io: Io, question: string): Promise<string> {

@@ -7,6 +7,10 @@ export interface Environment {
   readonly tokenFile: string | undefined;
   /** The user's own file of settings, which need not be there. */
   readonly userFile: string;
+  /** The folder files that the user trusts; it need not be there either. */
+  readonly trustFile: string;
+  /** KEYFRAME_TRUST_FOLDER, as it is set. */
+  readonly trustsFolder: string | undefined;
   readonly workingDirectory: string;
   /** NO_COLOR is not set, and the terminal is not a dumb one. */
   readonly hasColor: boolean;
@@ -27,6 +31,8 @@ export function readEnvironment(
     token: value('KEYFRAME_TOKEN'),
     tokenFile: value('KEYFRAME_TOKEN_FILE'),
     userFile: join(configHome, 'keyframe', 'config.json'),
+    trustFile: join(configHome, 'keyframe', 'trusted-folders.json'),
+    trustsFolder: value('KEYFRAME_TRUST_FOLDER'),
     workingDirectory,
     hasColor: value('NO_COLOR') === undefined && value('TERM') !== 'dumb',
     variables,

@@ -1,4 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { usageError } from './cli-error.ts';
 
 const ownerOnly = 0o600;
 
@@ -22,5 +24,15 @@ export function writePrivateFile(path: string, text: string): void {
   } catch (error) {
     rmSync(fresh, { force: true });
     throw error;
+  }
+}
+
+/** Writes a file of the user's settings, and its folder if there is none yet, for their owner alone. Throws CliError usage. */
+export function writeOwnFile(path: string, text: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writePrivateFile(path, text);
+  } catch (error) {
+    throw usageError(`${path} cannot be written (${String((error as NodeJS.ErrnoException).code)})`);
   }
 }

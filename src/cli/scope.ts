@@ -21,7 +21,7 @@ export interface ScopeFlags extends ProjectFlags {
 const names = ['organization', 'project', 'environment'] as const;
 const flagOf = { organization: '-o <organization>', project: '-p <project>', environment: '-e <environment>' };
 
-type ScopeName = (typeof names)[number];
+export type ScopeName = (typeof names)[number];
 
 /**
  * The slugs down to `deepest`: each from its flag, else from the folder's file. What the file says of a level counts only
@@ -34,6 +34,11 @@ export function resolveScope(flags: Partial<ScopeFlags>, folder: FolderFile | un
   const missing = names.slice(0, names.indexOf(deepest) + 1).filter((name) => found[name] === undefined);
   if (missing.length > 0) throw missingScope(missing, folder);
   return { organization: '', project: '', environment: '', ...found };
+}
+
+/** Whether flags name everything down to `deepest`. */
+export function isWhole(flags: Partial<ScopeFlags>, deepest: ScopeName): boolean {
+  return names.slice(0, names.indexOf(deepest) + 1).every((name) => flags[name] !== undefined);
 }
 
 /** As `resolveScope`, as far down as flags and file tell. */

@@ -1,7 +1,6 @@
-import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { usageError } from './cli-error.ts';
-import { writePrivateFile } from './private-file.ts';
+import { writeOwnFile } from './private-file.ts';
 
 /** The user's own file: which server, and the token for it. */
 export interface UserFile {
@@ -32,12 +31,7 @@ export function readUserFile(path: string, warn: (line: string) => void): UserFi
 
 /** Writes the file, and its folder where there is none yet, for their owner alone. */
 export function writeUserFile(path: string, content: UserFile): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writePrivateFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
-  } catch (error) {
-    throw usageError(`${path} cannot be written (${String((error as NodeJS.ErrnoException).code)})`);
-  }
+  writeOwnFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
 }
 
 const renewal = 'Remove the file and sign in again: keyframe login';

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildCli } from '../../scripts/build-cli.ts';
+import { writeFolderFile } from '../../src/cli/folder-file.ts';
+import { TrustedFolders } from '../../src/cli/trusted-folders.ts';
 import { type BenchApi, benchEnvironment, startBenchApi } from './bench-api.ts';
 import { timed } from './rounds.ts';
 import { percentile } from './statistics.ts';
@@ -45,7 +47,8 @@ async function prepare(resources: AsyncDisposableStack): Promise<ReadonlyMap<str
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-bench-'));
   resources.defer(() => rmSync(folder, { recursive: true, force: true }));
   const { organization, project, name } = environment.ref;
-  writeFileSync(join(folder, '.keyframe.json'), JSON.stringify({ organization, project, environment: name }));
+  const { path, text } = writeFolderFile(folder, { organization, project, environment: name });
+  new TrustedFolders(join(folder, '.config', 'keyframe', 'trusted-folders.json')).trust(path, text);
   const key = 'KEY_00001';
   const url = `${api.url}/api/v1${environment.path}/${key}`;
   const value = (await api.admin.call<{ value: string }>('GET', `${environment.path}/${key}`)).value;

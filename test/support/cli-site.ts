@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildCli } from '../../scripts/build-cli.ts';
+import { writeFolderFile } from '../../src/cli/folder-file.ts';
 import type { SecretListView } from '../../src/wire/secrets.ts';
 import { CliRunner } from './cli.ts';
 import { type HttpClient, type TestApi, startTestApi } from './http.ts';
@@ -62,7 +63,8 @@ export class CliFolder extends CliRunner {
     super(program, { url, token });
     this.scope = scope;
     this.#owner = owner;
-    this.write('.keyframe.json', JSON.stringify(scope));
+    const { path, text } = writeFolderFile(this.folder, scope);
+    this.trust(path, text);
   }
 
   /** The environment as the command names it. */

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { buildCli } from '../../scripts/build-cli.ts';
+import { TrustedFolders } from '../../src/cli/trusted-folders.ts';
 import { type CommandEnd, RunningCommand } from './running-command.ts';
 
 export interface CommandOptions {
@@ -117,6 +118,11 @@ export class CliRunner {
   /** Starts a script of bash at a terminal. */
   startBashOnTerminal(script: string, options: CommandOptions = {}): RunningCommand {
     return this.#spawn(['python3', terminal, 'bash', '-c', script], options);
+  }
+
+  /** Trusts a folder file with this text, as `keyframe trust` does. */
+  trust(path: string, text: string): void {
+    new TrustedFolders(join(dirname(this.userFile), 'trusted-folders.json')).trust(path, text);
   }
 
   /** Removes its folder, and what the command has stored for its user. */

@@ -8,7 +8,8 @@ import { scopeOptions } from '../options.ts';
 export const initCommand = defineCommand({
   description:
     `Writes ${folderFileName} into the present folder; commands in it and below then need no -o, -p and -e. ` +
-    'The file holds no secret: commit it. With --url the address of the server is kept in it too.',
+    'The file holds no secret: commit it. With --url the address of the server is kept in it too. ' +
+    'Other people trust it once, after they have looked at it: keyframe trust.',
   options: scopeOptions,
   examples: [
     { line: 'init -o acme -p shop -e production', note: 'Commands in this folder mean this environment' },
@@ -17,11 +18,12 @@ export const initCommand = defineCommand({
   async run(context, { options }) {
     const { organization, project, environment } = context.scope(options);
     await context.api().get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
-    const { flagUrl, folder } = context.configuration;
-    const url = flagUrl ?? folder?.url;
+    const { configuration } = context;
+    const url = configuration.flagUrl ?? configuration.folder?.url;
     const place = { organization, project, environment };
     const content = { ...(url === undefined ? {} : { url }), ...place };
-    const path = writeFolderFile(context.environment.workingDirectory, content);
+    const { path, text } = writeFolderFile(context.environment.workingDirectory, content);
+    configuration.trustedFolders.trust(path, text);
     await context.printer.object({
       value: content,
       fields: [

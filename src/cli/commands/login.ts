@@ -28,7 +28,7 @@ export const loginCommand = defineCommand({
     const { url } = configuration;
     if (configuration.isUrlFromFolder) {
       await context.confirm(
-        `${configuration.folder?.path ?? ''} says that the server is ${url}. Send the token there?`,
+        `${configuration.foundFolder?.file.path ?? ''} says that the server is ${url}. Send the token there?`,
       );
     }
     const token = await givenToken(context, url, options.token);

@@ -4,7 +4,7 @@ import { apiPath } from '../api-client.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { choice, integer, organizationOption, requiredText, text } from '../options.ts';
-import { findScope } from '../scope.ts';
+import { findScope, isWhole } from '../scope.ts';
 import { printNewServiceToken } from './service-token-view.ts';
 
 /** `token create-service`: docs/interface.md 4.4 and 4.9. */
@@ -46,9 +46,12 @@ export const tokenCreateServiceCommand = defineCommand({
   async run(context, { options }) {
     const { scope, name, permission, expiresInDays } = options;
     const organization = context.organization(options);
+    // What flags name whole does not need the folder's file, so an untrusted one is no obstacle.
+    const hasIds = options.projectId !== undefined || options.environmentId !== undefined;
+    const folder = hasIds || isWhole(options, scope) ? undefined : context.configuration.folder;
     const ids = await scopeIds(context, {
       ...options,
-      ...findScope(options, context.configuration.folder),
+      ...findScope(options, folder),
       organization,
     });
     const body = { name, scope, permission, ...ids, ...(expiresInDays === undefined ? {} : { expiresInDays }) };

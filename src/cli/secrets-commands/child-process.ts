@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { findProgram } from './program-path.ts';
 
 export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly variables: Readonly<NodeJS.ProcessEnv>;
+  /** The caller's own PATH, in which the program is looked up. */
+  readonly callerPath: string | undefined;
   /** The command runs at a terminal, which sends Ctrl-C and Ctrl-\ to the child itself. */
   readonly hasTerminal: boolean;
 }
@@ -22,13 +25,15 @@ export interface ChildEnd {
   readonly fault?: string;
 }
 
+const noSuchProgram: ChildEnd = { exitCode: 127, fault: 'there is no such program' };
+
 // Exit codes as shells have them.
 const faults: Readonly<Record<string, ChildEnd>> = {
-  ENOENT: { exitCode: 127, fault: 'there is no such program' },
+  ENOENT: noSuchProgram,
   EACCES: { exitCode: 126, fault: 'it may not be executed' },
   EPERM: { exitCode: 126, fault: 'it may not be executed' },
   ENOEXEC: { exitCode: 126, fault: 'it is no program for this machine' },
-  ENOTDIR: { exitCode: 127, fault: 'there is no such program' },
+  ENOTDIR: noSuchProgram,
 };
 
 /**
@@ -38,7 +43,10 @@ const faults: Readonly<Record<string, ChildEnd>> = {
  *
  * @throws CliError where the variables are too large for the system.
  */
-export async function runChild({ command, args, variables, hasTerminal }: ChildOptions): Promise<ChildEnd> {
+export async function runChild(options: ChildOptions): Promise<ChildEnd> {
+  const { command, args, variables, callerPath, hasTerminal } = options;
+  const program = findProgram(command, callerPath);
+  if (program === undefined) return noSuchProgram;
   // Listened to before the child is there: a signal that comes meanwhile reaches it as its first.
   const early: NodeJS.Signals[] = [];
   let pass = (signal: NodeJS.Signals): void => void early.push(signal);
@@ -47,21 +55,25 @@ export async function runChild({ command, args, variables, hasTerminal }: ChildO
   };
   for (const signal of passedOn) process.on(signal, forward);
   try {
-    const child = spawn(command, args, { env: variables, stdio: 'inherit' });
+    const child = spawn(program, args, { argv0: command, env: variables, stdio: 'inherit' });
     const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     pass = (signal) => void child.kill(signal);
     for (const signal of early) pass(signal);
     const [code, signal] = await ended;
     return { exitCode: code ?? 128 + constants.signals[signal ?? 'SIGKILL'] };
   } catch (error) {
-    // Some of them are thrown by spawn, others come as the event «error».
-    const { code = '' } = error as NodeJS.ErrnoException;
-    const fault = faults[code];
-    if (fault !== undefined) return fault;
-    throw code === 'E2BIG' ? tooLarge() : error;
+    return faultOf(error);
   } finally {
     for (const signal of passedOn) process.off(signal, forward);
   }
+}
+
+/** Some errors are thrown by spawn, others come as the event «error». */
+function faultOf(error: unknown): ChildEnd {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const fault = faults[code];
+  if (fault !== undefined) return fault;
+  throw code === 'E2BIG' ? tooLarge() : error;
 }
 
 function tooLarge(): CliError {

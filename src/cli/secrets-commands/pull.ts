@@ -6,13 +6,15 @@ import type { SecretTable } from '../formats/secret-table.ts';
 import { choice, revealOption, scopeOptions, text } from '../options.ts';
 import { writePrivateFile } from '../private-file.ts';
 import { printSecretList } from './list.ts';
-import { formatOfName, writableFormats, writeSecrets } from './secret-file.ts';
+import { loaderOption, requireNoLoaderVariables } from './loader-refusal.ts';
+import { type WritableFormat, formatOfName, writableFormats, writeSecrets } from './secret-file.ts';
 import { counted, readSecrets, shownScope, tableOf } from './secrets-api.ts';
 import { terminalText } from './terminal-text.ts';
 
 export const pullCommand = defineCommand({
   description:
-    'On a terminal values are hidden unless --reveal is given. The formats and their rules: docs/cli-files.md.',
+    'On a terminal values are hidden unless --reveal is given. The formats and their rules: docs/cli-files.md. ' +
+    'In the formats shell and env, which shells and tools load as variables, keys by which a value can run code, such as PATH or NODE_OPTIONS, are refused unless --allow-loader-variables is given.',
   options: {
     ...scopeOptions,
     format: choice(
@@ -24,6 +26,7 @@ export const pullCommand = defineCommand({
     revision: text('--revision <revision>', 'As they were at this revision (its number or id)'),
     name: text('--name <name>', "Name of the Secret for --format k8s-secret (default: the environment's slug)"),
     namespace: text('--namespace <namespace>', 'Namespace of the Secret for --format k8s-secret'),
+    ...loaderOption,
     ...revealOption,
   },
   examples: [
@@ -34,7 +37,7 @@ export const pullCommand = defineCommand({
   ],
   async run(context, { options }) {
     const { file, revision } = options;
-    const format = options.format ?? (file === undefined ? undefined : formatOfName(file)) ?? 'env';
+    const format = formatOf(options);
     requireFitting(context, options, format);
     const scope = context.scope(options);
     const list = await readSecrets(context.api(), scope, revision);
@@ -42,13 +45,23 @@ export const pullCommand = defineCommand({
     const names = { name: options.name ?? scope.environment, namespace: options.namespace };
     const secrets = tableOf(list);
     const written = await writeSecrets(secrets, format, names);
-    if (file !== undefined) return await writeInto(context, { file, written, secrets, place: shownScope(scope) });
-    if (context.showsValues(options)) {
-      return context.io.write(context.io.isOutputTerminal ? terminalText(written) : written);
+    const isPrinted = file === undefined;
+    if (isPrinted && !context.showsValues(options)) return tellHidden(context, secrets);
+    const place = shownScope(scope);
+    if (loadedAsVariables.has(format)) {
+      requireNoLoaderVariables(secrets, { place, allowed: options.allowLoaderVariables });
     }
-    tellHidden(context, secrets);
+    if (!isPrinted) return await writeInto(context, { file, written, secrets, place });
+    context.io.write(context.io.isOutputTerminal ? terminalText(written) : written);
   },
 });
+
+// Shells load both: `. ./secrets.sh`, and `set -a; . ./.env` as direnv and Compose do in their way.
+const loadedAsVariables: ReadonlySet<string> = new Set<WritableFormat>(['shell', 'env']);
+
+function formatOf({ format, file }: { format: WritableFormat | undefined; file: string | undefined }): WritableFormat {
+  return format ?? (file === undefined ? undefined : formatOfName(file)) ?? 'env';
+}
 
 interface Flags {
   readonly file: string | undefined;

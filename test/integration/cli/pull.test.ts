@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import dotenv from 'dotenv';
 import { parse } from 'yaml';
@@ -49,6 +49,34 @@ describe('formats', () => {
       .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
     expect(Object.fromEntries(variables)).toMatchObject(secrets);
   });
+
+  test.each(['shell', 'env'])(
+    '%s refuses keys by which a value can run code, unless they are allowed',
+    async (format) => {
+      const other = await site.newFolder();
+      await other.patch({ set: { A: 'hunter2', LD_PRELOAD: 'hunter3' } });
+      const args = ['pull', '--format', format];
+      for (const more of [[], ['--file', 'all.txt']]) {
+        const { code, stdout, stderr } = await other.run([...args, ...more]);
+        expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+        expect(stderr).toMatch(/^error: LD_PRELOAD is a variable by which a value can run code/);
+        expect(stderr).not.toContain('hunter');
+      }
+      expect(existsSync(other.pathOf('all.txt'))).toBe(false);
+      const text = await other.output([...args, '--allow-loader-variables']);
+      expect(text).toContain('LD_PRELOAD=');
+      expect(text).toContain('hunter3');
+    },
+  );
+
+  test.each(['json', 'yaml', 'k8s-secret'])(
+    '%s, which no program loads as its variables, takes any key',
+    async (format) => {
+      const other = await site.newFolder();
+      await other.patch({ set: { LD_PRELOAD: 'x' } });
+      expect(await other.output(['pull', '--format', format])).toContain('LD_PRELOAD');
+    },
+  );
 
   test('shell refuses what a shell cannot hold, and prints nothing', async () => {
     await folder.patch({ set: { 'a.b': 'hunter2' } });

@@ -1,4 +1,5 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CliFolder, CliSite } from '../../support/cli-site.ts';
 
@@ -11,7 +12,7 @@ const secrets = {
   LINES: 'one\n $HOME `id` "it\'s" \\\r\n\u001B🔑 ',
   'a.b': 'dotted',
   '-x': 'dashed',
-  HOME: 'from the environment',
+  TZ: 'from the environment',
 };
 
 beforeAll(async () => {
@@ -89,6 +90,67 @@ describe('variables', () => {
     expect(large).toMatchObject({ code: 2, stdout: '' });
     expect(large.stderr).toContain('too large for the variables of a program');
     expect(large.stderr).toContain('keyframe pull --file');
+  });
+});
+
+describe('secrets by which a value can run code', () => {
+  // Each would make the program, or one that it starts, write this file.
+  const attack = (path: string): Record<string, string> => ({
+    NODE_OPTIONS: `--import=data:text/javascript,process.getBuiltinModule('fs').writeFileSync('${path}','')`,
+    BASH_ENV: path,
+    GIT_SSH_COMMAND: `touch ${path}`,
+    PATH: dirname(path),
+  });
+
+  test('are refused by name, and no program is run', async () => {
+    const other = await site.newFolder();
+    const path = other.pathOf('ran');
+    await other.patch({ set: { ...attack(path), DATABASE_URL: 'db', HTTPS_PROXY: 'http://proxy', ENV: 'production' } });
+    const { code, stdout, stderr } = await other.run(['run', '--', process.execPath, '-e', 'console.log("run")']);
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+    expect(stderr).toMatch(
+      /^error: BASH_ENV, GIT_SSH_COMMAND, NODE_OPTIONS, PATH are variables by which a value can run/,
+    );
+    expect(stderr).toContain(`may write ${other.place}, add --allow-loader-variables`);
+    expect(stderr).not.toContain(path);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('are handed over with --allow-loader-variables, and stay ours with --keep-existing', async () => {
+    const other = await site.newFolder();
+    const path = other.pathOf('ran');
+    await other.patch({ set: attack(path) });
+    const args = [process.execPath, '-p', 'process.env.GIT_SSH_COMMAND'];
+    const allowed = await other.output(['run', '--allow-loader-variables', '--', ...args]);
+    expect(allowed).toBe(`touch ${path}\n`);
+    expect(existsSync(path)).toBe(true);
+    const env = { NODE_OPTIONS: '--no-warnings', BASH_ENV: '/dev/null', GIT_SSH_COMMAND: 'ssh' };
+    expect(await other.output(['run', '--keep-existing', '--', ...args], { env })).toBe('ssh\n');
+  });
+
+  test("a program is found in the caller's PATH, not in that of the secrets", async () => {
+    const other = await site.newFolder();
+    for (const [name, says] of [
+      ['own', 'own'],
+      ['foreign', 'foreign'],
+    ] as const) {
+      mkdirSync(other.pathOf(name));
+      other.write(`${name}/tool`, `#!/bin/sh\necho ${says} $0 $PATH\n`);
+      chmodSync(other.pathOf(`${name}/tool`), 0o755);
+    }
+    await other.patch({ set: { PATH: other.pathOf('foreign') } });
+    // A file that may not be executed hides no other one behind it.
+    mkdirSync(other.pathOf('text'));
+    other.write('text/tool', 'no program');
+    chmodSync(other.pathOf('text/tool'), 0o644);
+    const env = { PATH: [other.pathOf('text'), other.pathOf('own')].join(delimiter) };
+    const args = ['run', '--allow-loader-variables', '--', 'tool'];
+    const tool = other.pathOf('own/tool');
+    expect(await other.output(args, { env })).toBe(`own ${tool} ${other.pathOf('foreign')}\n`);
+    const none = await other.run(args, { env: { PATH: other.pathOf('text') } });
+    expect(none).toMatchObject({ code: 126, stderr: 'error: tool cannot be run: it may not be executed\n' });
+    expect((await other.run(args, { env: { PATH: '' } })).code).toBe(127);
+    expect(await other.output(args, { env: { PATH: '' }, folder: 'own' })).toMatch(/^own /);
   });
 });
 

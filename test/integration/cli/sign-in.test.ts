@@ -58,8 +58,12 @@ function storeUserFile(content: unknown, mode = 0o600): void {
   chmodSync(cli.userFile, mode);
 }
 
+/** A folder file that the user trusts. */
 function writeFolder(content: unknown): void {
-  writeFileSync(join(cli.folder, '.keyframe.json'), JSON.stringify(content));
+  const path = join(cli.folder, '.keyframe.json');
+  const text = JSON.stringify(content);
+  writeFileSync(path, text);
+  cli.trust(path, text);
 }
 
 describe('login', () => {
