@@ -267,6 +267,11 @@ export const commandTable: readonly CommandSection[] = [
         summary: 'Print the completion script of a shell',
         load: async () => (await import('./commands/completion.ts')).completionCommand,
       },
+      {
+        name: 'help',
+        summary: 'Show the help of a command',
+        load: async () => (await import('./commands/help.ts')).helpCommand,
+      },
     ],
   },
 ];

@@ -32,6 +32,8 @@ export interface CommandContext {
   readonly showsValues: (flags: { readonly reveal: boolean }) => boolean;
   /** The program with all its commands and options, for completion scripts. */
   readonly program: () => Promise<CommandNode>;
+  /** Shows the help of the command that these words name; none is the whole program. Throws CliError usage. */
+  readonly help: (words: readonly string[]) => Promise<void>;
   /** Makes the command end with this code although nothing failed, as `run` does with its child's. */
   readonly endWith: (exitCode: number) => void;
 }

@@ -16,8 +16,12 @@ interface Place extends Pick<CommandNode, 'commands' | 'options' | 'argument'> {
 
 /** The script of a shell. */
 export function completionScript(shell: Shell, program: CommandNode): string {
-  const help = { ...withoutOptions(program), name: 'help', summary: 'Show the help of a command' };
-  const root = { ...program, commands: [...program.commands, help] };
+  // The words behind help are those of the other commands.
+  const others = program.commands.filter(({ name }) => name !== 'help').map(withoutOptions);
+  const commands = program.commands.map((command) =>
+    command.name === 'help' ? { ...command, commands: others } : command,
+  );
+  const root = { ...program, commands };
   return scripts[shell]([{ ...root, words: '' }, ...root.commands.flatMap((command) => placesOf(command, ''))]);
 }
 

@@ -15,10 +15,11 @@ export interface ContextOptions {
   readonly flags: GlobalValues;
   readonly endWith: (exitCode: number) => void;
   readonly program: CommandContext['program'];
+  readonly help: CommandContext['help'];
 }
 
 /** What a command works with, from the global flags and the environment. */
-export function createContext({ streams, environment, flags, endWith, program }: ContextOptions): CommandContext {
+export function createContext({ streams, environment, flags, ...rest }: ContextOptions): CommandContext {
   const io = new Io({ streams, hasColor: flags.isColored && environment.hasColor });
   const configuration = new Configuration({ environment, flags, warn: (line) => io.warn(line) });
   const { isConfirmed } = flags;
@@ -49,8 +50,7 @@ export function createContext({ streams, environment, flags, endWith, program }:
       if (answer !== word) throw refused();
     },
     showsValues: ({ reveal }) => reveal || !io.isOutputTerminal,
-    program,
-    endWith,
+    ...rest,
   };
 }
 

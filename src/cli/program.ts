@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { usageError } from './cli-error.ts';
 import type { CommandContext, CommandDefinition, CommandNode } from './command.ts';
 import type { CommandEntry, CommandGroup, CommandSection } from './command-section.ts';
 import { commandTable } from './command-table.ts';
@@ -28,7 +29,7 @@ export interface ProgramOptions {
 export function createProgram(options: ProgramOptions): Command {
   const program = plainCommand('keyframe', 'Secrets with a memory: versions, snapshots and service tokens.')
     .version(version, '-V, --version', 'Print the version')
-    .helpCommand('help [command]', 'Show the help of a command')
+    .helpCommand(false)
     .addHelpText('after', programHelp);
   addGlobalOptions(program);
   output(program, options.streams);
@@ -80,8 +81,39 @@ function plainCommand(name: string, summary: string): Command {
     .allowExcessArguments(false)
     .exitOverride()
     .configureHelp({ subcommandTerm: (child) => child.name() })
-    .hook('preSubcommand', async (_parent, child) => await loaders.get(child)?.());
+    .hook('preSubcommand', async (_parent, child) => await loaders.get(child)?.())
+    .addHelpText('before', ({ command: shown }) => {
+      refuseUnknownCommand(shown, shown.args[0]);
+      return '';
+    });
   return command;
+}
+
+/** Without this, help asked for behind a mistyped command would be that of the program, and hide the mistake. */
+function refuseUnknownCommand(parent: Command, word: string | undefined): void {
+  const isWord = word !== undefined && !word.startsWith('-');
+  if (!isWord || parent.commands.length === 0 || childOf(parent, word) !== undefined) return;
+  // commander throws its error for an unknown command, with the name that is nearest.
+  parent.parse([word], { from: 'user' });
+}
+
+function childOf(parent: Command, name: string): Command | undefined {
+  return parent.commands.find((child) => child.name() === name);
+}
+
+/** Shows the help of the command that these words name, as `--help` behind them does. */
+async function showHelp(program: Command, words: readonly string[]): Promise<void> {
+  let command = program;
+  for (const word of words) {
+    const child = childOf(command, word);
+    if (child === undefined && command.commands.length === 0) {
+      throw usageError(`${command.name()} has no commands below it`, 'See its help: add --help to it');
+    }
+    refuseUnknownCommand(command, word);
+    if (child !== undefined) command = child;
+    await loaders.get(command)?.();
+  }
+  command.outputHelp();
 }
 
 function addGlobalOptions(command: Command): void {
@@ -127,7 +159,9 @@ function contextOf(command: Command, options: ProgramOptions): CommandContext {
     await loadAll(whole);
     return commandNode(whole);
   };
-  return createContext({ streams, environment, flags: globalValues(command), endWith, program });
+  const help = async (words: readonly string[]): Promise<void> =>
+    await showHelp(createProgram({ ...options, firstWord: words[0] }), words);
+  return createContext({ streams, environment, flags: globalValues(command), endWith, program, help });
 }
 
 function commandNode(command: Command): CommandNode {
