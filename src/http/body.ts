@@ -1,35 +1,44 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, invalidField } from '../domain/domain-error.ts';
 import { limits } from '../domain/limits.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import { maxDepth, scanJson } from './json-text.ts';
 
 /** Reading of request bodies: after the caller is known and allowed, and never more than the limit. */
 
-/** Is told of bytes that wait in memory, and throws where that are too many. */
-type Hold = (bytes: number) => void;
+/** How much of a body is read. */
+export interface BodyBounds {
+  /** Gets the number of bytes that wait in memory, and throws if that are too many. */
+  readonly hold: (bytes: number) => void;
+  /** Members of objects and elements of arrays, together. */
+  readonly maxEntries: number;
+}
+
+// What takes more than a millisecond to decode or to parse.
+const largeBytes = 256 * 1024;
 
 const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i;
 
 /**
- * The JSON text of a body, parsed. Nothing of a refused body is repeated.
+ * The JSON text of a body, parsed. Nothing of a refused body is repeated. A large body is read in time slices.
  *
- * @throws DomainError unsupported_media_type, payload_too_large (over 8 MiB), malformed_request; invalid_input
- *   where a name stands twice in one object; what `hold` throws, which is told of each piece that waits in memory.
+ * @throws DomainError unsupported_media_type, payload_too_large (over 8 MiB or `maxEntries`), malformed_request;
+ *   invalid_input if a name stands twice in one object; what `hold` throws.
  */
-export async function readJson(request: IncomingMessage, hold: Hold): Promise<unknown> {
-  const text = await readText(request, hold);
+export async function readJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
+  const text = await readText(request, bounds);
   if (text === undefined) throw new DomainError('malformed_request', 'this request needs a body: a JSON object');
-  return parseJson(text);
+  return parseJson(text, bounds);
 }
 
 /** Like `readJson`, but undefined for a request whose body is absent or empty. */
-export async function readOptionalJson(request: IncomingMessage, hold: Hold): Promise<unknown> {
-  const text = await readText(request, hold);
-  return text === undefined || text === '' ? undefined : parseJson(text);
+export async function readOptionalJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
+  const text = await readText(request, bounds);
+  return text === undefined || text === '' ? undefined : parseJson(text, bounds);
 }
 
 /** The text of a body; undefined where there is none. */
-async function readText(request: IncomingMessage, hold: Hold): Promise<string | undefined> {
+async function readText(request: IncomingMessage, { hold }: BodyBounds): Promise<string | undefined> {
   if (!hasBody(request)) return undefined;
   const { 'content-type': mediaType = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (!jsonMediaType.test(mediaType)) {
@@ -41,7 +50,10 @@ async function readText(request: IncomingMessage, hold: Hold): Promise<string | 
   if (encoding.toLowerCase() !== 'identity') {
     throw new DomainError('unsupported_media_type', 'send the body without Content-Encoding');
   }
-  return decodeUtf8(await readBytes(request, limits.requestBytes, hold));
+  const bytes = await readBytes(request, limits.requestBytes, hold);
+  // Many bodies may end in one turn.
+  if (bytes.length > largeBytes) await new TimeSlice().next();
+  return decodeUtf8(bytes);
 }
 
 /** @throws DomainError malformed_request when a request that takes no body has one. */
@@ -54,7 +66,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-async function readBytes(request: IncomingMessage, maxBytes: number, hold: Hold): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, maxBytes: number, hold: BodyBounds['hold']): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -79,7 +91,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number, hold: Hold)
   return Buffer.concat(chunks, bytes);
 }
 
-function refusalOf(hold: Hold, bytes: number): Error | undefined {
+function refusalOf(hold: BodyBounds['hold'], bytes: number): Error | undefined {
   try {
     hold(bytes);
     return undefined;
@@ -101,13 +113,25 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-function parseJson(text: string): unknown {
-  const { isTooDeep, repeated } = scanJson(text);
-  // Not given to JSON.parse: millions of brackets keep it, and all other requests with it, busy for a second.
-  if (isTooDeep) throw new DomainError('malformed_request', `the body must be nested at most ${maxDepth} levels deep`);
+async function parseJson(text: string, { maxEntries }: BodyBounds): Promise<unknown> {
+  const slice = new TimeSlice();
+  if (text.length > largeBytes) await slice.next();
+  const { excess, repeated } = await scanJson(text, maxEntries, slice);
+  // Not given to JSON.parse, which would keep all other requests waiting for a second.
+  if (excess === 'depth')
+    throw new DomainError('malformed_request', `the body must be nested at most ${maxDepth} levels deep`);
+  if (excess === 'entries') {
+    throw new DomainError(
+      'payload_too_large',
+      `the body must hold at most ${maxEntries} fields and list entries; send the change in parts`,
+    );
+  }
+  if (slice.isOver) await slice.next();
   const parsed = parsedJson(text);
   // JSON.parse would let the last one win: half of what was asked for would be lost in silence.
   if (repeated !== undefined) throw invalidField(repeated, 'is given twice');
+  // What the schema does is a turn of its own.
+  if (slice.isOver) await slice.next();
   return parsed;
 }
 

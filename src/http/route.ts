@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
 import type {
   EnvironmentAction,
   InstanceAction,
@@ -15,6 +16,7 @@ import type {
   ProjectAccess,
 } from '../services/access.ts';
 import type { IdempotencyRequest } from '../services/mutate-once.ts';
+import type { ReadRoom } from '../services/read-sizes.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
 import { checkIdempotencyKey, idempotencyHeader, idempotencyRequest, refusedIdempotencyKey } from './idempotency.ts';
@@ -80,12 +82,14 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>;
   /** Takes note that the caller was let into this organization: what fails from then on is audited in its chain. */
   entered(organizationId: string): void;
+  /** Where a large answer has to find room before it is made. */
+  readonly room: ReadRoom;
   /** The query's names and values; throws DomainError invalid_input where a name stands twice. */
   query(): Record<string, string>;
   /** The value of a request header, by its name in lower case. */
   header(name: string): string | undefined;
-  /** The JSON body; undefined where it is absent or empty and may be so. */
-  body(isOptional: boolean): Promise<unknown>;
+  /** The JSON body; undefined if it is absent or empty and may be so. */
+  body(takes: { readonly isOptional: boolean; readonly maxEntries: number }): Promise<unknown>;
   /** Throws DomainError malformed_request if the request has a body. */
   refuseBody(): void;
 }
@@ -113,6 +117,8 @@ export interface Takes {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Fields and list entries of the body, together; `limits.bodyEntries` by default. */
+  readonly maxEntries?: number;
   /** A plain object by the headers' names in lower case. */
   readonly headers?: z.ZodObject;
   /** Whether it takes Idempotency-Key; where it does not, the header is refused. */
@@ -129,7 +135,7 @@ type Inputs<S extends Takes> = {
 type Handler<Access, S extends Takes, Result> = (
   services: HttpServices,
   access: Access,
-  inputs: Inputs<S>,
+  inputs: Inputs<S> & Pick<Call, 'room'>,
 ) => Promise<Result>;
 type PathThrough<Target extends string> = `/${string}/${Target}` | `/${string}/${Target}/${string}`;
 
@@ -208,7 +214,8 @@ function route<Access extends object, S extends Takes, R extends Answers>(
     async run(call, services) {
       const access = await authorize(services, call);
       if ('organizationId' in access && typeof access.organizationId === 'string') call.entered(access.organizationId);
-      return handle(services, access, await parseInputs(call, spec, targetParams));
+      const inputs = await parseInputs(call, spec, targetParams);
+      return handle(services, access, { ...inputs, room: call.room });
     },
   };
 }
@@ -230,7 +237,7 @@ async function parseInputs<S extends Takes>(
   const key = sentIdempotencyKey(call, takes);
   refuseConditionalChange(method, (name) => call.header(name));
   if (takes.body === undefined) call.refuseBody();
-  const body = takes.body === undefined ? undefined : await parseBody(call, takes.body);
+  const body = takes.body === undefined ? undefined : await parseBody(call, takes.body, takes.maxEntries);
   const request = { method, path, params: call.params, body };
   const idempotencyKey = key === undefined ? undefined : idempotencyRequest(key, request);
   // Each part was parsed by the schema of its name: what TypeScript cannot follow through the optional names.
@@ -247,8 +254,13 @@ function sentIdempotencyKey(call: Call, takes: Takes): string | undefined {
 }
 
 /** A schema that takes undefined makes the body optional. */
-async function parseBody<Body extends z.ZodType>(call: Call, schema: Body): Promise<z.output<Body>> {
-  return parseInput('body', schema, await call.body(schema.safeParse(undefined).success));
+async function parseBody<Body extends z.ZodType>(
+  call: Call,
+  schema: Body,
+  maxEntries: number = limits.bodyEntries,
+): Promise<z.output<Body>> {
+  const isOptional = schema.safeParse(undefined).success;
+  return parseInput('body', schema, await call.body({ isOptional, maxEntries }));
 }
 
 function sentHeaders(call: Call, names: readonly string[]): Record<string, string> {

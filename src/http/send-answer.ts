@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { jsonPieces } from './json-pieces.ts';
 import type { Answer, EventStream } from './route.ts';
 
 export interface SendOptions {
@@ -18,19 +19,36 @@ export async function sendAnswer(
   answer: Answer,
   { stallTimeoutMs = 30_000, hold }: SendOptions = {},
 ): Promise<void> {
-  const body = 'body' in answer ? Buffer.from(JSON.stringify(answer.body)) : undefined;
   // Before anything is set that an error would inherit.
-  if (body !== undefined) hold?.(body.length);
+  const pieces = 'body' in answer ? await serialised(answer.body, hold) : undefined;
   setHead(response, answer);
   if ('stream' in answer) {
     await sendEvents(response, answer.stream, stallTimeoutMs);
-  } else if (body === undefined) {
+  } else if (pieces === undefined) {
     response.end();
   } else {
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', body.length);
-    response.end(body);
+    response.setHeader(
+      'Content-Length',
+      pieces.reduce((sum, { length }) => sum + length, 0),
+    );
+    // One write for the head and all pieces.
+    response.cork();
+    for (const piece of pieces.slice(0, -1)) response.write(piece);
+    response.end(pieces.at(-1));
+    response.uncork();
   }
+}
+
+/** A body as JSON, of which each piece is held before the next is made. */
+async function serialised(body: object, hold: SendOptions['hold']): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for await (const text of jsonPieces(body)) {
+    const piece = Buffer.from(text);
+    hold?.(piece.length);
+    pieces.push(piece);
+  }
+  return pieces;
 }
 
 function setHead(response: ServerResponse, answer: Answer): void {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '../domain/domain-error.ts';
+import { KeyedLimiter } from '../lib/keyed-limiter.ts';
 
 /** How much is under way at once (docs/interface.md section 8); the defaults are those. */
 export interface WorkLimits {
@@ -17,6 +18,8 @@ const defaultRequests = 1_000;
 const defaultRequestsOfOne = 250;
 // Sixteen times all values of a full environment.
 const defaultBytes = 256 * 1024 * 1024;
+// Large answers of one caller, whatever the number of their tokens: the second is read while the first is sent.
+const largeAnswers = { atOnce: 2, waiting: defaultRequestsOfOne, waitMs: 10_000 };
 // A request that holds no more is never refused for what others hold: a thousand of them are a quarter of the memory.
 const smallBytes = 64 * 1024;
 
@@ -31,6 +34,13 @@ export interface Work {
   isOf(callerId: string): void;
   /** Takes note of bytes that wait in memory. Throws DomainError overloaded where too many do. */
   hold(bytes: number): void;
+  /**
+   * Waits until the caller may have one more large answer, which counts until the work leaves. Throws DomainError
+   * overloaded if that takes too long.
+   */
+  enterLarge(): Promise<void>;
+  /** Holds bytes for what will be held later, before it is computed. Throws what `hold` throws. */
+  reserve(bytes: number): void;
   /** Gives everything back, before the answer is out. */
   leave(): void;
 }
@@ -40,6 +50,10 @@ export class WorkLimit {
   readonly #limits: Required<WorkLimits>;
   readonly #all: Taken = { requests: 0, bytes: 0 };
   readonly #callers = new Map<string, Taken>();
+  readonly #large = new KeyedLimiter({
+    ...largeAnswers,
+    refusal: () => new DomainError('overloaded', 'too many large answers of yours are under way; try again'),
+  });
 
   constructor({
     requests = defaultRequests,
@@ -57,7 +71,10 @@ export class WorkLimit {
     this.#all.requests += 1;
     const own: Taken = { requests: 1, bytes: 0 };
     let caller: string | undefined;
+    let reserved = 0;
+    const left = Promise.withResolvers<void>();
     const leave = (): void => {
+      left.resolve();
       this.#giveBack(own, caller);
       Object.assign(own, { requests: 0, bytes: 0 });
     };
@@ -68,7 +85,14 @@ export class WorkLimit {
         caller = callerId;
       },
       hold: (bytes) => {
+        const used = Math.min(bytes, reserved);
+        own.bytes += this.#hold(bytes - used, own, caller);
+        reserved -= used;
+      },
+      enterLarge: () => this.#enterLarge(caller ?? '', left.promise),
+      reserve: (bytes) => {
         own.bytes += this.#hold(bytes, own, caller);
+        reserved += bytes;
       },
       leave,
     };
@@ -82,6 +106,15 @@ export class WorkLimit {
     }
     taken.requests += 1;
     this.#callers.set(callerId, taken);
+  }
+
+  async #enterLarge(callerId: string, left: Promise<void>): Promise<void> {
+    const admitted = Promise.withResolvers<void>();
+    const place = this.#large.run(callerId, () => {
+      admitted.resolve();
+      return left;
+    });
+    await Promise.race([admitted.promise, place]);
   }
 
   #hold(bytes: number, own: Readonly<Taken>, caller: string | undefined): number {

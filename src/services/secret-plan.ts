@@ -1,5 +1,6 @@
 import { DomainError } from '../domain/domain-error.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
 import type { NewVersion, SealedContent, SecretChange, StoredSecret, StoredVersion } from '../store/secrets.ts';
 
@@ -43,17 +44,19 @@ export interface Plan {
 const namesShown = 20;
 
 /**
- * Plans the changes of one write. A key that was deleted goes on with its numbers. Throws DomainError not_found naming
+ * Plans the changes of one write, in time slices. A key that was deleted continues its version numbers. Throws DomainError not_found naming
  * the keys to delete or to roll back that do not exist, or the version to roll back to; secret_deleted for the rollback
  * of a deleted key, version_destroyed for one to a version without a value; version_mismatch where an expected version is
  * not the current one.
  */
-export function planWrite(input: PlanInput): Plan {
+export async function planWrite(input: PlanInput): Promise<Plan> {
   refuseAbsent(input);
+  const slice = new TimeSlice();
   const changes: SecretChange[] = [];
   const unchanged: string[] = [];
   const growth = { secrets: 0, bytes: 0 };
   for (const [key, wish] of input.wishes) {
+    if (slice.isOver) await slice.next();
     const secret = input.stored.get(key);
     const live = secret === undefined || secret.isDeleted ? undefined : secret;
     const step = planKey(input, { key, wish, secret, live });

@@ -10,6 +10,7 @@ import {
 import { limits } from '../domain/limits.ts';
 import { secretKeyFault, secretValueFault } from '../domain/names.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import { checkVersion } from './checks.ts';
 import type { Wish } from './secret-plan.ts';
 
@@ -29,16 +30,18 @@ export interface WishedChanges {
 }
 
 /**
- * The wishes of a change of several keys, in that order; values that are to be made up are made up here. Throws
- * DomainError invalid_input for faulty keys, values and lengths, for more made-up characters than an environment holds,
+ * The wishes of a change of several keys, in that order; values that are to be made up are made up here, in time slices.
+ * Throws DomainError invalid_input for faulty keys, values and lengths, for more made-up characters than an environment holds,
  * and for a key that is named twice.
  */
-export function wishesOf({ set, generate, delete: deleted }: WishedChanges): Map<string, Wish> {
+export async function wishesOf({ set, generate, delete: deleted }: WishedChanges): Promise<Map<string, Wish>> {
+  const slice = new TimeSlice();
   refuse([
     ...keyFaults('set', [...set.keys()]),
     ...keyFaults('generate', [...generate.keys()]),
     ...keyFaults('delete', deleted),
   ]);
+  if (slice.isOver) await slice.next();
   refuse(valueFaults([...set].map(([key, value]) => [`set.${key}`, value])));
   const wishes = new Map<string, Wish>();
   const add = (field: string, key: string, wish: () => Wish): void => {
@@ -47,7 +50,10 @@ export function wishesOf({ set, generate, delete: deleted }: WishedChanges): Map
   };
   for (const [key, value] of set) add(`set.${key}`, key, () => ({ kind: 'set', value }));
   checkGenerated(generate);
-  for (const [key, input] of generate) add(`generate.${key}`, key, () => generatedWish(input));
+  for (const [key, input] of generate) {
+    if (slice.isOver) await slice.next();
+    add(`generate.${key}`, key, () => generatedWish(input));
+  }
   for (const [index, key] of deleted.entries()) add(`delete.${index}`, key, () => ({ kind: 'delete' }));
   return wishes;
 }

@@ -1,5 +1,6 @@
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
+import { mapInSlices } from '../lib/time-slice.ts';
 import type { Database } from '../store/database.ts';
 import { findWholeRevision, keysDeletedSince } from '../store/revisions.ts';
 import {
@@ -15,6 +16,7 @@ import type { AuditLog } from './audit-log.ts';
 import { auditedFailure, auditedRead, auditedTokenRead } from './audited.ts';
 import { checkComment, checkKey, checkUuid, checkVersion } from './checks.ts';
 import { type KeyVersion, versionsDestroyed } from './destroyed-versions.ts';
+import { type ReadRoom, ReadSizes } from './read-sizes.ts';
 import type { Wish } from './secret-plan.ts';
 import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';
 import { checkValue, type GenerateInput, wishesOf } from './secret-wishes.ts';
@@ -58,6 +60,8 @@ export interface ListSelection extends SecretSelection {
   readonly destroyed?: 'refused' | 'apart';
   /** Whether to tell as well which of its keys were deleted after it. */
   readonly deletedSince?: boolean;
+  /** Where values have to find room; without it they are not bounded. */
+  readonly room?: ReadRoom;
 }
 
 export interface PutInput {
@@ -92,6 +96,7 @@ export interface SecretsDeps {
 export class Secrets {
   readonly #deps: SecretsDeps;
   readonly #kept: StateCache;
+  readonly #sizes = new ReadSizes();
 
   constructor(deps: SecretsDeps) {
     this.#deps = deps;
@@ -103,12 +108,13 @@ export class Secrets {
    * none; the answer is given away only when it is
    * audited. At an earlier revision `updatedAt` is when the version of then was made. Throws DomainError not_found for
    * an unknown revision and where the environment was deleted meanwhile, version_destroyed, key_unavailable, overloaded
-   * and store_unavailable.
+   * (also if the caller's other large reads take too long) and store_unavailable.
    */
   async list(access: EnvironmentAccess<'secret.list'>, selection: ListSelection = {}): Promise<SecretList> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       noteSelection(note, selection);
-      const list = this.#keptList(access, selection) ?? (await this.#readList(access, selection));
+      if (!this.#sizes.isSmall(access, selection)) await selection.room?.enter();
+      const list = (await this.#keptList(access, selection)) ?? (await this.#readList(access, selection));
       const { revision, revisionId, secrets } = list;
       note({ revision, revisionId, secrets: secrets.length });
       return list;
@@ -234,7 +240,7 @@ export class Secrets {
       checkComment(comment);
       if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
       const written = await this.#deps.writer.write(access, {
-        wishes: wishesOf({ set, generate, delete: deleted }),
+        wishes: await wishesOf({ set, generate, delete: deleted }),
         batch: true,
         comment: comment ?? null,
         ...(expectedRevision === undefined ? {} : { expectedRevision }),
@@ -244,10 +250,16 @@ export class Secrets {
     });
   }
 
-  /** The newest state as the authorisation saw it, where it was read before. */
-  #keptList(access: EnvironmentAccess<'secret.list'>, { prefix, revision }: SecretSelection): SecretList | undefined {
+  /** The newest state as the authorisation saw it, if it was read before. */
+  async #keptList(
+    { environmentId, revisionId }: EnvironmentAccess<'secret.list'>,
+    { prefix, revision, room }: ListSelection,
+  ): Promise<SecretList | undefined> {
     if (prefix !== undefined || revision !== undefined) return undefined;
-    return this.#kept.find(access.environmentId, access.revisionId);
+    const bytes = this.#kept.bytesOf(environmentId, revisionId);
+    if (bytes === undefined) return undefined;
+    room?.reserve(bytes);
+    return this.#kept.find(environmentId, revisionId);
   }
 
   async #deletedSince(
@@ -266,15 +278,18 @@ export class Secrets {
     const { whole, destroyed } = apart(sealed.secrets);
     const isTold = selection.destroyed === 'apart';
     if (destroyed.length > 0 && !isTold) throw versionsDestroyed(destroyed);
+    const bytes = whole.reduce((sum, { ciphertext }) => sum + ciphertext.length, 0);
+    this.#sizes.note(access, selection, bytes);
+    selection.room?.reserve(bytes);
     const opener = await this.#deps.keyring.opener(whole.map(({ dataKeyId }) => dataKeyId));
-    const secrets = whole.map(({ secretId, key, version, updatedAt, ciphertext, dataKeyId }) => {
+    const secrets = await mapInSlices(whole, ({ secretId, key, version, updatedAt, ciphertext, dataKeyId }) => {
       const value = opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });
       return { key, value, version, updatedAt };
     });
     const list = { environmentId, revision, revisionId, secrets, ...(isTold ? { destroyed } : {}) };
     if (selection.deletedSince === true)
       return { ...list, deletedSince: await this.#deletedSince(sealed, environmentId) };
-    if (selection.prefix === undefined && selection.revision === undefined) this.#kept.keep(list);
+    if (selection.prefix === undefined && selection.revision === undefined) await this.#kept.keep(list);
     return list;
   }
 }

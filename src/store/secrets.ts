@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/principal.ts';
+import { byteaArray } from './bytea-array.ts';
 import type { Transaction } from './transaction.ts';
 
 export type ChangeType = 'created' | 'updated' | 'rolled_back';
@@ -119,7 +120,7 @@ export async function measureEnvironment(
  */
 export async function writeRevision(tx: Transaction, revision: NewRevision): Promise<Date> {
   const { id, environmentId, number, actor, comment } = revision;
-  const column = columnsOf(revision.changes);
+  const column = await columnsOf(revision.changes);
   // The statement's time and not the transaction's: it is taken under the lock, so it has the order of the revisions.
   const rows = await tx.$queryRaw<{ at: Date }[]>`
     WITH change AS MATERIALIZED (
@@ -164,7 +165,7 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
 }
 
 /** The changes as one array for each column of the statement above. */
-function columnsOf(changes: readonly SecretChange[]) {
+async function columnsOf(changes: readonly SecretChange[]) {
   const each = <T>(pick: (version: NewVersion) => T): (T | null)[] =>
     changes.map((change) => (change.kind === 'version' ? pick(change) : null));
   const sealed = <T>(pick: (content: SealedContent) => T): (T | null)[] =>
@@ -176,9 +177,9 @@ function columnsOf(changes: readonly SecretChange[]) {
     versions: each(({ version }) => version),
     changeTypes: each(({ changeType }) => changeType),
     copiedVersionIds: each(({ content }) => ('copiedVersionId' in content ? content.copiedVersionId : null)),
-    ciphertexts: sealed(({ ciphertext }) => ciphertext),
+    ciphertexts: await byteaArray(sealed(({ ciphertext }) => ciphertext)),
     dataKeyIds: sealed(({ dataKeyId }) => dataKeyId),
-    valueMacs: sealed(({ valueMac }) => valueMac),
+    valueMacs: await byteaArray(sealed(({ valueMac }) => valueMac)),
     valueBytes: sealed(({ valueBytes }) => valueBytes),
   };
 }

@@ -63,6 +63,9 @@ const secretsToGenerate = byKey(
   },
 );
 
+// Far more than are reported. To find each of ten thousand would keep all other requests waiting.
+const maxFaultyEntries = 1_000;
+
 /** Parses what an object has under a key; tells a fault by its message and its place below the key. */
 type ParseEntry<T> = (value: unknown, fault: (message: string, path?: readonly string[]) => void) => T | undefined;
 
@@ -81,6 +84,7 @@ function byKey<T>(form: string, entrySchema: object, parse: ParseEntry<T>): z.Zo
       return values;
     }
     for (const [index, [key, value]] of entries.entries()) {
+      if (context.issues.length >= maxFaultyEntries) break;
       const keyFault = secretKeyFault(key);
       if (keyFault !== undefined) fault(`the key of entry ${index + 1} ${keyFault}`, [key]);
       const entry =

@@ -58,9 +58,11 @@ function callOf(request: Request, { caller, work, entered }: Served): Call {
     caller,
     entered,
     params: pathParams(request),
+    room: { enter: () => work.enterLarge(), reserve: (bytes) => work.reserve(bytes) },
     header: (name) => headerOf(request, name),
     query: () => readQuery(request.originalUrl),
-    body: (isOptional) => (isOptional ? readOptionalJson(request, hold) : readJson(request, hold)),
+    body: ({ isOptional, maxEntries }) =>
+      isOptional ? readOptionalJson(request, { hold, maxEntries }) : readJson(request, { hold, maxEntries }),
     refuseBody: () => refuseBody(request),
   };
 }

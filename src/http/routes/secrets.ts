@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../domain/limits.ts';
 import type { SecretKey, SecretList, SecretValue } from '../../services/secrets.ts';
 import { conditionalHeaders } from '../../wire/fields.ts';
 import {
@@ -30,7 +31,7 @@ export const secretRoutes: readonly Route[] = [
     summary: 'Read the secrets of an environment',
     takes: { query: secretListQuery, headers: conditionalHeaders },
     answers: { 200: z.union([secretListView, secretKeyListView]), 304: null },
-    async handle({ secrets }, access, { query: { values = true, ...selection }, headers }) {
+    async handle({ secrets }, access, { query: { values = true, ...selection }, headers, room }) {
       const condition = headers['if-none-match'];
       if (condition !== undefined) {
         const revisionId = await secrets.revisionIdOf(access, { ...selection, values });
@@ -38,7 +39,7 @@ export const secretRoutes: readonly Route[] = [
         if (tag !== undefined && isKnownTag(condition, tag)) return { status: 304, headers: { ETag: tag } };
       }
       const list = values
-        ? viewOfList(await secrets.list(access, selection), viewOf)
+        ? viewOfList(await secrets.list(access, { ...selection, room }), viewOf)
         : viewOfList(await secrets.listKeys(access, selection), viewOfKey);
       return { status: 200, body: list, headers: { ETag: entityTag(list.revisionId) } };
     },
@@ -49,7 +50,7 @@ export const secretRoutes: readonly Route[] = [
     action: 'secret.write',
     operation: 'patchSecrets',
     summary: 'Set and delete several secrets in one step',
-    takes: { body: patchSecretsBody },
+    takes: { body: patchSecretsBody, maxEntries: limits.batchEntries },
     answers: { 200: secretPatchView },
     async handle({ secrets }, access, { body }) {
       const { set, deleted, unchanged, revision, revisionId } = await secrets.patch(access, body);

@@ -36,10 +36,10 @@ describe('what is kept in memory of an environment', () => {
     const list = await secrets.list(await other.onEnvironment(other.viewer.caller, 'secret.list'));
     await waitFor('the feed to listen', () => feed.ready);
     const both = states.bytes;
-    expect([kept > 0, both > kept, states.find(world.environment.id, revisionId)]).toEqual([true, true, undefined]);
+    expect([kept > 0, both > kept, states.bytesOf(world.environment.id, revisionId)]).toEqual([true, true, undefined]);
     await destroy('KEY', 1);
     await waitFor('the state to be dropped', () => states.bytes === both - kept);
-    expect(states.find(other.environment.id, list.revisionId)).toBeDefined();
+    expect(states.bytesOf(other.environment.id, list.revisionId)).toBeDefined();
   });
 });
 

@@ -1,0 +1,41 @@
+import { TimeSlice } from '../lib/time-slice.ts';
+
+const pieceCharacters = 64 * 1024;
+
+/**
+ * The JSON text of an object in pieces, made in time slices: the elements of its lists one by one, as a list may hold
+ * all values of an environment. The pieces together are what `JSON.stringify` makes of the object.
+ */
+export async function* jsonPieces(body: object): AsyncGenerator<string> {
+  const slice = new TimeSlice();
+  let piece = '';
+  for (const part of parts(body)) {
+    piece += part;
+    if (slice.isOver) await slice.next();
+    if (piece.length < pieceCharacters) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
+function* parts(body: object): Generator<string> {
+  let separator = '{';
+  for (const [name, value] of Object.entries(body) as [string, unknown][]) {
+    if (value === undefined) continue;
+    yield `${separator}${JSON.stringify(name)}:`;
+    separator = ',';
+    if (Array.isArray(value)) yield* elements(value);
+    else yield JSON.stringify(value);
+  }
+  yield separator === '{' ? '{}' : '}';
+}
+
+function* elements(list: readonly unknown[]): Generator<string> {
+  yield '[';
+  for (const [index, element] of list.entries()) {
+    const text = JSON.stringify(element);
+    yield index === 0 ? text : `,${text}`;
+  }
+  yield ']';
+}
