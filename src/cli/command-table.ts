@@ -123,7 +123,7 @@ export const commandTable: readonly CommandSection[] = [
       },
       {
         name: 'audit',
-        summary: "Read an organization's audit log",
+        summary: 'Read the audit log of an organization or of the server',
         load: async () => (await import('./commands/audit.ts')).auditCommand,
       },
     ],

@@ -1,6 +1,19 @@
 import type { CommandGroup } from './command-section.ts';
 
-/** Organizations, projects and environments have the same five commands. */
+const impersonationCommands: CommandGroup['commands'] = [
+  {
+    name: 'forbid-impersonation',
+    summary: 'Refuse tokens that another person created (for owners)',
+    load: async () => (await import('./commands/org-impersonation.ts')).orgForbidImpersonationCommand,
+  },
+  {
+    name: 'allow-impersonation',
+    summary: 'Accept tokens that another person created (for owners)',
+    load: async () => (await import('./commands/org-impersonation.ts')).orgAllowImpersonationCommand,
+  },
+];
+
+/** Organizations, projects and environments have five commands in common. */
 export function tenantGroup(name: 'org' | 'project' | 'env', summary: string): CommandGroup {
   return {
     name,
@@ -31,6 +44,7 @@ export function tenantGroup(name: 'org' | 'project' | 'env', summary: string): C
         summary: 'Delete one, with all that is in it',
         load: async () => (await import('./commands/tenant.ts')).tenantDeleteCommand(name),
       },
+      ...(name === 'org' ? impersonationCommands : []),
     ],
   };
 }

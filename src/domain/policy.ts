@@ -18,6 +18,7 @@ export const actionLevels = {
   'organization.read': 'organization',
   'organization.update': 'organization',
   'organization.delete': 'organization',
+  'organization.set_impersonation': 'organization',
   'member.list': 'organization',
   'member.set': 'organization',
   'member.remove': 'organization',
@@ -82,6 +83,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'organization.read': { roles: everyRole, serviceToken: 'read' },
   'organization.update': { roles: admins, serviceToken: 'never' },
   'organization.delete': { roles: owners, serviceToken: 'never' },
+  'organization.set_impersonation': { roles: owners, serviceToken: 'never' },
   'member.list': { roles: everyRole, serviceToken: 'never' },
   'member.set': { roles: admins, serviceToken: 'never' },
   // Everybody may leave; whom else a role may remove is `memberChangeFault`'s to tell.
@@ -155,6 +157,7 @@ export const instanceActions = [
   'user.read',
   'user.create',
   'user.update',
+  'audit.list_instance',
 ] as const;
 
 export type InstanceAction = (typeof instanceActions)[number];

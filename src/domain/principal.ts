@@ -19,11 +19,21 @@ export function systemActor(name: string): Actor {
   return { type: 'system', id: '00000000-0000-0000-0000-000000000000', name };
 }
 
+/** Another person, or the server itself, who created a personal token or the token that its user created it with. */
+export interface TokenCreator {
+  /** Null if unknown: a server that recorded no creators created the token. */
+  readonly actor: Actor | null;
+  /** When the user created the token, or an ancestor of it, with a token of that creator; null if the creator did. */
+  readonly derivedAt: Date | null;
+}
+
 export interface UserPrincipal extends Actor {
   readonly type: 'user';
   readonly instanceAdmin: boolean;
   /** The personal token that was presented. */
   readonly credentialId: string;
+  /** Null for a token that goes back to nobody but the user. */
+  readonly tokenCreator: TokenCreator | null;
   readonly expiresAt: Date | null;
 }
 

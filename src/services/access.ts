@@ -1,5 +1,7 @@
+import type { DomainError } from '../domain/domain-error.ts';
 import {
   type Action,
+  type Decision,
   decide,
   decideInstance,
   decidePerson,
@@ -10,7 +12,8 @@ import {
   type PolicyTarget,
   type ProjectAction,
 } from '../domain/policy.ts';
-import type { Caller, Role, UserPrincipal } from '../domain/principal.ts';
+import { type MemberStanding, refusedCreator } from '../domain/impersonation.ts';
+import type { Caller, UserPrincipal } from '../domain/principal.ts';
 import {
   type AskedEnvironment,
   type EnvironmentTarget,
@@ -26,7 +29,7 @@ import type { Transaction } from '../store/transaction.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
 import { checkSlug, checkUuid } from './checks.ts';
 import { GroupedLookup } from './grouped-lookup.ts';
-import { instanceRefusal, personRefusal, placeOf, refusal } from './refusals.ts';
+import { impersonationRefusal, instanceRefusal, personRefusal, placeOf, refusal } from './refusals.ts';
 import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from './slugs.ts';
 
 /** What a caller asks for, on what these names stand for. */
@@ -36,10 +39,8 @@ interface Asked {
   readonly slugs: Readonly<Record<string, string>>;
 }
 
-/** A target that exists, and the caller's role in its organization. */
-interface Found extends PolicyTarget {
-  readonly role: Role | null;
-}
+/** A target that exists, and how the caller stands in its organization. */
+interface Found extends PolicyTarget, MemberStanding {}
 
 interface Grant<A extends Action, Slugs extends OrganizationSlugs> {
   readonly caller: Caller;
@@ -127,18 +128,17 @@ class OrganizationHandle<A extends Action = OrganizationAction> {
    */
   async confirm(tx: Transaction): Promise<void> {
     const held = await holdTarget(tx, roleHolder(this.#caller), this.#found);
-    this.confirmAs(held === undefined ? 'gone' : held.role);
+    this.confirmAs(held ?? 'gone');
   }
 
   /**
-   * Judges once more by what was looked up a moment ago: the caller's role now, null for none and for service tokens, or
-   * that the target is gone. Throws as `confirm` does.
+   * Judges once more by what was looked up a moment ago: how the caller stands in the organization now, or that the target
+   * is gone. Throws as `confirm` does.
    */
-  confirmAs(held: Role | null | 'gone'): void {
-    const { principal } = this.#caller;
-    const role = held === 'gone' ? null : held;
-    const decision = held === 'gone' ? 'hidden' : decide(principal, role, this.action, this.#found);
-    if (decision !== 'allowed') throw refusal(principal, this.action, { place: this.#place, decision, role });
+  confirmAs(held: MemberStanding | 'gone'): void {
+    const found = held === 'gone' ? undefined : { ...this.#found, ...held };
+    const { error } = judge(this.#caller, this.action, { place: this.#place, found });
+    if (error !== undefined) throw error;
   }
 }
 
@@ -282,14 +282,36 @@ export class Access {
   }
 
   async #admit<F extends Found>({ caller, action, slugs }: Asked, found: F | undefined): Promise<F> {
-    const decision = found === undefined ? 'hidden' : decide(caller.principal, found.role, action, found);
-    if (found !== undefined && decision === 'allowed') return found;
-    const error = refusal(caller.principal, action, { place: placeOf(slugs), decision, role: found?.role ?? null });
+    const { decision, error } = judge(caller, action, { place: placeOf(slugs), found });
+    if (found !== undefined && error === undefined) return found;
     // In the audit of the place itself only for whom that is there.
     const organizationId = (decision === 'denied' ? found?.organizationId : undefined) ?? null;
     await this.#audit.recordDenial(caller, action, { ...slugs, organizationId }, error);
     throw error;
   }
+}
+
+interface Judged {
+  readonly decision: Decision;
+  /** Why not, unless the decision is to allow it. */
+  readonly error: DomainError | undefined;
+}
+
+/** What comes of an action on a target, undefined for one that does not exist. */
+function judge(
+  { principal }: Caller,
+  action: Action,
+  { place, found }: { readonly place: string; readonly found: Found | undefined },
+): Judged {
+  const decision = found === undefined ? 'hidden' : decide(principal, found.role, action, found);
+  if (found === undefined || decision === 'hidden') {
+    return { decision: 'hidden', error: refusal(principal, action, { place, decision: 'hidden', role: null }) };
+  }
+  // Before the role, which the user may well have: what is wrong is the token.
+  const creator = refusedCreator(principal, found);
+  if (creator !== null) return { decision: 'denied', error: impersonationRefusal(principal, creator, place) };
+  if (decision === 'allowed') return { decision, error: undefined };
+  return { decision, error: refusal(principal, action, { place, decision, role: found.role }) };
 }
 
 /** Whose role counts: a user's; a service token has none. */

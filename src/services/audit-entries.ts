@@ -3,9 +3,9 @@ import { invalidField } from '../domain/domain-error.ts';
 import type { ActorType } from '../domain/principal.ts';
 import { type AuditEntryRecord, listAuditEntries } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
-import type { OrganizationAccess } from './access.ts';
+import type { InstanceAccess, OrganizationAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
-import { auditedRead } from './audited.ts';
+import { type AuditedCall, auditedRead } from './audited.ts';
 import { checkUuid } from './checks.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from './page.ts';
 
@@ -37,7 +37,7 @@ export interface AuditEntriesDeps {
 const actionPattern = /^[a-z_]+(?:\.[a-z_]*)?$/;
 const maxActionLength = 64;
 
-/** The audit of an organization, for reading (docs/interface.md 6). Reading it is audited, too. */
+/** The audit of an organization or of the instance, for reading (docs/interface.md 6). Reading it is audited, too. */
 export class AuditEntries {
   readonly #deps: AuditEntriesDeps;
 
@@ -50,13 +50,23 @@ export class AuditEntries {
    * Throws DomainError invalid_input for a bad filter, limit or cursor.
    */
   async list(access: OrganizationAccess<'audit.list'>, request: AuditRequest = {}): Promise<AuditPage> {
-    return auditedRead(this.#deps.audit, access, async (note) => {
+    return this.#read(access, request);
+  }
+
+  /** Like `list`, of the entries that belong to no organization. */
+  async listInstance(access: InstanceAccess<'audit.list_instance'>, request: AuditRequest = {}): Promise<AuditPage> {
+    const { caller, action } = access;
+    return this.#read({ caller, action, organizationId: null, target: {} }, request);
+  }
+
+  async #read(call: AuditedCall, request: AuditRequest): Promise<AuditPage> {
+    return auditedRead(this.#deps.audit, call, async (note) => {
       checkFilters(request);
       const limit = checkLimit(request) ?? limits.auditPageSize;
       const before = request.cursor === undefined ? null : entryBefore(request.cursor);
       const { action = null, actor = null, actorType = null, since = null } = request;
       // One more than asked for tells whether there is a next page.
-      const found = await listAuditEntries(this.#deps.database.pool, access.organizationId, {
+      const found = await listAuditEntries(this.#deps.database.pool, call.organizationId, {
         action,
         actor,
         actorType,

@@ -1,6 +1,13 @@
 import { DomainError } from '../domain/domain-error.ts';
-import type { AnyCaller } from '../domain/principal.ts';
-import { appendAuditBatch, type AuditOutcome, type AuditRecord, type AuditTarget } from '../store/audit.ts';
+import { shownTokenCreator } from '../domain/impersonation.ts';
+import type { AnyCaller, Principal } from '../domain/principal.ts';
+import {
+  appendAuditBatch,
+  type AuditedCredential,
+  type AuditOutcome,
+  type AuditRecord,
+  type AuditTarget,
+} from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 
 export type { AuditOutcome, AuditRecord, AuditTarget } from '../store/audit.ts';
@@ -42,7 +49,14 @@ export function auditRecord(caller: AnyCaller, subject: AuditSubject): AuditReco
     requestId: caller.requestId,
     sourceAddress: caller.sourceAddress,
     label: type === 'service_token' || action.startsWith('service_token.') ? '[Service Token]' : null,
+    credential: credentialOf(caller.principal),
   };
+}
+
+function credentialOf(principal: Principal): AuditedCredential | null {
+  if (principal.type === 'resource') return null;
+  const creator = principal.type === 'user' ? principal.tokenCreator : null;
+  return { id: principal.credentialId, createdBy: shownTokenCreator(creator) };
 }
 
 /**

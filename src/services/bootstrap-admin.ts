@@ -63,7 +63,7 @@ async function newToken(file: TokenFile): Promise<TokenRecord> {
 async function createAdmin(tx: PrismaTransaction, email: string, { credentialId, hash }: TokenRecord): Promise<void> {
   const userId = randomUUID();
   const address = email.trim().toLowerCase();
-  await insertInstanceAdmin(tx, { userId, email: address, credentialId, tokenName, tokenHash: hash });
+  await insertInstanceAdmin(tx, { userId, email: address, credentialId, tokenName, tokenHash: hash, creator: system });
   await appendAudit(tx, {
     organizationId: null,
     actor: system,
@@ -73,6 +73,7 @@ async function createAdmin(tx: PrismaTransaction, email: string, { credentialId,
     requestId: randomUUID(),
     sourceAddress: null,
     label: null,
+    credential: null,
   });
 }
 

@@ -128,7 +128,7 @@ export class ChangeStream {
         lookForStream(this.#deps.database.pool, { environmentId, principal, position: this.#position }),
       );
       if (look === undefined || !look.credentialIsLive || this.#ended) return 'over';
-      this.#access.confirmAs(look.role);
+      this.#access.confirmAs(look.standing);
       return look;
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;

@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { generateToken } from '../crypto/token.ts';
 import { DomainError, invalidField } from '../domain/domain-error.ts';
 import { limits } from '../domain/limits.ts';
+import { creatorOfNewToken } from '../domain/impersonation.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
-import {
-  countLivePersonalTokens,
-  insertPersonalToken,
-  type NewPersonalToken,
-  type PersonalTokenRecord,
-} from '../store/personal-tokens.ts';
+import type { UserPrincipal } from '../domain/principal.ts';
+import { appendAudits } from '../store/audit.ts';
+import { listOrganizationIdsOfUser } from '../store/organizations.ts';
+import { countLivePersonalTokens, insertPersonalToken, type PersonalTokenRecord } from '../store/personal-tokens.ts';
 import type { Transaction } from '../store/transaction.ts';
-import type { AuditTarget } from './audit-log.ts';
+import type { AuditRecord, AuditTarget } from './audit-log.ts';
 import { checkName } from './checks.ts';
 import { checkExpiry, type ExpiryInput, expiryOf } from './token-expiry.ts';
 
@@ -27,6 +26,8 @@ export interface CreatedPersonalToken {
 
 interface Issue {
   readonly userId: string;
+  /** Who creates it. */
+  readonly by: UserPrincipal;
   readonly input: PersonalTokenInput;
   /** When the token that it is made with ends; null where that sets no bound. */
   readonly notAfter: Date | null;
@@ -45,7 +46,7 @@ export function checkPersonalTokenInput(input: PersonalTokenInput): void {
  */
 export async function issuePersonalToken(
   tx: Transaction,
-  { userId, input, notAfter }: Issue,
+  { userId, by, input, notAfter }: Issue,
 ): Promise<CreatedPersonalToken> {
   const { live, now } = await countLivePersonalTokens(tx, userId);
   if (live >= limits.personalTokensPerUser) {
@@ -56,11 +57,22 @@ export async function issuePersonalToken(
   }
   const id = randomUUID();
   const { token, hash } = generateToken('personal_token', id);
-  const fields = { id, userId, name: input.name, expiresAt: boundedExpiry(input, now, notAfter) };
-  const record: NewPersonalToken = { ...fields, tokenHash: hash };
-  const createdAt = await insertPersonalToken(tx, record);
-  const { name, expiresAt } = fields;
-  return { record: { id, name, createdAt, expiresAt, revokedAt: null, lastUsedAt: null }, token };
+  const expiresAt = boundedExpiry(input, now, notAfter);
+  const creator = creatorOfNewToken(by, userId);
+  const record = await insertPersonalToken(tx, { id, userId, name: input.name, tokenHash: hash, expiresAt, creator });
+  return { record, token };
+}
+
+/**
+ * Adds an entry about a user's token to the audit of each organization of the user: their owners must see that somebody
+ * else can act as their member. Lock the user before, so that no membership begins meanwhile.
+ */
+export async function auditInOrganizations(tx: Transaction, record: AuditRecord, userId: string): Promise<void> {
+  const organizationIds = await listOrganizationIdsOfUser(tx, userId);
+  await appendAudits(
+    tx,
+    organizationIds.map((organizationId) => ({ ...record, organizationId })),
+  );
 }
 
 /** What the audit tells of a token: never the token. */

@@ -1,5 +1,6 @@
 import { DomainError, invalidField } from '../domain/domain-error.ts';
 import { emailFault } from '../domain/names.ts';
+import { isOwnToken } from '../domain/impersonation.ts';
 import { memberChangeFault, type MemberFault } from '../domain/policy.ts';
 import type { Role } from '../domain/principal.ts';
 import { holdUsers } from '../store/access.ts';
@@ -18,6 +19,7 @@ import {
   type UserRef,
 } from '../store/members.ts';
 import { notifyUser } from '../store/notify.ts';
+import { listLiveTokenCreators } from '../store/personal-tokens.ts';
 import type { PrismaTransaction, Transaction } from '../store/transaction.ts';
 import type { InstanceAccess, OrganizationAccess } from './access.ts';
 import type { AuditLog, AuditTarget } from './audit-log.ts';
@@ -32,6 +34,12 @@ export interface SetMember {
   readonly member: MemberRecord;
   /** Whether the user was no member before. */
   readonly isNew: boolean;
+}
+
+/** What a member is to be. */
+export interface WantedMember {
+  readonly role: Role;
+  readonly confirmTokens?: boolean;
 }
 
 export interface MembersDeps {
@@ -57,18 +65,23 @@ export class Members {
   }
 
   /**
-   * Makes a user a member, or gives a member another role. Throws DomainError forbidden for what `memberChangeFault`
-   * refuses the caller, conflict for the last owner and for an owner who is disabled, not_found for no user.
+   * Makes a user a member, or gives a member another role. With `confirmTokens`, which is for owners, the tokens that the
+   * member created until now count as the member's own where impersonation is forbidden; so do those of a new member.
+   * Throws DomainError forbidden for what `memberChangeFault` refuses the caller, conflict for the last owner and for an
+   * owner who is disabled, not_found for no user.
    */
-  async set(access: OrganizationAccess<'member.set'>, ref: UserRef, role: Role): Promise<SetMember> {
+  async set(access: OrganizationAccess<'member.set'>, ref: UserRef, wanted: WantedMember): Promise<SetMember> {
+    const { role, confirmTokens = false } = wanted;
     const { organizationId } = access;
     return this.#change(access, ref, async (tx, candidate) => {
       if (!roles.includes(role)) throw invalidField('role', `must be one of ${roles.join(', ')}`);
-      await this.#judge(tx, access, { candidate, to: role });
+      const byRole = await this.#judge(tx, access, { candidate, to: role });
+      if (confirmTokens && byRole !== 'owner') throw confirmedByOwnersOnly(access);
       if (candidate === undefined) throw noSuchUser(ref);
-      const result = await makeMember(tx, organizationId, candidate, role);
+      const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });
       const { id: userId, email, role: from } = candidate;
-      return { result, audit: successRecord(access, { userId, email, role, from }) };
+      const confirmed = confirmTokens ? { confirmTokens } : {};
+      return { result, audit: successRecord(access, { userId, email, role, from, ...confirmed }) };
     });
   }
 
@@ -92,7 +105,8 @@ export class Members {
 
   /**
    * Makes a user the first owner of an organization that has no owner who is not disabled, such as one that a
-   * SecretEnvironment made. Throws DomainError conflict where it has one, and for a user who is disabled, not_found for no
+   * SecretEnvironment made. The tokens that the user created until now count as the user's own there; those of somebody who
+   * is the owner already only if no other token of theirs works there. Throws DomainError conflict where it has one, and for a user who is disabled, not_found for no
    * such organization or user.
    */
   async appointOwner(
@@ -124,9 +138,17 @@ export class Members {
           if ((await countOwners(tx, organizationId, userId)) > 0) throw hasOwner(organization);
           const candidate = await findCandidate(tx, organizationId, userId);
           if (candidate === undefined) throw noSuchUser(ref);
-          const result = await makeMember(tx, organizationId, candidate, 'owner');
+          const confirm = candidate.role !== 'owner' || !(await hasOwnToken(tx, candidate));
+          const result = await makeMember(tx, { organizationId, candidate, role: 'owner', confirm });
           const { email, role: from } = candidate;
-          const target = { organization, userId, email, role: 'owner', from };
+          const target = {
+            organization,
+            userId,
+            email,
+            role: 'owner',
+            from,
+            ...(confirm ? { confirmTokens: true } : {}),
+          };
           return { result, audit: successRecord({ ...call, organizationId, target }) };
         },
       });
@@ -157,12 +179,12 @@ export class Members {
     });
   }
 
-  /** Throws what the policy says against the change, by the roles that are held now. */
+  /** Throws what the policy says against the change, by the roles that are held now; answers the caller's. */
   async #judge(
     tx: Transaction,
     access: ChangeAccess,
     { candidate, to }: { readonly candidate: Candidate | undefined; readonly to: Role | null },
-  ): Promise<void> {
+  ): Promise<Role> {
     const { organizationId, caller } = access;
     const by = await findCandidate(tx, organizationId, caller.principal.id);
     if (by === undefined || by.role === null) throw new Error('whoever may change members is one');
@@ -174,6 +196,7 @@ export class Members {
       otherOwners: await countOwners(tx, organizationId, candidate?.id ?? null),
     });
     if (fault !== undefined) throw refusalOf(fault, access, by.role);
+    return by.role;
   }
 }
 
@@ -189,16 +212,35 @@ function checkUserRef(ref: UserRef): void {
 /** Gives a user a role, which they may have had. Throws DomainError conflict for an owner who is disabled. */
 async function makeMember(
   tx: Transaction,
-  organizationId: string,
-  { id: userId, email, displayName, isDisabled, role: from }: Candidate,
-  role: Role,
+  { organizationId, candidate, role, confirm }: MadeMember,
 ): Promise<SetMember> {
+  const { id: userId, email, displayName, isDisabled, role: from } = candidate;
   if (role === 'owner' && isDisabled) {
     throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose somebody else`);
   }
-  const createdAt = await setMember(tx, organizationId, userId, role);
+  const createdAt = await setMember(tx, { organizationId, userId, role, confirm });
   await notifyUser(tx, userId);
   return { member: { userId, email, displayName, role, createdAt }, isNew: from === null };
+}
+
+interface MadeMember {
+  readonly organizationId: string;
+  readonly candidate: Candidate;
+  readonly role: Role;
+  readonly confirm: boolean;
+}
+
+/** Whether a member has a live token that counts as their own where impersonation is forbidden. */
+async function hasOwnToken(tx: Transaction, { id, confirmedAt }: Candidate): Promise<boolean> {
+  const creators = await listLiveTokenCreators(tx, id);
+  return creators.some((creator) => isOwnToken(creator, { confirmedAt }));
+}
+
+function confirmedByOwnersOnly({ action, organization }: ChangeAccess): DomainError {
+  return new DomainError(
+    'forbidden',
+    `${action} with confirmTokens is for owners of organization ${organization}; ask one, or leave confirmTokens out`,
+  );
 }
 
 function noteOf(ref: UserRef): AuditTarget {

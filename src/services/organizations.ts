@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../domain/domain-error.ts';
-import type { Caller, Role } from '../domain/principal.ts';
+import { isOwnToken } from '../domain/impersonation.ts';
+import type { Caller, Role, TokenCreator } from '../domain/principal.ts';
+import { holdUsers } from '../store/access.ts';
 import type { Database } from '../store/database.ts';
+import { listMemberIds, lockMembers } from '../store/members.ts';
+import { notifyTokensAndUsers } from '../store/notify.ts';
 import {
   findOrganization,
   insertOrganization,
   listOrganizationsOfUser,
   type OrganizationRecord,
   renameOrganization,
+  setImpersonation,
 } from '../store/organizations.ts';
 import type { InstanceAccess, OrganizationAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
-import { mutate } from './mutation.ts';
+import { mutate, mutateJudgedFirst } from './mutation.ts';
 import type { OrganizationSlugs } from './slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
@@ -105,6 +110,39 @@ export class Organizations {
     });
   }
 
+  /**
+   * Forbids or allows that personal tokens which another person created work here. Forbidding it counts the tokens that
+   * the members created until now as their own, whatever they created them with. Throws DomainError conflict for a token
+   * that would be refused afterwards: the caller would lock themselves out.
+   */
+  async setImpersonation(
+    access: OrganizationAccess<'organization.set_impersonation'>,
+    forbidden: boolean,
+  ): Promise<OrganizationRecord> {
+    const { organizationId, caller } = access;
+    return auditedFailure(this.#deps.audit, access, async () =>
+      mutateJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          await holdUsers(tx, [caller.principal.id]);
+          await lockMembers(tx, organizationId);
+        },
+        async change(tx) {
+          const creator = caller.principal.type === 'user' ? caller.principal.tokenCreator : null;
+          if (forbidden && creator?.derivedAt === null && !isOwnToken(creator, { confirmedAt: null })) {
+            throw ownTokenNeeded(creator, access.organization);
+          }
+          const set = await setImpersonation(tx, organizationId, forbidden);
+          if (set === undefined) throw deletedMeanwhile('organization');
+          // Streams that are open with tokens that are refused from now on must end.
+          const userIds = set.changed ? await listMemberIds(tx, organizationId) : [];
+          await notifyTokensAndUsers(tx, { serviceTokenIds: [], userIds });
+          const target = { impersonationForbidden: forbidden, ...(set.changed ? {} : { changed: false }) };
+          return { result: set.organization, audit: successRecord(access, target) };
+        },
+      }),
+    );
+  }
+
   /** Deletes the organization with all that is in it, as `deleteTenant` tells. */
   async delete(access: OrganizationAccess<'organization.delete'>): Promise<void> {
     await deleteTenant(this.#deps, access, { organizationId: access.organizationId });
@@ -114,6 +152,15 @@ export class Organizations {
   async purge(access: InstanceAccess<'organization.purge'>, { organization }: OrganizationSlugs): Promise<void> {
     await purgeTenant(this.#deps, access, { organization });
   }
+}
+
+function ownTokenNeeded({ actor }: TokenCreator, organization: string): DomainError {
+  const creator = actor?.name ?? 'a server that recorded no creators';
+  return new DomainError(
+    'conflict',
+    `${creator} created the token that you use, so organization ${organization} would refuse it; create one with ` +
+      '`keyframe token create`, sign in with that and try again',
+  );
 }
 
 /** DomainError conflict for a slug that cannot be used again. */

@@ -9,6 +9,7 @@ import { type AuditedCall, auditedFailure, successRecord } from './audited.ts';
 import { checkUuid } from './checks.ts';
 import {
   auditedToken,
+  auditInOrganizations,
   checkPersonalTokenInput,
   type CreatedPersonalToken,
   issuePersonalToken,
@@ -65,12 +66,15 @@ export class PersonalTokens {
   ): Promise<CreatedPersonalToken> {
     return auditedFailure(this.#deps.audit, callOf(access), async () => {
       checkPersonalTokenInput(input);
-      const { id: userId, expiresAt: notAfter } = access.caller.principal;
+      const by = access.caller.principal;
+      const { id: userId, expiresAt: notAfter } = by;
       return mutateJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
-          const result = await issuePersonalToken(tx, { userId, input, notAfter });
-          return { result, audit: successRecord(callOf(access), auditedToken(result.record)) };
+          const result = await issuePersonalToken(tx, { userId, by, input, notAfter });
+          const audit = successRecord(callOf(access), auditedToken(result.record));
+          if (result.record.creator !== null) await auditInOrganizations(tx, audit, userId);
+          return { result, audit };
         },
       });
     });
@@ -94,14 +98,16 @@ export class PersonalTokens {
           }
           if (revoked.wasLive) await notifyUser(tx, userId);
           const more = revoked.wasLive ? {} : { alreadyRevoked: true };
-          return { result: undefined, audit: successRecord(callOf(access), { personalTokenId: id, ...more }) };
+          const audit = successRecord(callOf(access), { personalTokenId: id, ...more });
+          if (revoked.wasLive && revoked.creator !== null) await auditInOrganizations(tx, audit, userId);
+          return { result: undefined, audit };
         },
       });
     });
   }
 }
 
-/** In no organization's chain: a person's tokens reach all of theirs. */
+/** In the chain of the instance: a person's tokens reach all of the person's organizations. */
 function callOf({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): AuditedCall {
   return { caller, organizationId: null, action, target: {} };
 }

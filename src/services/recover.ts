@@ -146,7 +146,9 @@ async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: Way
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
   const tokenId = randomUUID();
   const { token, hash } = generateToken('personal_token', tokenId);
-  await insertPersonalToken(tx, { id: tokenId, userId: admin.id, name: tokenName, tokenHash: hash, expiresAt: null });
+  const creator = { actor, derivedAt: null };
+  const record = { id: tokenId, userId: admin.id, name: tokenName, tokenHash: hash, expiresAt: null, creator };
+  await insertPersonalToken(tx, record);
   await file.writePending(token);
   return { admin, tokenId, foundIn: undefined };
 }
@@ -190,6 +192,7 @@ function recordMaker(
     requestId,
     sourceAddress: null,
     label: action.startsWith('service_token.') ? '[Service Token]' : null,
+    credential: null,
   });
 }
 

@@ -8,7 +8,14 @@ import {
   type ResourceAction,
   rules,
 } from '../domain/policy.ts';
-import type { BearerPrincipal, ResourcePrincipal, Role, TokenPermission } from '../domain/principal.ts';
+import type {
+  Actor,
+  BearerPrincipal,
+  ResourcePrincipal,
+  Role,
+  TokenCreator,
+  TokenPermission,
+} from '../domain/principal.ts';
 
 /** The texts in which `Access` refuses. */
 
@@ -44,6 +51,23 @@ export function refusal(principal: BearerPrincipal, action: Action, { place, dec
     return new DomainError('forbidden', `no service token allows ${action} on ${place}; use a personal token`);
   }
   return new DomainError('forbidden', `${action} on ${place} needs a service token with permission ${needed}`);
+}
+
+/**
+ * DomainError forbidden for a personal token that goes back to another person, in an organization that accepts none.
+ * Says how its user gets one that is accepted.
+ */
+export function impersonationRefusal({ name }: Actor, { actor, derivedAt }: TokenCreator, place: string): DomainError {
+  const creator = actor?.name ?? 'a server that recorded no creators';
+  const confirm =
+    `ask an owner of the organization to confirm the tokens that you created: ` +
+    `\`keyframe member set ${name} --role ROLE --confirm-tokens\``;
+  const rule = `${place} is open only to tokens that their users created`;
+  const detail =
+    derivedAt === null
+      ? `${creator} created this token, and ${rule}; create one with \`keyframe token create\`, then ${confirm}`
+      : `this token was created with one that ${creator} had created, and ${rule}; ${confirm}`;
+  return new DomainError('forbidden', detail);
 }
 
 /** DomainError forbidden for a service token that asks for what only people have. */

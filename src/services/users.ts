@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../domain/domain-error.ts';
 import { emailFault } from '../domain/names.ts';
+import type { UserPrincipal } from '../domain/principal.ts';
 import type { Database } from '../store/database.ts';
 import { notifyUser } from '../store/notify.ts';
 import { revokePersonalTokens } from '../store/personal-tokens.ts';
@@ -12,6 +13,7 @@ import { type AuditedCall, auditedFailure, successRecord } from './audited.ts';
 import { checkName, checkUuid } from './checks.ts';
 import {
   auditedToken,
+  auditInOrganizations,
   checkPersonalTokenInput,
   type CreatedPersonalToken,
   issuePersonalToken,
@@ -78,7 +80,7 @@ export class Users {
           if (user === undefined) {
             throw new DomainError('conflict', `${email} is the e-mail address of a user already, maybe a disabled one`);
           }
-          const issue = { userId: user.id, input: firstToken, notAfter: null };
+          const issue = { userId: user.id, by: personOf(access), input: firstToken, notAfter: null };
           const { record, token } = await issuePersonalToken(tx, issue);
           const target = { userId: user.id, email, instanceAdmin, personalTokenId: record.id };
           return { result: { user, token }, audit: successRecord(call, target) };
@@ -143,13 +145,14 @@ export class Users {
     input: PersonalTokenInput,
   ): Promise<CreatedPersonalToken> {
     checkPersonalTokenInput(input);
-    const { principal } = access.caller;
-    const notAfter = principal.id === id ? principal.expiresAt : null;
+    const by = personOf(access);
+    const notAfter = by.id === id ? by.expiresAt : null;
     return this.#change({ ...callOf(access), action: 'personal_token.create' }, access, id, {
       change: async (tx, { email, disabledAt }) => {
         if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
-        const result = await issuePersonalToken(tx, { userId: id, input, notAfter });
-        return { result, target: auditedToken(result.record) };
+        const result = await issuePersonalToken(tx, { userId: id, by, input, notAfter });
+        const concernsOrganizations = result.record.creator !== null;
+        return { result, target: auditedToken(result.record), concernsOrganizations };
       },
     });
   }
@@ -158,9 +161,10 @@ export class Users {
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
     await this.#change({ ...callOf(access), action: 'personal_token.revoke' }, access, id, {
       change: async (tx) => {
-        const revoked = await revokePersonalTokens(tx, id);
+        const { revoked, createdByOthers } = await revokePersonalTokens(tx, id);
         if (revoked > 0) await notifyUser(tx, id);
-        return { result: undefined, target: { revoked } };
+        const concernsOrganizations = createdByOthers > 0 || (revoked > 0 && access.caller.principal.id !== id);
+        return { result: undefined, target: { revoked }, concernsOrganizations };
       },
     });
   }
@@ -184,8 +188,10 @@ export class Users {
         },
         async change(tx): Promise<Mutated<T>> {
           if (before === undefined) throw absentUser(id);
-          const { result, target } = await change(tx, before);
-          return { result, audit: successRecord(call, { userId: id, email: before.email, ...target }) };
+          const { result, target, concernsOrganizations = false } = await change(tx, before);
+          const audit = successRecord(call, { userId: id, email: before.email, ...target });
+          if (concernsOrganizations) await auditInOrganizations(tx, audit, id);
+          return { result, audit };
         },
       });
     });
@@ -195,10 +201,20 @@ export class Users {
 interface UserChange<T> {
   /** Takes further locks. */
   readonly prepare?: (tx: Transaction) => Promise<void>;
-  readonly change: (
-    tx: Transaction,
-    before: store.UserRecord,
-  ) => Promise<{ readonly result: T; readonly target: AuditTarget }>;
+  readonly change: (tx: Transaction, before: store.UserRecord) => Promise<UserChanged<T>>;
+}
+
+interface UserChanged<T> {
+  readonly result: T;
+  readonly target: AuditTarget;
+  /** Whether the audit of each organization of the user gets the entry as well; false by default. */
+  readonly concernsOrganizations?: boolean;
+}
+
+/** The person who acts: no service token is an instance admin. */
+function personOf({ caller: { principal } }: InstanceAccess<'user.create' | 'user.update'>): UserPrincipal {
+  if (principal.type !== 'user') throw new Error('an instance admin is a person');
+  return principal;
 }
 
 /** Throws DomainError conflict where the user is the last instance admin who is not disabled. */

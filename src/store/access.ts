@@ -1,13 +1,12 @@
 import type pg from 'pg';
-import type { Role } from '../domain/principal.ts';
+import type { MemberStanding } from '../domain/impersonation.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
-/** An organization that exists, and the role a user has in it: null for none. */
-export interface OrganizationTarget {
+/** An organization that exists, and how a user stands in it. */
+export interface OrganizationTarget extends MemberStanding {
   readonly organizationId: string;
-  readonly role: Role | null;
 }
 
 export interface ProjectTarget extends OrganizationTarget {
@@ -21,10 +20,17 @@ export interface EnvironmentTarget extends ProjectTarget {
   readonly revisionId: string;
 }
 
+/** The columns of `MemberStanding`: those of the organization `o` and of the membership `m`, which may be absent. */
+export const standingColumns = `m.role, o.impersonation_forbidden AS "impersonationForbidden",
+      m.confirmed_at AS "confirmedAt"`;
+
+const standingOfNoMember = `NULL AS role, o.impersonation_forbidden AS "impersonationForbidden",
+      NULL::timestamptz AS "confirmedAt"`;
+
 // Of every request and every reconcile, by the unique indexes of the slugs.
 const organizationTarget: Statement = {
   name: 'access-organization',
-  text: `SELECT o.id AS "organizationId", m.role
+  text: `SELECT o.id AS "organizationId", ${standingColumns}
     FROM organization o
     LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
     WHERE o.slug = $2 AND o.deleted_at IS NULL`,
@@ -32,7 +38,7 @@ const organizationTarget: Statement = {
 
 const projectTarget: Statement = {
   name: 'access-project',
-  text: `SELECT o.id AS "organizationId", p.id AS "projectId", m.role
+  text: `SELECT o.id AS "organizationId", p.id AS "projectId", ${standingColumns}
     FROM organization o
     JOIN project p ON p.organization_id = o.id AND p.slug = $3 AND p.deleted_at IS NULL
     LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = $1::uuid
@@ -43,7 +49,7 @@ const projectTarget: Statement = {
 const environmentTargets: Statement = {
   name: 'access-environments',
   text: `SELECT asked.position::int AS position, o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId",
-      e.revision_number AS revision, e.revision_id AS "revisionId", m.role
+      e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns}
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
       AS asked (user_id, organization, project, environment, position)
     JOIN organization o ON o.slug = asked.organization AND o.deleted_at IS NULL
@@ -56,7 +62,7 @@ const environmentTargets: Statement = {
 const snapshotTarget: Statement = {
   name: 'access-snapshot',
   text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,
-      e.revision_id AS "revisionId", m.role, o.slug AS organization, p.slug AS project, e.slug AS environment
+      e.revision_id AS "revisionId", ${standingColumns}, o.slug AS organization, p.slug AS project, e.slug AS environment
     FROM snapshot n
     JOIN environment e ON e.id = n.environment_id AND e.deleted_at IS NULL
     JOIN project p ON p.id = e.project_id AND p.deleted_at IS NULL
@@ -146,15 +152,15 @@ export async function holdTarget(
   tx: Transaction,
   userId: string | null,
   { organizationId, projectId, environmentId }: TargetIds,
-): Promise<{ readonly role: Role | null } | undefined> {
+): Promise<MemberStanding | undefined> {
   // Inner joins: an outer one's rows cannot be locked.
   const membership = Prisma.sql`JOIN membership m ON m.organization_id = o.id AND m.user_id = ${userId}::uuid`;
   const project = Prisma.sql`
     JOIN project p ON p.organization_id = o.id AND p.id = ${projectId}::uuid AND p.deleted_at IS NULL`;
   const environment = Prisma.sql`
     JOIN environment e ON e.project_id = p.id AND e.id = ${environmentId}::uuid AND e.deleted_at IS NULL`;
-  const [held] = await tx.$queryRaw<{ role: Role | null }[]>`
-    SELECT ${Prisma.raw(userId === null ? 'NULL' : 'm.role')} AS role
+  const [held] = await tx.$queryRaw<MemberStanding[]>`
+    SELECT ${Prisma.raw(userId === null ? standingOfNoMember : standingColumns)}
     FROM organization o
     ${userId === null ? Prisma.empty : membership}
     ${projectId === undefined ? Prisma.empty : project}

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ShownTokenCreator } from '../domain/impersonation.ts';
 import type { Actor, ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { Transaction } from './transaction.ts';
@@ -21,30 +22,41 @@ export interface AuditRecord {
   readonly sourceAddress: string | null;
   /** `[Service Token]` for what a service token did or what was done to one, else null. */
   readonly label: string | null;
+  /** The token that was presented; null for a custom resource and for the server itself. */
+  readonly credential: AuditedCredential | null;
+}
+
+export interface AuditedCredential {
+  readonly id: string;
+  /** Whoever else created the personal token; null for the user's own and for service tokens. */
+  readonly createdBy: ShownTokenCreator | null;
 }
 
 // Arrays and unnest: one statement text, prepared once, for any number of rows.
 const insertBatch = {
   name: 'audit-insert-batch',
   text: `INSERT INTO audit_entry
-      (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label)
-    SELECT organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label
+      (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label,
+        credential_id, credential_creator)
+    SELECT organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label,
+      credential_id, credential_creator
     FROM unnest($1::uuid[], $2::actor_type[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[], $7::text[], $8::uuid[],
-        $9::text[], $10::text[]) WITH ORDINALITY
+        $9::text[], $10::text[], $11::uuid[], $12::jsonb[]) WITH ORDINALITY
       AS record (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id,
-        source_address, label, position)
+        source_address, label, credential_id, credential_creator, position)
     ORDER BY position`,
 };
 
 /** Writes a mutation's audit row in its own transaction. */
 export async function appendAudit(tx: Transaction, record: AuditRecord): Promise<void> {
-  const { actor } = record;
+  const { actor, credential } = record;
   await tx.$executeRaw`
     INSERT INTO audit_entry
-      (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label)
+      (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label,
+        credential_id, credential_creator)
     VALUES (${record.organizationId}::uuid, ${actor.type}::actor_type, ${actor.id}::uuid, ${actor.name},
       ${record.action}, ${JSON.stringify(record.target)}::jsonb, ${record.outcome}, ${record.requestId}::uuid,
-      ${record.sourceAddress}, ${record.label})`;
+      ${record.sourceAddress}, ${record.label}, ${credential?.id ?? null}::uuid, ${creatorJson(record)}::jsonb)`;
 }
 
 /** Writes many audit rows with one statement and one commit: all of them or, when it throws, none. */
@@ -75,7 +87,14 @@ function columnsOf(records: readonly AuditRecord[]): unknown[][] {
     column((record) => record.requestId),
     column((record) => record.sourceAddress),
     column((record) => record.label),
+    column((record) => record.credential?.id ?? null),
+    column(creatorJson),
   ];
+}
+
+function creatorJson({ credential }: AuditRecord): string | null {
+  const createdBy = credential?.createdBy ?? null;
+  return createdBy === null ? null : JSON.stringify(createdBy);
 }
 
 /** An entry as it is read. */
@@ -97,10 +116,12 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-interface EntryRow extends Omit<AuditEntryRecord, 'actor'> {
+interface EntryRow extends Omit<AuditEntryRecord, 'actor' | 'credential'> {
   readonly actorType: ActorType;
   readonly actorId: string;
   readonly actorName: string;
+  readonly credentialId: string | null;
+  readonly credentialCreator: ShownTokenCreator | null;
 }
 
 // Each filter as a condition on its parameter.
@@ -115,34 +136,48 @@ const conditions = {
 type FilterName = keyof typeof conditions;
 const filterNames: readonly FilterName[] = ['action', 'actor', 'actorType', 'since', 'before'];
 
+// Which chain is read, and by how many parameters after the limit.
+const chains = {
+  organization: { condition: 'organization_id >= $2 AND organization_id <= $2', parameters: 1 },
+  instance: { condition: 'organization_id IS NULL', parameters: 0 },
+} as const;
+
+type ChainKind = keyof typeof chains;
+
 /**
  * Reads backwards from the newest by the index on (organization_id, id). Only the conditions that are asked for stand in
  * the text: with one text for all of them PostgreSQL expects so few rows that it reads and sorts the whole audit. The
  * organization is a range and a part of the order, though it is one: else the primary key gives the order as well, and
  * may be read through all other organizations' entries.
  */
-function listStatement(filters: readonly FilterName[]): Statement {
-  const wanted = filters.map((name, index) => `AND ${conditions[name](`$${index + 3}`)}`);
+function listStatement(chain: ChainKind, filters: readonly FilterName[]): Statement {
+  const { condition, parameters } = chains[chain];
+  const wanted = filters.map((name, index) => `AND ${conditions[name](`$${index + parameters + 2}`)}`);
   return {
-    name: ['audit-list', ...filters].join('-'),
+    name: ['audit-list', chain, ...filters].join('-'),
     text: `SELECT id, at, actor_type AS "actorType", actor_id AS "actorId", actor_name AS "actorName", action, target,
-        outcome, request_id AS "requestId", source_address AS "sourceAddress", label
-      FROM audit_entry WHERE organization_id >= $1 AND organization_id <= $1 ${wanted.join(' ')}
-      ORDER BY organization_id, id DESC LIMIT $2`,
+        outcome, request_id AS "requestId", source_address AS "sourceAddress", label, credential_id AS "credentialId",
+        credential_creator AS "credentialCreator"
+      FROM audit_entry WHERE ${condition} ${wanted.join(' ')}
+      ORDER BY organization_id, id DESC LIMIT $1`,
   };
 }
 
-/** Entries of an organization's audit, newest first. */
+/** Entries of an organization's audit, or with null those of the instance that belong to none, newest first. */
 export async function listAuditEntries(
   pool: pg.Pool,
-  organizationId: string,
+  organizationId: string | null,
   { limit, ...filter }: AuditFilter,
 ): Promise<AuditEntryRecord[]> {
   const filters = filterNames.filter((name) => filter[name] !== null);
-  const values = [organizationId, limit, ...filters.map((name) => filter[name])];
-  const rows = await queryRows<EntryRow>(pool, listStatement(filters), values);
-  return rows.map(({ actorType: type, actorId, actorName, ...entry }) => ({
+  const given = filters.map((name) => filter[name]);
+  const rows =
+    organizationId === null
+      ? await queryRows<EntryRow>(pool, listStatement('instance', filters), [limit, ...given])
+      : await queryRows<EntryRow>(pool, listStatement('organization', filters), [limit, organizationId, ...given]);
+  return rows.map(({ actorType: type, actorId, actorName, credentialId, credentialCreator, ...entry }) => ({
     ...entry,
     actor: { type, id: actorId, name: actorName },
+    credential: credentialId === null ? null : { id: credentialId, createdBy: credentialCreator },
   }));
 }

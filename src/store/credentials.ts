@@ -1,5 +1,12 @@
 import type pg from 'pg';
-import type { BearerPrincipal, Principal, TokenPermission, TokenScope } from '../domain/principal.ts';
+import type {
+  ActorType,
+  BearerPrincipal,
+  Principal,
+  TokenCreator,
+  TokenPermission,
+  TokenScope,
+} from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
@@ -40,8 +47,30 @@ interface ServiceTokenRow extends CredentialRow {
   readonly permission: TokenPermission;
 }
 
-interface UserRow extends CredentialRow {
+interface UserRow extends CredentialRow, TokenCreatorRow {
   readonly instance_admin: boolean;
+}
+
+/** Who created a personal token, as a row has it. */
+export interface TokenCreatorRow {
+  readonly creator_type: ActorType | null;
+  /** Null if unknown. */
+  readonly creator_id: string | null;
+  readonly creator_name: string | null;
+  readonly derived_at: Date | null;
+}
+
+/** The columns of `TokenCreatorRow`, of a personal token under an alias. */
+export function tokenCreatorColumns(alias: string): string {
+  return `${alias}.created_by_type AS creator_type, ${alias}.created_by_id AS creator_id,
+      ${alias}.created_by_name AS creator_name, ${alias}.derived_at`;
+}
+
+/** Whoever else created a user's token; null for nobody but the user. */
+export function tokenCreatorOf(row: TokenCreatorRow, userId: string): TokenCreator | null {
+  const { creator_type: type, creator_id: id, creator_name: name, derived_at: derivedAt } = row;
+  if (type === null || id === null || name === null) return { actor: null, derivedAt };
+  return id === userId ? null : { actor: { type, id, name }, derivedAt };
 }
 
 /** SQL: credentials of service tokens as c, the token as t, and what it is for as o, p and e. */
@@ -76,7 +105,7 @@ const findServiceTokens: Statement = {
 const findPersonalTokens: Statement = {
   name: 'credential-find-personal-tokens',
   text: `SELECT c.id AS credential_id, c.token_hash, ${personalTokenFault} AS fault, ${useDue} AS use_due, c.expires_at, u.id, u.email AS name,
-      u.instance_admin
+      u.instance_admin, ${tokenCreatorColumns('c')}
     FROM ${personalTokenTables} WHERE c.id = ANY($1::uuid[])`,
 };
 
@@ -164,6 +193,7 @@ function foundPersonalToken(row: UserRow): FoundCredential {
     id: row.id,
     name: row.name,
     instanceAdmin: row.instance_admin,
+    tokenCreator: tokenCreatorOf(row, row.id),
     credentialId: row.credential_id,
     expiresAt: row.expires_at,
   });

@@ -24,6 +24,16 @@ export interface Candidate {
   readonly isDisabled: boolean;
   /** Null for no member. */
   readonly role: Role | null;
+  /** Null for no member. */
+  readonly confirmedAt: Date | null;
+}
+
+export interface NewMembership {
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly role: Role;
+  /** Whether the personal tokens that the user derived from another person's until now count as the user's own. */
+  readonly confirm?: boolean;
 }
 
 const listStatement: Statement = {
@@ -36,6 +46,13 @@ const listStatement: Statement = {
 /** All members of an organization, by e-mail address. */
 export async function listMembers(pool: pg.Pool, organizationId: string): Promise<MemberRecord[]> {
   return queryRows<MemberRecord>(pool, listStatement, [organizationId]);
+}
+
+/** The ids of the members of an organization. */
+export async function listMemberIds(tx: Transaction, organizationId: string): Promise<string[]> {
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT user_id AS id FROM membership WHERE organization_id = ${organizationId}::uuid`;
+  return rows.map(({ id }) => id);
 }
 
 /** The id of a user; undefined for none. It never changes, nor does whose an e-mail address is. */
@@ -63,7 +80,8 @@ export async function findCandidate(
   userId: string,
 ): Promise<Candidate | undefined> {
   const [candidate] = await tx.$queryRaw<Candidate[]>`
-    SELECT u.id, u.email, u.display_name AS "displayName", u.disabled_at IS NOT NULL AS "isDisabled", m.role
+    SELECT u.id, u.email, u.display_name AS "displayName", u.disabled_at IS NOT NULL AS "isDisabled", m.role,
+      m.confirmed_at AS "confirmedAt"
     FROM app_user u LEFT JOIN membership m ON m.user_id = u.id AND m.organization_id = ${organizationId}::uuid
     WHERE u.id = ${userId}::uuid`;
   return candidate;
@@ -78,12 +96,19 @@ export async function countOwners(tx: Transaction, organizationId: string, excep
   return counted?.owners ?? 0;
 }
 
-/** Makes a user a member, or gives a member another role; answers since when they are one. */
-export async function setMember(tx: Transaction, organizationId: string, userId: string, role: Role): Promise<Date> {
+/**
+ * Makes a user a member, or gives a member another role; answers since when they are one. A new member is confirmed, a
+ * present one only if asked for.
+ */
+export async function setMember(
+  tx: Transaction,
+  { organizationId, userId, role, confirm = false }: NewMembership,
+): Promise<Date> {
   const [member] = await tx.$queryRaw<{ createdAt: Date }[]>`
-    INSERT INTO membership (organization_id, user_id, role)
-    VALUES (${organizationId}::uuid, ${userId}::uuid, ${role}::role)
-    ON CONFLICT (organization_id, user_id) DO UPDATE SET role = EXCLUDED.role
+    INSERT INTO membership AS m (organization_id, user_id, role, confirmed_at)
+    VALUES (${organizationId}::uuid, ${userId}::uuid, ${role}::role, clock_timestamp())
+    ON CONFLICT (organization_id, user_id) DO UPDATE SET role = EXCLUDED.role,
+      confirmed_at = CASE WHEN ${confirm}::boolean THEN EXCLUDED.confirmed_at ELSE m.confirmed_at END
     RETURNING created_at AS "createdAt"`;
   if (member === undefined) throw new Error('an INSERT of one row answers one row');
   return member.createdAt;

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Role } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
 import { setMember } from './members.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -9,6 +10,8 @@ export interface OrganizationRecord {
   readonly slug: string;
   readonly displayName: string;
   readonly createdAt: Date;
+  /** Whether the organization accepts only personal tokens that their users created. */
+  readonly impersonationForbidden: boolean;
 }
 
 /** An organization with the role that the asking user has in it. */
@@ -24,7 +27,8 @@ export interface NewOrganization {
   readonly ownerId: string | null;
 }
 
-const columns = `o.id, o.slug, o.display_name AS "displayName", o.created_at AS "createdAt"`;
+const columns = `o.id, o.slug, o.display_name AS "displayName", o.created_at AS "createdAt",
+      o.impersonation_forbidden AS "impersonationForbidden"`;
 
 const byId: Statement = {
   name: 'organization-by-id',
@@ -46,12 +50,12 @@ export async function insertOrganization(
   { id, slug, displayName, ownerId }: NewOrganization,
 ): Promise<OrganizationRecord | undefined> {
   const rows = await tx.$queryRaw<OrganizationRecord[]>`
-    INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, ${slug}, ${displayName})
+    INSERT INTO organization AS o (id, slug, display_name) VALUES (${id}::uuid, ${slug}, ${displayName})
     ON CONFLICT (slug) DO NOTHING
-    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
+    RETURNING ${Prisma.raw(columns)}`;
   const [organization] = rows;
   if (organization === undefined) return undefined;
-  if (ownerId !== null) await setMember(tx, id, ownerId, 'owner');
+  if (ownerId !== null) await setMember(tx, { organizationId: id, userId: ownerId, role: 'owner' });
   return organization;
 }
 
@@ -62,9 +66,38 @@ export async function renameOrganization(
   displayName: string,
 ): Promise<OrganizationRecord | undefined> {
   const [organization] = await tx.$queryRaw<OrganizationRecord[]>`
-    UPDATE organization SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
-    RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
+    UPDATE organization o SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
+    RETURNING ${Prisma.raw(columns)}`;
   return organization;
+}
+
+/**
+ * Forbids or allows impersonation, and answers whether that is a change; undefined for an organization that was deleted.
+ * Forbidding it confirms all members, so that the tokens that they created until now keep working. Lock the members before.
+ */
+export async function setImpersonation(
+  tx: Transaction,
+  id: string,
+  forbidden: boolean,
+): Promise<{ readonly organization: OrganizationRecord; readonly changed: boolean } | undefined> {
+  const changed = await tx.$executeRaw`
+    UPDATE organization SET impersonation_forbidden = ${forbidden}
+    WHERE id = ${id}::uuid AND deleted_at IS NULL AND impersonation_forbidden <> ${forbidden}`;
+  if (changed > 0 && forbidden) {
+    await tx.$executeRaw`
+      UPDATE membership SET confirmed_at = clock_timestamp() WHERE organization_id = ${id}::uuid`;
+  }
+  const [organization] = await tx.$queryRaw<OrganizationRecord[]>`
+    SELECT ${Prisma.raw(columns)} FROM organization o WHERE id = ${id}::uuid AND deleted_at IS NULL`;
+  return organization && { organization, changed: changed > 0 };
+}
+
+/** The ids of the organizations that a user is a member of and that are not deleted. */
+export async function listOrganizationIdsOfUser(tx: Transaction, userId: string): Promise<string[]> {
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT o.id FROM membership m JOIN organization o ON o.id = m.organization_id AND o.deleted_at IS NULL
+    WHERE m.user_id = ${userId}::uuid ORDER BY o.id`;
+  return rows.map(({ id }) => id);
 }
 
 export async function findOrganization(pool: pg.Pool, id: string): Promise<OrganizationRecord | undefined> {

@@ -1,6 +1,10 @@
 import type pg from 'pg';
+import type { NewTokenCreator } from '../domain/impersonation.ts';
+import type { TokenCreator } from '../domain/principal.ts';
+import { tokenCreatorColumns, tokenCreatorOf, type TokenCreatorRow } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
-import type { PrismaTransaction, Transaction } from './transaction.ts';
+import { Prisma } from './generated/client.ts';
+import type { Transaction } from './transaction.ts';
 
 export interface PersonalTokenRecord {
   readonly id: string;
@@ -11,6 +15,8 @@ export interface PersonalTokenRecord {
   readonly revokedAt: Date | null;
   /** To the minute; null for never. */
   readonly lastUsedAt: Date | null;
+  /** Whoever else created it, or the token that it was created with; null for nobody but the user. */
+  readonly creator: TokenCreator | null;
 }
 
 export interface NewPersonalToken {
@@ -19,6 +25,7 @@ export interface NewPersonalToken {
   readonly name: string;
   readonly tokenHash: Uint8Array;
   readonly expiresAt: Date | null;
+  readonly creator: NewTokenCreator;
 }
 
 export interface PersonalTokenPage {
@@ -31,7 +38,7 @@ export interface PersonalTokenPage {
 const listStatement: Statement = {
   name: 'personal-tokens-list',
   text: `SELECT id, name, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
-      last_used_at AS "lastUsedAt"
+      last_used_at AS "lastUsedAt", user_id AS "userId", ${tokenCreatorColumns('personal_token')}
     FROM personal_token
     WHERE user_id = $1 AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid))
     ORDER BY created_at DESC, id DESC LIMIT $4`,
@@ -44,7 +51,12 @@ export async function listPersonalTokens(
   { after, limit }: PersonalTokenPage,
 ): Promise<PersonalTokenRecord[]> {
   const values = [userId, after?.createdAt ?? null, after?.id ?? null, limit];
-  return queryRows<PersonalTokenRecord>(pool, listStatement, values);
+  type Row = Omit<PersonalTokenRecord, 'creator'> & TokenCreatorRow & { readonly userId: string };
+  const rows = await queryRows<Row>(pool, listStatement, values);
+  return rows.map((row) => {
+    const { id, name, createdAt, expiresAt, revokedAt, lastUsedAt } = row;
+    return { id, name, createdAt, expiresAt, revokedAt, lastUsedAt, creator: tokenCreatorOf(row, row.userId) };
+  });
 }
 
 /** How many of a user's tokens are neither revoked nor expired, and the database's time. Lock the user before. */
@@ -60,37 +72,73 @@ export async function countLivePersonalTokens(
   return counted;
 }
 
-/** Inserts a token and answers when it was made. */
-export async function insertPersonalToken(tx: Transaction, token: NewPersonalToken): Promise<Date> {
-  const { id, userId, name, tokenHash, expiresAt } = token;
-  const [created] = await tx.$queryRaw<{ createdAt: Date }[]>`
-    INSERT INTO personal_token (id, user_id, name, token_hash, expires_at)
-    VALUES (${id}::uuid, ${userId}::uuid, ${name}, ${tokenHash}, ${expiresAt}::timestamptz)
-    RETURNING created_at AS "createdAt"`;
-  if (created === undefined) throw new Error('an INSERT of one row answers one row');
-  return created.createdAt;
+/** Inserts a token and returns its record. */
+export async function insertPersonalToken(tx: Transaction, token: NewPersonalToken): Promise<PersonalTokenRecord> {
+  const { id, userId, name, tokenHash, expiresAt, creator } = token;
+  const { actor, derivedAt } = creator;
+  const [row] = await tx.$queryRaw<({ createdAt: Date } & TokenCreatorRow)[]>`
+    INSERT INTO personal_token
+      (id, user_id, name, token_hash, expires_at, created_by_type, created_by_id, created_by_name, derived_at)
+    VALUES (${id}::uuid, ${userId}::uuid, ${name}, ${tokenHash}, ${expiresAt}::timestamptz,
+      ${actor?.type ?? null}::actor_type, ${actor?.id ?? null}::uuid, ${actor?.name ?? null},
+      CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
+        ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END)
+    RETURNING created_at AS "createdAt", ${Prisma.raw(tokenCreatorColumns('personal_token'))}`;
+  if (row === undefined) throw new Error('an INSERT of one row answers one row');
+  const times = { createdAt: row.createdAt, expiresAt, revokedAt: null, lastUsedAt: null };
+  return { id, name, ...times, creator: tokenCreatorOf(row, userId) };
+}
+
+/** What a revocation did to one token of a user. */
+export interface RevokedPersonalToken {
+  /** Whether it was not revoked before. */
+  readonly wasLive: boolean;
+  readonly creator: TokenCreator | null;
 }
 
 /**
- * Revokes one token of a user. Answers whether it was not revoked before; undefined where the user has no such token.
- * Lock the user before: who makes a token locks them before looking at the one it is made with.
+ * Revokes one token of a user; undefined if the user has no such token. Lock the user before: a token is created under
+ * the same lock, before the one it is created with is judged.
  */
 export async function revokePersonalToken(
-  tx: PrismaTransaction,
+  tx: Transaction,
   userId: string,
   id: string,
-): Promise<{ readonly wasLive: boolean } | undefined> {
-  const revoked = await tx.$executeRaw`
-    UPDATE personal_token SET revoked_at = clock_timestamp()
-    WHERE id = ${id}::uuid AND user_id = ${userId}::uuid AND revoked_at IS NULL`;
-  if (revoked > 0) return { wasLive: true };
-  const known = await tx.personalToken.findFirst({ where: { id, userId }, select: { id: true } });
-  return known === null ? undefined : { wasLive: false };
+): Promise<RevokedPersonalToken | undefined> {
+  const [row] = await tx.$queryRaw<({ wasLive: boolean } & TokenCreatorRow)[]>`
+    WITH revoked AS (
+      UPDATE personal_token SET revoked_at = clock_timestamp()
+      WHERE id = ${id}::uuid AND user_id = ${userId}::uuid AND revoked_at IS NULL RETURNING id
+    )
+    SELECT EXISTS (SELECT FROM revoked) AS "wasLive", ${Prisma.raw(tokenCreatorColumns('c'))}
+    FROM personal_token c WHERE c.id = ${id}::uuid AND c.user_id = ${userId}::uuid`;
+  return row && { wasLive: row.wasLive, creator: tokenCreatorOf(row, userId) };
 }
 
-/** Revokes all of a user's tokens and answers how many were not revoked before. Lock the user before. */
-export async function revokePersonalTokens(tx: Transaction, userId: string): Promise<number> {
-  return tx.$executeRaw`
-    UPDATE personal_token SET revoked_at = clock_timestamp()
-    WHERE user_id = ${userId}::uuid AND revoked_at IS NULL`;
+/** How many of a user's tokens were not revoked before, and how many of these the user did not create. */
+export interface RevokedPersonalTokens {
+  readonly revoked: number;
+  readonly createdByOthers: number;
+}
+
+/** Revokes all of a user's tokens. Lock the user before. */
+export async function revokePersonalTokens(tx: Transaction, userId: string): Promise<RevokedPersonalTokens> {
+  const [counted] = await tx.$queryRaw<RevokedPersonalTokens[]>`
+    WITH revoked AS (
+      UPDATE personal_token SET revoked_at = clock_timestamp()
+      WHERE user_id = ${userId}::uuid AND revoked_at IS NULL
+      RETURNING created_by_id IS DISTINCT FROM user_id AS "isOther"
+    )
+    SELECT count(*)::int AS revoked, count(*) FILTER (WHERE "isOther")::int AS "createdByOthers" FROM revoked`;
+  if (counted === undefined) throw new Error('a SELECT of a count answers one row');
+  return counted;
+}
+
+/** The creators of a user's tokens that are neither revoked nor expired. Lock the user before. */
+export async function listLiveTokenCreators(tx: Transaction, userId: string): Promise<(TokenCreator | null)[]> {
+  const rows = await tx.$queryRaw<TokenCreatorRow[]>`
+    SELECT ${Prisma.raw(tokenCreatorColumns('personal_token'))} FROM personal_token
+    WHERE user_id = ${userId}::uuid AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > clock_timestamp())`;
+  return rows.map((row) => tokenCreatorOf(row, userId));
 }

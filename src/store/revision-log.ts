@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import type { ActorType, BearerPrincipal, Role } from '../domain/principal.ts';
+import type { MemberStanding } from '../domain/impersonation.ts';
+import type { ActorType, BearerPrincipal } from '../domain/principal.ts';
+import { standingColumns } from './access.ts';
 import { liveCredentialIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { RevisionIds } from './revisions.ts';
@@ -55,8 +57,8 @@ export interface StreamLook {
   /** The environment's newest revision. */
   readonly present: RevisionIds;
   readonly credentialIsLive: boolean;
-  /** The caller's role now; null for none and for service tokens. */
-  readonly role: Role | null;
+  /** How the caller stands in the organization now. */
+  readonly standing: MemberStanding;
   /** False when the environment does not know the position: its database was recovered to an earlier point. */
   readonly positionIsKnown: boolean;
   /** The first revision after the position, if there is one. */
@@ -97,7 +99,7 @@ const listStatement: Statement = {
 // No row where the environment, or anything above it, is deleted.
 const lookStatement: Statement = {
   name: 'stream-look',
-  text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", m.role,
+  text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns},
       EXISTS (${liveCredentialIds('ARRAY[$3]::uuid[]')}) AS "credentialIsLive",
       $5::uuid IS NULL OR $5 = e.revision_id
         OR EXISTS (SELECT FROM environment_revision known WHERE known.id = $5 AND known.environment_id = e.id)
@@ -133,8 +135,7 @@ export async function listRevisions(
   return { revisions, hasMore: (rows[0]?.found ?? 0) > revisions.length };
 }
 
-interface LookRow extends RevisionIds, KeysRow {
-  readonly role: Role | null;
+interface LookRow extends RevisionIds, KeysRow, MemberStanding {
   readonly credentialIsLive: boolean;
   readonly positionIsKnown: boolean;
   readonly nextRevision: number | null;
@@ -154,12 +155,14 @@ export async function lookForStream(
   const values = [environmentId, userId, principal.credentialId, position.revision, position.revisionId];
   const [row] = await queryRows<LookRow>(pool, lookStatement, values);
   if (row === undefined) return undefined;
-  const { revision, revisionId, nextRevision, nextRevisionId, role, credentialIsLive, positionIsKnown } = row;
+  const { revision, revisionId, nextRevision, nextRevisionId, credentialIsLive, positionIsKnown } = row;
+  const { role, impersonationForbidden, confirmedAt } = row;
   const next =
     nextRevision === null || nextRevisionId === null
       ? undefined
       : { revision: nextRevision, revisionId: nextRevisionId, keys: changedKeysOf(row) };
-  return { present: { revision, revisionId }, role, credentialIsLive, positionIsKnown, next };
+  const standing = { role, impersonationForbidden, confirmedAt };
+  return { present: { revision, revisionId }, standing, credentialIsLive, positionIsKnown, next };
 }
 
 function changedKeysOf({ keys, versions }: KeysRow): ChangedKey[] {

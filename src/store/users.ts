@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Actor } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { PrismaTransaction, Transaction } from './transaction.ts';
@@ -9,6 +10,8 @@ export interface NewAdmin {
   readonly credentialId: string;
   readonly tokenName: string;
   readonly tokenHash: Uint8Array;
+  /** Who creates the token. */
+  readonly creator: Actor;
 }
 
 export interface UserRecord {
@@ -58,10 +61,18 @@ export async function lockBootstrap(tx: Transaction): Promise<void> {
 
 /** Inserts an instance admin with a personal token that never expires. */
 export async function insertInstanceAdmin(tx: PrismaTransaction, admin: NewAdmin): Promise<void> {
-  const { userId, email, credentialId, tokenName } = admin;
+  const { userId, email, credentialId, tokenName, creator } = admin;
   await tx.user.create({ data: { id: userId, email, instanceAdmin: true } });
   await tx.personalToken.create({
-    data: { id: credentialId, userId, name: tokenName, tokenHash: Uint8Array.from(admin.tokenHash) },
+    data: {
+      id: credentialId,
+      userId,
+      name: tokenName,
+      tokenHash: Uint8Array.from(admin.tokenHash),
+      createdByType: creator.type,
+      createdById: creator.id,
+      createdByName: creator.name,
+    },
   });
 }
 

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
 import { integerText, timestamp, uuid } from './fields.ts';
+import { actorType, tokenCreatorView } from './token-creator.ts';
 
-/** docs/interface.md 6: reading the audit of an organization. */
-
-const actorType = z.enum(['user', 'service_token', 'resource', 'system']);
+/** docs/interface.md 6: reading the audit of an organization or of the instance. */
 
 export const auditQuery = z.strictObject({
   /** An action, or with a dot at its end the beginning of several. */
@@ -35,6 +34,8 @@ export const auditEntryView = z.strictObject({
   sourceAddress: z.string().nullable(),
   /** `[Service Token]` for what a service token did or what was done to one. */
   label: z.string().nullable(),
+  /** The token that was presented; null for custom resources, for the server itself and for older entries. */
+  credential: z.strictObject({ id: z.guid(), createdBy: tokenCreatorView }).nullable(),
 });
 
 export const auditListView = z.strictObject({ entries: z.array(auditEntryView), nextCursor: z.string().nullable() });

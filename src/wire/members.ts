@@ -6,7 +6,11 @@ import { userRef } from './fields.ts';
 const role = z.enum(['owner', 'admin', 'developer', 'viewer']);
 
 export const memberParams = z.strictObject({ user: userRef });
-export const setMemberBody = z.strictObject({ role });
+export const setMemberBody = z.strictObject({
+  role,
+  /** For owners: count the personal tokens that the member created until now as the member's own. */
+  confirmTokens: z.boolean().exactOptional(),
+});
 export const appointOwnerBody = z.strictObject({ user: userRef });
 
 export const memberView = z.strictObject({

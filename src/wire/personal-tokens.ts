@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
 import { name, timestamp, uuid } from './fields.ts';
+import { tokenCreatorView } from './token-creator.ts';
 
 /** People's own tokens. */
 
@@ -19,6 +20,7 @@ const personalTokenFields = {
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
+  createdBy: tokenCreatorView,
 };
 
 export const personalTokenView = z.strictObject(personalTokenFields);

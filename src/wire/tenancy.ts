@@ -9,6 +9,9 @@ export const createTenantBody = z.strictObject({ slug, displayName: name.exactOp
 /** The body that changes any of the three. */
 export const updateTenantBody = z.strictObject({ displayName: name });
 
+/** The body that forbids or allows impersonation. */
+export const setImpersonationBody = z.strictObject({ forbidden: z.boolean() });
+
 /** The paths of what may be purged: its slugs are the request's own matter, for what is deleted has no access. */
 export const organizationPath = z.strictObject({ org: slug });
 export const projectPath = z.strictObject({ org: slug, project: slug });
@@ -22,10 +25,16 @@ const tenantFields = {
 };
 const nextCursor = z.string().nullable();
 
-export const organizationView = z.strictObject(tenantFields);
+const organizationFields = {
+  ...tenantFields,
+  /** Whether only personal tokens that their users created work in the organization. */
+  impersonationForbidden: z.boolean(),
+};
+
+export const organizationView = z.strictObject(organizationFields);
 /** Role: the caller's in the organization; null for a service token, which has none. */
 const listedOrganizationView = z.strictObject({
-  ...tenantFields,
+  ...organizationFields,
   role: z.enum(['owner', 'admin', 'developer', 'viewer']).nullable(),
 });
 export const projectView = z.strictObject(tenantFields);

@@ -45,6 +45,7 @@ async function audit(): Promise<void> {
       requestId: randomUUID(),
       sourceAddress: '127.0.0.1',
       label: null,
+      credential: null,
     },
   ]);
 }

@@ -142,6 +142,7 @@ class BareWriters {
       requestId: randomUUID(),
       sourceAddress: '127.0.0.1',
       label: '[Service Token]',
+      credential: null,
     });
     await credentialIsLive(tx, this.#principal);
     await holdTarget(tx, null, this.#target);

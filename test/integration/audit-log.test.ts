@@ -37,6 +37,7 @@ function record(action: string, more: Partial<AuditRecord> = {}): AuditRecord {
     requestId: randomUUID(),
     sourceAddress: null,
     label: null,
+    credential: null,
     ...more,
   };
 }
@@ -211,6 +212,7 @@ describe('what is audited of a caller', () => {
       name: 'n',
       instanceAdmin: false,
       credentialId: 'c',
+      tokenCreator: null,
       expiresAt: null,
     });
     const subject = { organizationId: null, target: {} };

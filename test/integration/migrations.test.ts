@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createLogger } from '../../src/lib/logger.ts';
@@ -54,6 +54,48 @@ async function faultOf(url: string, directory?: string): Promise<string | undefi
     await database.close();
   }
 }
+
+test('personal tokens of before get the creators that the audit names', async () => {
+  const database = await emptyDatabase();
+  const before = await copyMigrations(resources);
+  const later = (await migrationNames()).filter((name) => name >= '20261123020000_impersonation');
+  for (const name of later) await rm(join(before, name), { recursive: true });
+  await migrate({ url: database.url, logger, directory: before });
+  const [root, ann] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+  const token = (index: number): string => `00000000-0000-4000-9000-00000000000${index}`;
+  const audited = (action: string, actor: string, target: object): string =>
+    `INSERT INTO audit_entry (actor_type, actor_id, actor_name, action, target, outcome, request_id) VALUES
+     ('${actor === 'keyframe' ? 'system' : 'user'}', '${actor === 'keyframe' ? randomUUID() : actor}',
+      '${actor === root ? 'root@example.test' : actor === ann ? 'ann@example.test' : actor}', '${action}',
+      '${JSON.stringify(target)}', 'success', gen_random_uuid())`;
+  const insertToken = (index: number, user: string): string =>
+    `INSERT INTO personal_token (id, user_id, name, token_hash) VALUES ('${token(index)}', '${user}', 'x', sha256('${index}'))`;
+  const statements = [
+    `INSERT INTO app_user (id, email) VALUES ('${root}', 'root@example.test'), ('${ann}', 'ann@example.test')`,
+    insertToken(1, root),
+    audited('user.bootstrap', 'keyframe', { userId: root, credentialId: token(1) }),
+    insertToken(2, ann),
+    audited('user.create', root, { userId: ann, personalTokenId: token(2) }),
+    insertToken(3, ann),
+    audited('personal_token.create', ann, { personalTokenId: token(3) }),
+    insertToken(4, ann),
+    audited('personal_token.create', root, { userId: ann, personalTokenId: token(4) }),
+    insertToken(5, ann),
+  ];
+  for (const statement of statements) await query(database.url, statement);
+  await migrate({ url: database.url, logger });
+  const rows = await query<{ creator: string }>(
+    database.url,
+    "SELECT created_by_type || ' ' || created_by_name AS creator FROM personal_token ORDER BY id",
+  );
+  expect(rows.map(({ creator }) => creator)).toEqual([
+    'system keyframe',
+    'user root@example.test',
+    'user ann@example.test',
+    'user root@example.test',
+    'user ann@example.test',
+  ]);
+});
 
 describe('migrations and prisma/schema.prisma', () => {
   let database: TestDatabase;

@@ -24,12 +24,18 @@ export const targetMethods: Methods = {
     services.organizations.update(await world.onOrganization(caller, 'organization.update'), {
       displayName: 'x',
     }),
+  'organizations.setImpersonation': async ({ services, world }, caller) =>
+    services.organizations.setImpersonation(await world.onOrganization(caller, 'organization.set_impersonation'), true),
   'organizations.delete': async ({ services, world }, caller) =>
     services.organizations.delete(await world.onOrganization(caller, 'organization.delete')),
   'members.list': async ({ services, world }, caller) =>
     services.members.list(await world.onOrganization(caller, 'member.list')),
   'members.set': async ({ services, world }, caller) =>
-    services.members.set(await world.onOrganization(caller, 'member.set'), { id: world.stranger.id }, 'viewer'),
+    services.members.set(
+      await world.onOrganization(caller, 'member.set'),
+      { id: world.stranger.id },
+      { role: 'viewer' },
+    ),
   'members.remove': async ({ services, world }, caller) =>
     services.members.remove(await world.onOrganization(caller, 'member.remove'), {
       id: world.admin.id,

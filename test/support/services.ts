@@ -204,7 +204,10 @@ export async function createUser(
   const { token, hash } = generateToken('personal_token', credentialId);
   const { prisma } = services.database;
   await prisma.user.create({ data: { id, email, instanceAdmin: options.instanceAdmin ?? false } });
-  await prisma.personalToken.create({ data: { id: credentialId, userId: id, name: 'test', tokenHash: hash } });
+  const creator = { createdByType: 'user', createdById: id, createdByName: email } as const;
+  await prisma.personalToken.create({
+    data: { id: credentialId, userId: id, name: 'test', tokenHash: hash, ...creator },
+  });
   return { id, email, token, caller: await authenticated(services, token) };
 }
 
@@ -227,7 +230,7 @@ export async function createWorld(services: TestServices): Promise<World> {
   const member = async (role: Role): Promise<TestUser> => {
     const user = await createUser(services);
     const membership = await onOrganization(owner.caller, 'member.set');
-    await services.members.set(membership, { id: user.id }, role);
+    await services.members.set(membership, { id: user.id }, { role });
     return user;
   };
   const serviceToken: World['serviceToken'] = async (input = {}) => {

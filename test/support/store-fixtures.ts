@@ -66,12 +66,14 @@ export class StoreFixtures {
     const { token, hash } = generateToken('personal_token', credentialId);
     await this.#pool.query('INSERT INTO app_user (id, email) VALUES ($1, $2)', [userId, email]);
     await this.#pool.query(
-      `INSERT INTO personal_token (id, user_id, name, token_hash, expires_at)
-       VALUES ($1, $2, 'test', $3, now() + make_interval(secs => $4))`,
-      [credentialId, userId, hash, options.expiresInSeconds ?? null],
+      `INSERT INTO personal_token
+         (id, user_id, name, token_hash, expires_at, created_by_type, created_by_id, created_by_name)
+       VALUES ($1, $2, 'test', $3, now() + make_interval(secs => $4), 'user', $2, $5)`,
+      [credentialId, userId, hash, options.expiresInSeconds ?? null, email],
     );
     const expiresAt = await this.#expiry('personal_token', credentialId);
-    const principal = { type: 'user', id: userId, name: email, instanceAdmin: false, credentialId, expiresAt } as const;
+    const actor = { type: 'user', id: userId, name: email } as const;
+    const principal = { ...actor, instanceAdmin: false, credentialId, tokenCreator: null, expiresAt };
     return { token: token.reveal(), credentialId, principal };
   }
 

@@ -44,6 +44,7 @@ const peopleTable = `
   version.destroy       allowed allowed denied    denied  hidden
   organization.update   allowed allowed denied    denied  hidden
   organization.delete   allowed denied  denied    denied  hidden
+  organization.set_impersonation allowed denied denied denied hidden
   member.list           allowed allowed allowed   allowed hidden
   member.set            allowed allowed denied    denied  hidden
   member.remove         allowed allowed allowed   allowed hidden
@@ -129,6 +130,8 @@ const tokenTable = `
   organization.update  foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   organization.delete  own                  denied  denied  denied  denied  denied  denied
   organization.delete  foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  organization.set_impersonation own        denied  denied  denied  denied  denied  denied
+  organization.set_impersonation foreign-organization hidden hidden hidden hidden hidden hidden
   member.list          own                  denied  denied  denied  denied  denied  denied
   member.list          foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   member.set           own                  denied  denied  denied  denied  denied  denied
@@ -208,7 +211,8 @@ function targetAt(action: Action, relation: string): PolicyTarget {
 }
 
 function user(instanceAdmin: boolean): UserPrincipal {
-  return { type: 'user', id: 'user-1', name: 'Ada', instanceAdmin, credentialId: 'credential-1', expiresAt: null };
+  const actor = { type: 'user', id: 'user-1', name: 'Ada' } as const;
+  return { ...actor, instanceAdmin, credentialId: 'credential-1', tokenCreator: null, expiresAt: null };
 }
 
 function serviceToken(scope: TokenScope, permission: TokenPermission): ServiceTokenPrincipal {

@@ -1,13 +1,20 @@
 import type { AuditEntryView } from '../../wire/audit.ts';
 import { apiPath } from '../api-client.ts';
 import { defineCommand } from '../command.ts';
-import { choice, integer, organizationOption, text } from '../options.ts';
+import { usageError } from '../cli-error.ts';
+import { choice, flag, integer, organizationOption, text } from '../options.ts';
 
 /** `audit`: docs/interface.md 6. */
 export const auditCommand = defineCommand({
-  description: 'The newest comes first: who did what, and what was refused. It never holds a value.',
+  description:
+    'The newest comes first: who did what, and what was refused. It never holds a value. With a token that somebody ' +
+    'else created, the actor is followed by that person.',
   options: {
     ...organizationOption,
+    instance: flag(
+      '--instance',
+      'What belongs to no organization, such as people and their tokens (for administrators)',
+    ),
     limit: integer('--limit <n>', 'How many entries to show at most', { min: 1, max: 1000, default: 100 }),
     action: text('--action <action>', 'Only this action, such as secret.list, or a kind of them, such as secret.'),
     actor: text('--actor <uuid>', 'Only what this person or token did'),
@@ -19,21 +26,22 @@ export const auditCommand = defineCommand({
     { line: 'audit -o acme --limit 20', note: 'What happened last' },
     { line: 'audit -o acme --action snapshot. --since 2027-01-31T00:00:00Z', note: 'Snapshots and restores' },
     { line: 'audit -o acme --actor-type service_token --output json', note: 'What machines did' },
+    { line: 'audit --instance --action personal_token.', note: 'Who created and revoked personal tokens' },
   ],
   async run(context, { options }) {
-    const organization = context.organization(options);
-    const { limit, action, actor, actorType, since, cursor } = options;
-    const list = await context
-      .api()
-      .get<{ entries: AuditEntryView[]; nextCursor: string | null }>(apiPath`/audit/${organization}`, {
-        query: { limit, action, actor, actorType, since, cursor },
-      });
+    const { limit, action, actor, actorType, since, cursor, instance, organization } = options;
+    if (instance && organization !== undefined) {
+      throw usageError('--instance and -o exclude each other: an entry belongs to the instance or to an organization');
+    }
+    const path = instance ? '/audit' : apiPath`/audit/${context.organization({ organization })}`;
+    const query = { limit, action, actor, actorType, since, cursor };
+    const list = await context.api().get<{ entries: AuditEntryView[]; nextCursor: string | null }>(path, { query });
     await context.printer.list({
       value: list,
       rows: list.entries,
       columns: [
         { title: 'AT', cell: ({ at }) => at },
-        { title: 'ACTOR', cell: ({ actor: { name } }) => name },
+        { title: 'ACTOR', cell: actorText },
         { title: 'ACTION', cell: ({ action: done }) => done },
         { title: 'OUTCOME', cell: ({ outcome }) => outcome },
         { title: 'TARGET', cell: ({ target }) => targetText(target) },
@@ -50,6 +58,16 @@ export const auditCommand = defineCommand({
 });
 
 const maxNames = 5;
+
+/** An older server names no credential. */
+function actorText({
+  actor: { name },
+  credential,
+}: Omit<AuditEntryView, 'credential'> & Partial<AuditEntryView>): string {
+  const createdBy = credential?.createdBy ?? null;
+  if (createdBy === null) return name;
+  return createdBy.derived ? `${name} (token from ${createdBy.name})` : `${name} (token by ${createdBy.name})`;
+}
 
 function targetText(target: AuditEntryView['target']): string {
   return Object.entries(target)

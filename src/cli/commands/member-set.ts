@@ -1,7 +1,7 @@
 import type { MemberView } from '../../wire/members.ts';
 import { apiPath } from '../api-client.ts';
 import { defineCommand } from '../command.ts';
-import { argument, choice, organizationOption } from '../options.ts';
+import { argument, choice, flag, organizationOption } from '../options.ts';
 import { memberFields } from './member-fields.ts';
 
 /** `member set <user> --role <role>`. */
@@ -15,13 +15,18 @@ export const memberSetCommand = defineCommand({
     role: choice('-r, --role <role>', 'What they may do', ['owner', 'admin', 'developer', 'viewer'], {
       isRequired: true,
     }),
+    confirmTokens: flag(
+      '--confirm-tokens',
+      'Count the tokens that the person created until now as their own, where impersonation is forbidden (for owners)',
+    ),
   },
   examples: [
     { line: 'member set ann@example.com -o acme --role developer', note: 'Add a person, or change their role' },
   ],
   async run(context, { args: { user }, options }) {
     const path = apiPath`/members/${context.organization(options)}/${user}`;
-    const member = await context.api().put<MemberView>(path, { role: options.role });
+    const confirmed = options.confirmTokens ? { confirmTokens: true } : {};
+    const member = await context.api().put<MemberView>(path, { role: options.role, ...confirmed });
     await context.printer.object({ value: member, fields: memberFields(member), name: member.email });
   },
 });

@@ -9,8 +9,10 @@ import type { ProjectFlags } from '../scope.ts';
 
 export type TenantKind = 'org' | 'project' | 'env';
 
-/** One of the three; only an environment has a revision. */
-type Tenant = OrganizationView & Partial<Pick<EnvironmentView, 'revision' | 'revisionId'>>;
+/** One of the three; only an environment has a revision, and only an organization a rule on impersonation. */
+type Tenant = Omit<OrganizationView, 'impersonationForbidden'> &
+  Partial<Pick<OrganizationView, 'impersonationForbidden'>> &
+  Partial<Pick<EnvironmentView, 'revision' | 'revisionId'>>;
 
 interface Kind {
   readonly word: string;
@@ -161,6 +163,7 @@ async function print({ printer }: CommandContext, tenant: Tenant): Promise<void>
     ['Id', tenant.id],
     ['Created', tenant.createdAt],
     ...(tenant.revision === undefined ? [] : [['Revision', tenant.revision] as const]),
+    ...(tenant.impersonationForbidden === true ? [['Impersonation', 'forbidden'] as const] : []),
   ];
   await printer.object({ value: tenant, fields, name: tenant.slug });
 }

@@ -1,9 +1,22 @@
 import type { AuditEntryRecord } from '../../services/audit-entries.ts';
 import { type AuditEntryView, auditListView, auditQuery } from '../../wire/audit.ts';
-import { type Route, organizationRoute } from '../route.ts';
+import { type Route, instanceRoute, organizationRoute } from '../route.ts';
 
 /** docs/interface.md 6 */
 export const auditRoutes: readonly Route[] = [
+  instanceRoute({
+    method: 'GET',
+    path: '/audit',
+    action: 'audit.list_instance',
+    operation: 'listInstanceAuditEntries',
+    summary: 'Read the audit of the instance: what belongs to no organization',
+    takes: { query: auditQuery },
+    answers: { 200: auditListView },
+    async handle({ auditEntries }, access, { query }) {
+      const { entries, nextCursor } = await auditEntries.listInstance(access, query);
+      return { status: 200, body: { entries: entries.map(entryView), nextCursor } };
+    },
+  }),
   organizationRoute({
     method: 'GET',
     path: '/audit/{org}',

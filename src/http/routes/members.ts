@@ -34,7 +34,7 @@ export const memberRoutes: readonly Route[] = [
     takes: { params: memberParams, body: setMemberBody },
     answers: { 200: memberView, 201: memberView },
     async handle({ members }, access, { params, body }) {
-      const { member, isNew } = await members.set(access, params.user, body.role);
+      const { member, isNew } = await members.set(access, params.user, body);
       return isNew ? { status: 201, body: viewOf(member) } : { status: 200, body: viewOf(member) };
     },
   }),

@@ -5,6 +5,7 @@ import {
   organizationListView,
   organizationPath,
   organizationView,
+  setImpersonationBody,
   updateTenantBody,
 } from '../../wire/tenancy.ts';
 import { type Route, instanceRoute, organizationRoute, selfRoute } from '../route.ts';
@@ -74,6 +75,18 @@ export const organizationRoutes: readonly Route[] = [
       return { status: 204 };
     },
   }),
+  organizationRoute({
+    method: 'PUT',
+    path: '/organizations/{org}/impersonation',
+    action: 'organization.set_impersonation',
+    operation: 'setImpersonation',
+    summary: 'Forbid or allow personal tokens that another person created',
+    takes: { body: setImpersonationBody },
+    answers: { 200: organizationView },
+    async handle({ organizations }, access, { body }) {
+      return { status: 200, body: viewOf(await organizations.setImpersonation(access, body.forbidden)) };
+    },
+  }),
   instanceRoute({
     method: 'POST',
     path: '/organizations/{org}/purge',
@@ -89,6 +102,7 @@ export const organizationRoutes: readonly Route[] = [
   }),
 ];
 
-function viewOf({ id, slug, displayName, createdAt }: OrganizationRecord): OrganizationView {
-  return { id, slug, displayName, createdAt: createdAt.toISOString() };
+function viewOf({ createdAt, ...organization }: OrganizationRecord): OrganizationView {
+  const { id, slug, displayName, impersonationForbidden } = organization;
+  return { id, slug, displayName, createdAt: createdAt.toISOString(), impersonationForbidden };
 }

@@ -1,3 +1,4 @@
+import { shownTokenCreator } from '../../domain/impersonation.ts';
 import type { PersonalTokenRecord } from '../../services/personal-tokens.ts';
 import { pageQuery } from '../../wire/page.ts';
 import {
@@ -61,5 +62,6 @@ export function personalTokenViewOf(record: PersonalTokenRecord): PersonalTokenV
     expiresAt: record.expiresAt?.toISOString() ?? null,
     revokedAt: record.revokedAt?.toISOString() ?? null,
     lastUsedAt: record.lastUsedAt?.toISOString() ?? null,
+    createdBy: shownTokenCreator(record.creator),
   };
 }

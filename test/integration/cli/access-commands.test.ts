@@ -187,8 +187,56 @@ describe('people', () => {
     expect(await cli.output(made)).toMatch(
       new RegExp(`${world.owner.email} +service_token\\.create .* \\[Service Token\\]\n`),
     );
+    const both = await cli.run(['audit', '--instance', '-o', organization]);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('exclude each other')]);
     const none = await cli.run(['audit', '-o', organization, '--since', '2999-01-01T00:00:00Z', '--actor', unknownId]);
     expect(none.stderr).toBe('There are no such entries.\n');
+  });
+});
+
+describe('tokens that an administrator of the server creates for others', () => {
+  test('are told in the audit of the server, in that of the organization and in the list of tokens', async () => {
+    const person = await createUser(api.services);
+    const { organization } = world.slugs;
+    await cli.output(['member', 'set', person.email, '-o', organization, '--role', 'viewer']);
+    const client = api.client(world.owner.token);
+    const given = await client.expectStatus(201, 'POST', `/users/${person.id}/personal-tokens`, { name: 'given' });
+    const asPerson = { env: { KEYFRAME_TOKEN: (given as { token: string }).token } };
+    await cli.output(['list', '-o', organization, '-p', 'web', '-e', 'prod'], asPerson);
+    await cli.output(['token', 'create', '-n', 'child'], asPerson);
+    expect(await cli.output(['audit', '--instance', '--action', 'personal_token.', '--limit', '2'])).toMatch(
+      new RegExp(
+        `${person.email} \\(token by ${world.owner.email}\\) +personal_token.create.*\n.*${world.owner.email} +`,
+      ),
+    );
+    const listed = await cli.output(['token', 'list'], asPerson);
+    expect(listed).toMatch(new RegExp(`given +active.* ${world.owner.email}\n`));
+    expect(listed).toMatch(new RegExp(`child +active.* you, with a token of ${world.owner.email}\n`));
+    expect((await cli.run(['audit', '--instance'], asPerson)).code).toBe(4);
+  });
+
+  test('are refused where an owner forbids it, until impersonation is allowed or the member’s own token confirmed', async () => {
+    const person = await createUser(api.services);
+    const { organization } = world.slugs;
+    const set = ['member', 'set', person.email, '-o', organization, '--role', 'viewer'];
+    await cli.output(set);
+    expect(await cli.output(['org', 'forbid-impersonation', organization])).toMatch(/Impersonation: +forbidden/);
+    expect(await cli.output(['org', 'show', organization])).toMatch(/Impersonation: +forbidden/);
+    try {
+      const client = api.client(world.owner.token);
+      const given = await client.expectStatus(201, 'POST', `/users/${person.id}/personal-tokens`, { name: 'given' });
+      const asPerson = { env: { KEYFRAME_TOKEN: (given as { token: string }).token } };
+      const refused = await cli.run(['org', 'show', organization], asPerson);
+      expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining(`${world.owner.email} created this`)]);
+      const own = await cli.json<{ token: string }>(['token', 'create', '-n', 'own'], asPerson);
+      const asOwn = { env: { KEYFRAME_TOKEN: own.token } };
+      expect((await cli.run(['org', 'show', organization], asOwn)).code).toBe(4);
+      await cli.output([...set, '--confirm-tokens']);
+      expect((await cli.run(['org', 'show', organization], asOwn)).code).toBe(0);
+      expect((await cli.run(['org', 'show', organization], asPerson)).code).toBe(4);
+    } finally {
+      expect(await cli.output(['org', 'allow-impersonation', organization])).toMatch(/Impersonation: +allowed/);
+    }
   });
 });
 

@@ -49,6 +49,7 @@ async function expectAudited(
       requestId: answer.headers.get('x-request-id'),
       sourceAddress: '127.0.0.1',
       label: expected,
+      credential: expect.objectContaining({ id: expect.any(String) }),
     },
   ]);
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../../../src/domain/principal.ts';
 import type { AuditPage, AuditRequest } from '../../../src/services/audit-entries.ts';
 import { listAuditEntries } from '../../../src/store/audit.ts';
 import { secretCalls } from '../../support/secret-calls.ts';
+import { userCalls } from '../../support/user-calls.ts';
 import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
 import { withWorlds } from '../../support/with-services.ts';
 
@@ -22,6 +23,57 @@ async function actions(request: AuditRequest): Promise<string[]> {
   return entries.map(({ action }) => action).filter((action) => action !== 'audit.list');
 }
 
+describe('the audit of the instance', () => {
+  async function readInstance(request: AuditRequest = {}, caller = world.owner.caller): Promise<AuditPage> {
+    return services.auditEntries.listInstance(await services.access.instance(caller, 'audit.list_instance'), request);
+  }
+
+  test('has what belongs to no organization, with the same filters and pages, and is audited itself', async () => {
+    const { owner, developer } = world;
+    const calls = userCalls(services, owner.caller);
+    for (const name of ['one', 'two', 'three']) await calls.createToken(developer.id, { name });
+    await secretCalls(services, world, developer.caller).put('KEY', 'value');
+    const wanted = { action: 'personal_token.', actor: owner.id, limit: 2 };
+    const first = await readInstance(wanted);
+    const second = await readInstance({ ...wanted, cursor: first.nextCursor ?? '' });
+    const names = [first, second].map(({ entries }) => entries.map(({ target }) => target['name']));
+    expect(names).toEqual([['three', 'two'], ['one']]);
+    expect(second.nextCursor).toBeNull();
+    const { entries } = await readInstance({ limit: 100 });
+    expect(entries[0]).toMatchObject({
+      action: 'audit.list_instance',
+      actor: { id: owner.id },
+      target: { entries: 1 },
+    });
+    expect(entries.map(({ action }) => action)).not.toContain('secret.write');
+    await expect(readInstance({ action: 'No' })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(readInstance({ cursor: 'x' })).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  test('is for instance admins alone', async () => {
+    const token = await world.serviceToken();
+    for (const caller of [world.admin.caller, token.caller]) {
+      await expect(readInstance({}, caller)).rejects.toMatchObject({ code: 'forbidden' });
+    }
+  });
+
+  test('is read by the index, newest first, without a sort', async () => {
+    await services.database.pool.query(
+      `INSERT INTO audit_entry (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id)
+       SELECT CASE WHEN n % 50 = 0 THEN NULL ELSE $1::uuid END, 'user', $2, 'someone', 'secret.read', '{}', 'success', $2
+       FROM generate_series(1, 20000) AS n`,
+      [world.organization.id, randomUUID()],
+    );
+    await services.database.pool.query('ANALYZE audit_entry');
+    const { rows } = await services.database.pool.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN SELECT id FROM audit_entry WHERE organization_id IS NULL ORDER BY organization_id, id DESC LIMIT 100`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('audit_entry_organization_id_id_idx');
+    expect(plan).not.toMatch(/Sort|Seq Scan/);
+  });
+});
+
 describe('the audit of an organization', () => {
   test('is read newest first, each entry with who, what, on what, the outcome and whence', async () => {
     const caller = callerOf(world.developer.caller.principal);
@@ -39,6 +91,7 @@ describe('the audit of an organization', () => {
         requestId: caller.requestId,
         sourceAddress: '192.0.2.7',
         label: null,
+        credential: { id: caller.principal.credentialId, createdBy: null },
       },
     ]);
     const all = (await read()).entries.map((entry) => BigInt(entry.id));
@@ -144,7 +197,7 @@ describe('the audit of an organization', () => {
         ['later', '50000'],
       ] as const) {
         await client.query(`PREPARE ${name} AS ${await pageStatement(before ?? null)}`);
-        const values = [`'${world.organization.id}'`, 101, ...(before === undefined ? [] : [before])];
+        const values = [101, `'${world.organization.id}'`, ...(before === undefined ? [] : [before])];
         const explained = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN EXECUTE ${name}(${values.join(', ')})`);
         const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
         expect(plan).toContain('Index Scan using audit_entry_organization_id_id_idx');

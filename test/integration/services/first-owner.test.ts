@@ -46,7 +46,7 @@ describe('the first owner of an organization that has none', () => {
     const appointed = await appoint({ email: stranger.email });
     expect(appointed).toMatchObject({ isNew: true, member: { userId: stranger.id, role: 'owner' } });
     const access = await world.onOrganization(stranger.caller, 'member.set');
-    await services.members.set(access, { id: world.viewer.id }, 'admin');
+    await services.members.set(access, { id: world.viewer.id }, { role: 'admin' });
     const row = await services.database.prisma.auditEntry.findFirst({
       where: { organizationId: world.organization.id, action: 'organization.appoint_owner' },
     });

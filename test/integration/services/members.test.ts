@@ -15,7 +15,7 @@ let world: World;
 withWorlds((given) => ({ database, services, world } = given));
 
 async function set(by: { readonly caller: Caller }, ref: UserRef, role: Role): Promise<SetMember> {
-  return services.members.set(await world.onOrganization(by.caller, 'member.set'), ref, role);
+  return services.members.set(await world.onOrganization(by.caller, 'member.set'), ref, { role });
 }
 
 async function remove(by: { readonly caller: Caller }, ref: UserRef): Promise<void> {

@@ -105,7 +105,7 @@ test('a change of what a person may do tells the person', async () => {
     const userAccess = await access.instance(owner.caller, 'user.update');
     await users.update(userAccess, developer.id, { disabled: true });
     await users.update(userAccess, developer.id, { disabled: false });
-    await members.set(await world.onOrganization(owner.caller, 'member.set'), { id: developer.id }, 'viewer');
+    await members.set(await world.onOrganization(owner.caller, 'member.set'), { id: developer.id }, { role: 'viewer' });
     await members.remove(await world.onOrganization(owner.caller, 'member.remove'), { id: developer.id });
     const personAccess = await access.person(developer.caller, 'personal_token.create');
     const { record } = await personalTokens.create(personAccess, { name: 'short-lived' });

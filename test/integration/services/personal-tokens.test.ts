@@ -49,6 +49,7 @@ describe('a personal token', () => {
       expiresAt: expect.any(Date),
       revokedAt: null,
       lastUsedAt: null,
+      creator: null,
     });
     expect(Number(record.expiresAt) - Number(record.createdAt)).toBeCloseTo(30 * dayMs, -4);
     const { principal } = await authenticated(services, token);

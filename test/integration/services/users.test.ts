@@ -211,7 +211,7 @@ describe('changing a user', () => {
     expect(error.message).toContain(`DELETE /api/v1/users/${owner.id}/personal-tokens`);
     expect((await calls.get(owner.id)).disabledAt).toBeNull();
     const access = await world.onOrganization(owner.caller, 'member.set');
-    await services.members.set(access, { id: world.admin.id }, 'owner');
+    await services.members.set(access, { id: world.admin.id }, { role: 'owner' });
     expect((await calls.update(owner.id, { disabled: true })).disabledAt).not.toBeNull();
     await expect(calls.update(world.admin.id, { disabled: true })).rejects.toMatchObject({ code: 'conflict' });
   });

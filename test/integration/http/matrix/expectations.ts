@@ -59,6 +59,7 @@ PATCH  /organizations/{org}                         200   200   403       403   
 DELETE /organizations/{org}                         204   403   403       403    404     404    403  403   403  403   403  403
 POST   /organizations/{org}/purge                   403   403   403       403    403     204    403  403   403  403   403  403
 PUT    /organizations/{org}/owner                   403   403   403       403    403     201    403  403   403  403   403  403
+PUT    /organizations/{org}/impersonation           200   403   403       403    404     404    403  403   403  403   403  403
 
 GET    /projects/{org}                              200   200   200       200    404     404    200  200   200  200   200  200
 POST   /projects/{org}                              201   201   403       403    404     404    403  403   403  403   403  403
@@ -85,6 +86,7 @@ GET    /members/{org}                               200   200   200       200   
 PUT    /members/{org}/{user}                        201   201   403       403    404     404    403  403   403  403   403  403
 PUT    /members/{org}/{user} [another_role]         200   200   403       403    404     404    403  403   403  403   403  403
 PUT    /members/{org}/{user} [a_new_owner]          201   403   403       403    404     404    403  403   403  403   403  403
+PUT    /members/{org}/{user} [confirmed]            200   403   403       403    404     404    403  403   403  403   403  403
 PUT    /members/{org}/{user} [an_owner_demoted]     200   403   403       403    404     404    403  403   403  403   403  403
 PUT    /members/{org}/{user} [oneself_to_owner]     200   403   403       403    404     404    403  403   403  403   403  403
 DELETE /members/{org}/{user} [oneself]              204   204   204       204    404     404    403  403   403  403   403  403
@@ -128,6 +130,7 @@ GET    /service-tokens/{org}/{id}                   200   200   403       403   
 DELETE /service-tokens/{org}/{id}                   204   204   403       403    404     404    403  403   403  403   403  403
 POST   /service-tokens/{org}/{id}/rotate            200   200   403       403    404     404    403  403   403  403   403  403
 
+GET    /audit                                       403   403   403       403    403     200    403  403   403  403   403  403
 GET    /audit/{org}                                 200   200   403       403    404     404    403  403   403  403   403  403
 
 GET    /changes/{org}/{project}/{env}               200   200   200       200    404     404    200  200   200  200   200  200

@@ -77,7 +77,9 @@ export class Founder {
   async personalToken(userId: string): Promise<string> {
     const id = randomUUID();
     const { hash: tokenHash } = generateToken('personal_token', id);
-    await this.#api.services.database.prisma.personalToken.create({ data: { id, userId, name: 'spare', tokenHash } });
+    const creator = { createdByType: 'user', createdById: userId, createdByName: 'themselves' } as const;
+    const data = { id, userId, name: 'spare', tokenHash, ...creator };
+    await this.#api.services.database.prisma.personalToken.create({ data });
     return id;
   }
 

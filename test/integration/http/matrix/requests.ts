@@ -79,6 +79,8 @@ export const preparations: Readonly<Record<string, Prepare>> = {
     await founder.leave(place.organizationId);
     return { place, body: { user: (await founder.user()).id } };
   },
+  // Which is so already: forbidding it would refuse other lines' tokens.
+  'PUT /organizations/{org}/impersonation': () => ({ body: { forbidden: false } }),
 
   'GET /projects/{org}': asItIs,
   'POST /projects/{org}': newSlug,
@@ -124,6 +126,10 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'PUT /members/{org}/{user} [another_role]': async (wanted) => ({
     params: await member(wanted, 'developer'),
     body: { role: 'viewer' },
+  }),
+  'PUT /members/{org}/{user} [confirmed]': async (wanted) => ({
+    params: await member(wanted, 'developer'),
+    body: { role: 'developer', confirmTokens: true },
   }),
   'PUT /members/{org}/{user} [a_new_owner]': async (wanted) => ({
     params: { user: await ownUser(wanted) },
@@ -202,6 +208,7 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'DELETE /service-tokens/{org}/{id}': ownServiceToken,
   'POST /service-tokens/{org}/{id}/rotate': async (wanted) => ({ ...(await ownServiceToken(wanted)), body: {} }),
 
+  'GET /audit': asItIs,
   'GET /audit/{org}': asItIs,
 
   'GET /changes/{org}/{project}/{env}': asItIs,
