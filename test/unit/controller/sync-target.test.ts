@@ -187,6 +187,20 @@ describe('a Secret that is not ours', () => {
     expect(harness.cluster.openWatches).not.toContain(`${secrets}?metadata.name=app`);
   });
 
+  test('is left untouched although it has our label, before and after a change', async () => {
+    harness.edit((secret) => {
+      secret['data'] = { x: 'eQ==' };
+      secret['type'] = 'Opaque';
+      secret.metadata.labels = { 'keyframe.dev/target': 'true' };
+    });
+    const before = harness.target();
+    await harness.synced();
+    expect(harness.ready()).toMatchObject({ status: 'False', reason: 'TargetNotOwned' });
+    harness.services.change(prod, { A: 'x' });
+    await harness.calls();
+    expect(harness.target()).toEqual(before);
+  });
+
   test('costs no read of the environment while it is there', async () => {
     foreign();
     await harness.synced();

@@ -1,0 +1,44 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
+import { isOwnedBy as isOwnedByToken } from '../../../src/controller/service-token/look.ts';
+import { isOwnedBy } from '../../../src/controller/secret-sync/target-metadata.ts';
+import { bearsProof } from '../../../src/controller/snapshot-schedule/child.ts';
+import type { ObjectMeta } from '../../../src/kube/objects.ts';
+import { secretSync, targetMeta } from './builders.ts';
+
+/** Anyone may label an object, and selectors need labels: a label alone must never make a thing Keyframe's own. */
+
+const labels = {
+  'keyframe.dev/target': 'true',
+  'keyframe.dev/token': 'true',
+  'keyframe.dev/owned-by': 'app',
+  'keyframe.dev/owned-by-token': 'app',
+  'keyframe.dev/schedule': 'app',
+  'app.kubernetes.io/managed-by': 'keyframe',
+};
+
+function labelled(annotations?: Record<string, string>): ObjectMeta {
+  const { annotations: _, ...metadata } = targetMeta({ labels });
+  return annotations === undefined ? metadata : { ...metadata, annotations };
+}
+
+describe('an object with every label of ours', () => {
+  const token = { metadata: { name: 'app', namespace: 'team-a', uid: 'uid', resourceVersion: '1' } } as ServiceToken;
+
+  test('belongs to no SecretSync unless the annotation says so', () => {
+    expect(isOwnedBy(labelled(), secretSync())).toBe(false);
+    expect(isOwnedBy(labelled({ 'keyframe.dev/owned-by': 'other' }), secretSync())).toBe(false);
+    expect(isOwnedBy(labelled({ 'keyframe.dev/owned-by': 'app' }), secretSync())).toBe(true);
+  });
+
+  test('belongs to no ServiceToken unless the annotation says so', () => {
+    expect(isOwnedByToken({ metadata: labelled() }, token)).toBe(false);
+    expect(isOwnedByToken({ metadata: labelled({ 'keyframe.dev/owned-by-token': 'other' }) }, token)).toBe(false);
+    expect(isOwnedByToken({ metadata: labelled({ 'keyframe.dev/owned-by-token': 'app' }) }, token)).toBe(true);
+  });
+
+  test('belongs to no SnapshotSchedule without its proof', () => {
+    expect(bearsProof({ metadata: labelled() }, 'proof')).toBe(false);
+    expect(bearsProof({ metadata: labelled({ 'keyframe.dev/schedule-proof': 'other' }) }, 'proof')).toBe(false);
+  });
+});
