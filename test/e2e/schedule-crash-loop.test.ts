@@ -33,7 +33,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a new SnapshotSchedule one snapshot for the time that is due',
     () =>
-      expectSurvivedBy(loop, { coarse: 3, statements: 20 }, () => {
+      expectSurvivedBy(loop, { coarse: 5, statements: 30 }, () => {
         const trial = new ScheduleTrial(ground);
         return Promise.resolve<Trial>({
           act: () => trial.create(),
@@ -48,7 +48,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of the next time one snapshot, and the one before pruned',
     () =>
-      expectSurvivedBy(loop, { coarse: 3, statements: 30 }, async () => {
+      expectSurvivedBy(loop, { coarse: 5, statements: 40 }, async () => {
         const trial = new ScheduleTrial(ground);
         await trial.create({ retention: { keepLast: 1 } });
         await waitForPass(() => trial.expectTaken());

@@ -8,12 +8,18 @@ import type { Stack } from './stack.ts';
 import type { TokenSite } from './token-site.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Where resources are tried, and what the controllers send to the API server through. */
-export interface TrialGround {
+/** Where ServiceTokens are tried, and what the controllers send to the API server through. */
+export interface TokenGround {
+  readonly stack: Stack;
+  readonly site: TokenSite;
+  readonly api: ApiProxy;
+}
+
+/** Where SecretSnapshots are tried. */
+export interface SnapshotGround {
   readonly stack: Stack;
   readonly site: TokenSite;
   readonly snapshots: ResourceSite<SecretSnapshot>;
-  readonly api: ApiProxy;
 }
 
 let made = 0;
@@ -21,17 +27,17 @@ let made = 0;
 /** A ServiceToken of the site, and every value that ever was on its way to its Secret. */
 export class TokenTrial {
   readonly name: string;
-  readonly #ground: TrialGround;
+  readonly #ground: TokenGround;
   readonly #watch: SecretWatch;
   #uid = '';
 
-  private constructor(ground: TrialGround, name: string, watch: SecretWatch) {
+  private constructor(ground: TokenGround, name: string, watch: SecretWatch) {
     this.#ground = ground;
     this.name = name;
     this.#watch = watch;
   }
 
-  static async open(ground: TrialGround): Promise<TokenTrial> {
+  static async open(ground: TokenGround): Promise<TokenTrial> {
     const { stack, site } = ground;
     const name = `token-${++made}`;
     return new TokenTrial(ground, name, await SecretWatch.open(stack.kube, { namespace: site.namespace, name }));
@@ -109,10 +115,10 @@ const readyTrue = (reason: string): object => ({ status: 'True', reason });
 /** A SecretSnapshot of the site. */
 export class SnapshotTrial {
   readonly name = `snapshot-${++made}`;
-  readonly #ground: TrialGround;
+  readonly #ground: SnapshotGround;
   #uid = '';
 
-  constructor(ground: TrialGround) {
+  constructor(ground: SnapshotGround) {
     this.#ground = ground;
   }
 
