@@ -7,3 +7,8 @@ parent.on('error', () => undefined);
 parent.on('close', () => process.kill(process.pid, 'SIGTERM'));
 parent.resume();
 parent.unref();
+
+// A process that the script forks inherits the arguments of node. It has the channel to the script where the pipe is here, so
+// it would fail at its start, or miss the message that ends it.
+const own = process.execArgv.indexOf(import.meta.url);
+if (own > 0) process.execArgv.splice(own - 1, 2);

@@ -42,6 +42,7 @@ const npm = `
 
 // Says what it was given, and how it ends.
 const script = `
+  import { fork } from 'node:child_process';
   import { writeSync } from 'node:fs';
   const say = (line) => writeSync(1, line + '\\n');
   say('ARGS ' + JSON.stringify(process.argv.slice(2)));
@@ -56,6 +57,16 @@ const script = `
     // Not for ever: a test that fails must not leave it behind.
     setTimeout(() => process.exit(99), 15_000);
     say('READY');
+  } else if (process.argv[2] === 'fork') {
+    const child = fork(process.argv[1], ['be forked']);
+    child.on('message', (word) => child.send('end ' + word));
+    child.on('exit', (code, signal) => say('FORKED ' + code + ' ' + signal));
+  } else if (process.argv[2] === 'be forked') {
+    process.on('message', (word) => {
+      say(word);
+      process.disconnect();
+    });
+    process.send('hello');
   } else if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL');
   else process.exitCode = Number(process.argv[2] ?? 0);`;
 
@@ -251,6 +262,13 @@ describe('running the script', () => {
     const ending = endOf(child);
     child.kill('SIGKILL');
     expect((await ending).stdout).toBe('SIGTERM\nCLEAN\n');
+  });
+
+  test('leaves the channel alone between the script and a process that it forks', async () => {
+    const { code, stdout } = await bootstrap('fork');
+    expect(stdout).toContain('end hello\n');
+    expect(stdout).toContain('FORKED 0 null\n');
+    expect(code).toBe(0);
   });
 
   test('under a Node that is too old takes the one of the packages', async () => {
