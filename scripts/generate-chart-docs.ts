@@ -50,6 +50,7 @@ user of your own, revoke the administrator's token, set \`bootstrap.adminEmail\`
 address still set, the next upgrade would make a Secret whose token opens nothing.
 
 With a database of your own, set \`postgres.enabled: false\` and name a Secret with its address in \`database.existingSecret\`.
+If a private authority has signed its certificate, name a Secret with the authority's certificate in \`database.ca\`.
 
 ### With Secrets of your own
 

@@ -150,13 +150,13 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
 }
 
 async function openCore(config: ServerConfig, logger: Logger, open: AsyncDisposableStack): Promise<Core> {
-  const database = openDatabase({ url: config.databaseUrl.reveal() });
+  const database = openDatabase({ url: config.databaseUrl.reveal(), caFile: config.databaseCaFile });
   open.defer(() => database.close());
   const fault = await schemaFault(database);
   if (fault !== undefined) throw new StartError(exitCodes.configuration, fault);
   const keyring = new Keyring({ rootKeys: config.rootKeys, store: new PostgresKeyStore({ database }) });
   await keyring.open();
-  const listener = new Listener({ url: config.databaseDirectUrl.reveal(), logger });
+  const listener = new Listener({ url: config.databaseDirectUrl.reveal(), caFile: config.databaseCaFile, logger });
   const core = composeCore({ database, keyring, listener, logger });
   open.defer(async () => {
     await core.auditLog.drain();

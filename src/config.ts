@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { RootKeyFormatError, RootKeys } from './crypto/root-keys.ts';
 import { Plaintext } from './domain/plaintext.ts';
@@ -23,6 +24,8 @@ export interface DatabaseConfig {
   readonly databaseUrl: Plaintext;
   /** The same database without a pooler between: for locks and LISTEN. */
   readonly databaseDirectUrl: Plaintext;
+  /** A file with the certificates of the authorities that are trusted for both; undefined for those that Node.js knows. */
+  readonly databaseCaFile: string | undefined;
 }
 
 /** What `migrate` needs. */
@@ -73,16 +76,16 @@ export interface ControllerConfig {
 /** @throws ConfigError with every fault. */
 export function loadMigrateConfig(source: ConfigSource = processSource()): MigrateConfig {
   const reader = new EnvironmentReader(source);
-  const { databaseUrl, databaseDirectUrl, logLevel } = readDatabase(reader);
+  const { databaseUrl, ...database } = readDatabase(reader, source);
   const databaseWaitMs = reader.optional('DATABASE_WAIT', databaseWait) ?? 0;
   if (databaseUrl === undefined || reader.faults.length > 0) throw new ConfigError(reader.faults);
-  return { logLevel, databaseUrl, databaseDirectUrl: databaseDirectUrl ?? databaseUrl, databaseWaitMs };
+  return { ...database, databaseUrl, databaseDirectUrl: database.databaseDirectUrl ?? databaseUrl, databaseWaitMs };
 }
 
 /** @throws ConfigError with every fault. */
 export function loadServerConfig(role: ServerRole, source: ConfigSource = processSource()): ServerConfig {
   const reader = new EnvironmentReader(source);
-  const { databaseUrl, databaseDirectUrl, logLevel } = readDatabase(reader);
+  const { databaseUrl, ...database } = readDatabase(reader, source);
   const rootKeys = reader.required('ROOT_KEY', readRootKeys);
   const host = reader.optional('HOST', hostName);
   const ports = readPorts(reader, role);
@@ -94,9 +97,9 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   }
   return {
     role,
-    logLevel,
+    ...database,
     databaseUrl,
-    databaseDirectUrl: databaseDirectUrl ?? databaseUrl,
+    databaseDirectUrl: database.databaseDirectUrl ?? databaseUrl,
     rootKeys,
     host,
     ...ports,
@@ -106,16 +109,43 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   };
 }
 
-function readDatabase(reader: EnvironmentReader): {
+function readDatabase(
+  reader: EnvironmentReader,
+  source: ConfigSource,
+): {
   databaseUrl: Plaintext | undefined;
   databaseDirectUrl: Plaintext | undefined;
+  databaseCaFile: string | undefined;
   logLevel: LogLevel;
 } {
+  const address = reader.isSet('DATABASE_CA_FILE') ? encryptedDatabaseAddress : databaseAddress;
   return {
-    databaseUrl: reader.required('DATABASE_URL', databaseAddress),
-    databaseDirectUrl: reader.optional('DATABASE_DIRECT_URL', databaseAddress),
+    databaseUrl: reader.required('DATABASE_URL', address),
+    databaseDirectUrl: reader.optional('DATABASE_DIRECT_URL', address),
+    databaseCaFile: certificateFile(reader, source),
     logLevel: reader.optional('LOG_LEVEL', logLevelNamed) ?? 'info',
   };
+}
+
+/** The path of the file of DATABASE_CA_FILE, which holds certificates; undefined without the variable, or if it is faulty. */
+function certificateFile(reader: EnvironmentReader, source: ConfigSource): string | undefined {
+  const path = reader.readableFile('DATABASE_CA_FILE');
+  if (path === undefined) return undefined;
+  const blocks = source.readTextFile(path).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length > 0 && blocks.every(isCertificate)) return path;
+  reader.fault(
+    'DATABASE_CA_FILE',
+    "names a file without a valid certificate in PEM; it needs those of the authorities that sign PostgreSQL's",
+  );
+  return undefined;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 function readPorts(reader: EnvironmentReader, role: ServerRole): Pick<ServerConfig, 'port' | 'metricsPort'> {
@@ -184,6 +214,18 @@ function databaseAddress(text: string): Plaintext | Fault {
   return new Fault(
     'must be a URL such as postgresql://user:password@host:5432/database, with special characters of the password percent-encoded',
   );
+}
+
+const withoutTls: ReadonlySet<string> = new Set(['disable', 'no-verify', 'false', '0']);
+
+/** Of a database whose certificate is verified: an address that forbids that contradicts it. */
+function encryptedDatabaseAddress(text: string): Plaintext | Fault {
+  const address = databaseAddress(text);
+  if (address instanceof Fault) return address;
+  const { searchParams } = new URL(text);
+  const modes = ['sslmode', 'ssl'].map((name) => searchParams.get(name) ?? '');
+  if (!modes.some((mode) => withoutTls.has(mode))) return address;
+  return new Fault('forbids a verified connection, which KEYFRAME_DATABASE_CA_FILE asks for: leave sslmode out of it');
 }
 
 function readRootKeys(text: string): RootKeys | Fault {

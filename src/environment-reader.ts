@@ -38,6 +38,8 @@ export class Fault {
 export const variables = {
   DATABASE_URL: 'PostgreSQL, as postgresql://user:password@host:5432/database. Required.',
   DATABASE_DIRECT_URL: 'The same database without its pooler, where there is one. Default: KEYFRAME_DATABASE_URL.',
+  DATABASE_CA_FILE:
+    'PEM file of the authorities that sign the certificate of PostgreSQL; with it, TLS is required and verified. Default: those of Node.js.',
   DATABASE_WAIT: 'How long migrate waits for a database that does not answer yet. Default: 0s.',
   ROOT_KEY:
     'Lines id:base64 of 32 bytes; the first encrypts, all decrypt. Required, but not for migrate and recovered.',

@@ -11,6 +11,7 @@ import { type Logger, createLogger, errorFields } from './lib/logger.ts';
 import { ownRelease } from './lib/release.ts';
 import { recoveredRole, runRecovered } from './recovered.ts';
 import { StartError, exitCodes } from './start-error.ts';
+import { type TlsFault, tlsFault } from './store/tls-fault.ts';
 import { tasks } from './tasks.ts';
 import { usage } from './usage.ts';
 
@@ -141,7 +142,7 @@ function clusterError(error: ApiError): StartError {
 function domainStartError(error: DomainError): StartError {
   switch (error.code) {
     case 'store_unavailable':
-      return new StartError(exitCodes.unavailable, unreachable(error), error);
+      return databaseError(error);
     case 'overloaded':
       return new StartError(exitCodes.unavailable, error.detail, error);
     case 'key_unavailable':
@@ -157,6 +158,23 @@ function configurationFaults({ faults }: ConfigError): string {
   const [only, ...others] = faults;
   if (only !== undefined && others.length === 0) return only;
   return `the configuration has ${faults.length} faults:\n${faults.map((fault) => `  ${fault}`).join('\n')}`;
+}
+
+const tlsAdvice: Readonly<Record<TlsFault, string>> = {
+  untrusted:
+    'an authority that is not trusted has signed the certificate of PostgreSQL: give the certificate of that authority in KEYFRAME_DATABASE_CA_FILE (database.ca of the chart)',
+  other_host:
+    'the certificate of PostgreSQL is for another host than that of KEYFRAME_DATABASE_URL: use a host name that the certificate has',
+  expired:
+    'the certificate of PostgreSQL, or of its authority, is not valid at this time: renew it, or correct the clock',
+  not_offered: 'PostgreSQL does not offer TLS, which this configuration asks for: turn on ssl in PostgreSQL',
+};
+
+function databaseError(error: DomainError): StartError {
+  const found = tlsFault(error);
+  if (found === undefined) return new StartError(exitCodes.unavailable, unreachable(error), error);
+  const code = found.fault === 'not_offered' ? '' : ` (${found.code})`;
+  return new StartError(exitCodes.configuration, `${tlsAdvice[found.fault]}${code}`, error);
 }
 
 function unreachable(error: DomainError): string {

@@ -22,7 +22,11 @@ export async function runRecovered(args: readonly string[], onLogger: (logger: L
   const logger = createLogger(config.logLevel);
   onLogger(logger);
   // Past a pooler: it locks tables.
-  const database = openDatabase({ url: config.databaseDirectUrl.reveal(), poolSize: 2 });
+  const database = openDatabase({
+    url: config.databaseDirectUrl.reveal(),
+    caFile: config.databaseCaFile,
+    poolSize: 2,
+  });
   try {
     const fault = await schemaFault(database);
     if (fault !== undefined) throw new StartError(exitCodes.configuration, fault);

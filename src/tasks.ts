@@ -22,11 +22,12 @@ export interface Task {
 /** Reads the configuration of each; throws ConfigError. */
 export const tasks: Readonly<Record<TaskName, () => Task>> = {
   migrate() {
-    const { logLevel, databaseDirectUrl, databaseWaitMs } = loadMigrateConfig();
+    const { logLevel, databaseDirectUrl, databaseCaFile, databaseWaitMs } = loadMigrateConfig();
     return {
       logLevel,
       async run(logger) {
-        const applied = await migrate({ url: databaseDirectUrl.reveal(), logger, waitMs: databaseWaitMs });
+        const address = { url: databaseDirectUrl.reveal(), caFile: databaseCaFile };
+        const applied = await migrate({ ...address, logger, waitMs: databaseWaitMs });
         logger.info({ applied: applied.length }, 'the database has the schema of this release');
       },
     };

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { errorFields, type Logger } from '../lib/logger.ts';
+import { type DatabaseAddress, connectionOptions } from './address.ts';
+import { tlsFault } from './tls-fault.ts';
 
-export interface ConnectOptions {
-  readonly url: string;
+export interface ConnectOptions extends DatabaseAddress {
   readonly logger: Logger;
   /** How long to try again where nothing answers, or PostgreSQL says that it is starting; 0 for one try. */
   readonly waitMs: number;
@@ -14,14 +15,14 @@ const cannotConnectNow = '57P03';
 
 /**
  * Connects one client, whose own errors are for whoever runs a statement by it. A refusal of PostgreSQL, such as that of a
- * password, is final. Throws what pg throws.
+ * password, is final, and so is a certificate that is not trusted. Throws what pg throws.
  */
 export async function connectPatiently(options: ConnectOptions): Promise<pg.Client> {
   const untilMs = performance.now() + options.waitMs;
   let isTold = false;
   for (;;) {
     try {
-      return await connect(options.url);
+      return await connect(options);
     } catch (error) {
       if (!mayAnswerLater(error) || performance.now() + pauseMs >= untilMs) throw error;
       if (!isTold) options.logger.info(errorFields(error), 'the database does not answer yet: waiting for it');
@@ -31,9 +32,9 @@ export async function connectPatiently(options: ConnectOptions): Promise<pg.Clie
   }
 }
 
-async function connect(url: string): Promise<pg.Client> {
+async function connect(address: DatabaseAddress): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: url,
+    ...connectionOptions(address),
     application_name: 'keyframe-migrate',
     connectionTimeoutMillis: 5_000,
   });
@@ -49,5 +50,6 @@ async function connect(url: string): Promise<pg.Client> {
 }
 
 function mayAnswerLater(error: unknown): boolean {
+  if (tlsFault(error) !== undefined) return false;
   return !(error instanceof pg.DatabaseError) || error.code === cannotConnectNow;
 }

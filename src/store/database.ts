@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { PrismaClient } from './generated/client.ts';
 import { isStalePlan, storeError } from './prisma-errors.ts';
 
@@ -16,9 +17,8 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
-  /** A postgres:// URL. It may go through a pooler in transaction mode. */
-  readonly url: string;
+/** Its address may go through a pooler in transaction mode. */
+export interface DatabaseOptions extends DatabaseAddress {
   /** Connections at most, both kinds together: half for transactions, half for reads. At least 2; 20 unless told. */
   readonly poolSize?: number;
   /** How long a read, and a transaction's statement, may leave the connection silent. For tests. */
@@ -43,12 +43,13 @@ const sessionSettings = `SET TimeZone = 'UTC';
   SET lock_timeout = '${lockWaitSeconds}s'`;
 
 /** Opens the pools. Connects at first use, so it never fails itself. */
-export function openDatabase({ url, poolSize = 20, silenceMs = defaultSilenceMs }: DatabaseOptions): Database {
+export function openDatabase({ url, caFile, poolSize = 20, silenceMs = defaultSilenceMs }: DatabaseOptions): Database {
   const transactionConnections = Math.max(1, Math.ceil(poolSize / 2));
   const readConnections = Math.max(1, poolSize - transactionConnections);
-  const pool = openPool({ url, max: readConnections, silenceMs: silenceMs.reads });
+  const pool = openPool({ url, caFile, max: readConnections, silenceMs: silenceMs.reads });
   const transactionPool = openPool({
     url,
+    caFile,
     max: transactionConnections,
     silenceMs: silenceMs.transactions,
     // What a transaction begins together goes to the server together.
@@ -89,16 +90,15 @@ function unlessStale<T>(again: () => Promise<T>): (error: unknown) => Promise<T>
   };
 }
 
-interface PoolOptions {
-  readonly url: string;
+interface PoolOptions extends DatabaseAddress {
   readonly max: number;
   readonly silenceMs: number;
   readonly pipeline?: boolean;
 }
 
-function openPool({ url, max, silenceMs, pipeline = false }: PoolOptions): pg.Pool {
+function openPool({ max, silenceMs, pipeline = false, ...address }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...connectionOptions(address),
     application_name: 'keyframe',
     max,
     pipeline,

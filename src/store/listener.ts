@@ -4,11 +4,11 @@ import { backoffMs } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Interrupt } from '../lib/interrupt.ts';
 import { errorFields, type Logger } from '../lib/logger.ts';
+import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
 
-export interface ListenerDeps {
-  /** A direct connection: through a pooler in transaction mode nothing would be heard, and `onReady` never called. */
-  readonly url: string;
+/** Its address is a direct one: through a pooler in transaction mode nothing would be heard, and `onReady` never called. */
+export interface ListenerDeps extends DatabaseAddress {
   readonly logger: Logger;
   readonly clock?: Clock;
   /** Time between two proofs that notifications arrive; 5 s unless told. */
@@ -33,7 +33,7 @@ const reconnect = { initialMs: 100, maxMs: 5_000 };
  * nothing happens.
  */
 export class Listener {
-  readonly #url: string;
+  readonly #address: DatabaseAddress;
   readonly #logger: Logger;
   readonly #clock: Clock;
   readonly #heartbeatMs: number;
@@ -42,8 +42,8 @@ export class Listener {
   #closed = false;
   #running: Promise<void> | undefined;
 
-  constructor({ url, logger, clock = systemClock, heartbeatMs = 5_000, limitMs = 5_000 }: ListenerDeps) {
-    this.#url = url;
+  constructor({ url, caFile, logger, clock = systemClock, heartbeatMs = 5_000, limitMs = 5_000 }: ListenerDeps) {
+    this.#address = { url, caFile };
     this.#logger = logger;
     this.#clock = clock;
     this.#heartbeatMs = heartbeatMs;
@@ -65,7 +65,7 @@ export class Listener {
   async #run(handlers: ListenerHandlers): Promise<void> {
     let failures = 0;
     while (!this.#closed) {
-      const session = new Session(this.#url, this.#limitMs, this.#clock);
+      const session = new Session(this.#address, this.#limitMs, this.#clock);
       let ready = false;
       try {
         await this.#closing.during(session.open((message) => this.#closed || handlers.onMessage(message)));
@@ -116,11 +116,11 @@ class Session {
   readonly #clock: Clock;
   readonly #proofs = new Map<string, () => void>();
 
-  constructor(url: string, limitMs: number, clock: Clock) {
+  constructor(address: DatabaseAddress, limitMs: number, clock: Clock) {
     this.#limitMs = limitMs;
     this.#clock = clock;
     this.#client = new pg.Client({
-      connectionString: url,
+      ...connectionOptions(address),
       application_name: 'keyframe-listener',
       connectionTimeoutMillis: limitMs,
       keepAlive: true,

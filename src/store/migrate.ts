@@ -7,13 +7,13 @@ import type pg from 'pg';
 import { DomainError } from '../domain/domain-error.ts';
 import type { Logger } from '../lib/logger.ts';
 import { isOlderRelease, ownRelease } from '../lib/release.ts';
+import type { DatabaseAddress } from './address.ts';
 import { connectPatiently } from './connect.ts';
 import type { Database } from './database.ts';
 import { sqlState, storeError } from './prisma-errors.ts';
 
-export interface MigrateOptions {
-  /** A direct connection: the lock that keeps runners apart belongs to the session. */
-  readonly url: string;
+/** Its address is a direct one: the lock that keeps runners apart belongs to the session. */
+export interface MigrateOptions extends DatabaseAddress {
   readonly logger: Logger;
   /** For tests; the server's own migrations unless told. */
   readonly directory?: string;
@@ -73,11 +73,11 @@ const selectHistory =
  * internal naming the migration that failed, of which nothing is left.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { url, logger, directory = ownDirectory, release = ownRelease(), waitMs = 0 } = options;
+  const { url, caFile, logger, directory = ownDirectory, release = ownRelease(), waitMs = 0 } = options;
   const migrations = await readMigrations(directory);
   let client: pg.Client | undefined;
   try {
-    client = await connectPatiently({ url, logger, waitMs });
+    client = await connectPatiently({ url, caFile, logger, waitMs });
     await client.query(`SET lock_timeout = '${lockWait}'`);
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     await client.query('RESET lock_timeout');

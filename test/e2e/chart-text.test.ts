@@ -61,6 +61,7 @@ test.each([
   [['postgres.enabled=false', 'database.url=mysql://host/db'], '/database/url'],
   [['postgres.enabled=false', 'database.url=postgresql://host/db', 'database.existingSecret=mine'], 'database.url'],
   [['database.directKey=direct'], 'database.directKey'],
+  [['database.ca.existingSecret=mine'], 'database.ca'],
   [['ingress.enabled=true'], 'ingress.host'],
   [['shutdownDelay=30s'], 'terminationGracePeriodSeconds'],
   [['bootstrap.adminEmail=', 'bootstrap.existingSecret=mine'], 'bootstrap.existingSecret'],

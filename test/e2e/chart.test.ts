@@ -15,6 +15,7 @@ import {
 } from '../../src/config.ts';
 import { ConfigError, type ConfigSource } from '../../src/environment-reader.ts';
 import { loadInitConfig, loadPreDeleteConfig, loadSmokeTestConfig } from '../../src/task-config.ts';
+import { makeAuthority } from '../support/certificate.ts';
 import { chartFolder, objectsOf, renderChart, runHelm, valuesFiles, valuesPath } from '../support/helm.ts';
 import { JobRunner } from '../support/job-runner.ts';
 import { runKubectl } from '../support/kubectl.ts';
@@ -161,7 +162,7 @@ function configurationFaults({ initContainers = [], containers }: ServerPodSpec)
     const given = env.map(({ name, value }) => [name, value ?? 'from elsewhere']);
     const source = {
       env: { ...(Object.fromEntries(given) as Record<string, string>), KUBERNETES_SERVICE_HOST: '10.0.0.1' },
-      readTextFile: (path: string) => (path.startsWith('/etc/keyframe/root-key/') ? rootKey : databaseUrl),
+      readTextFile: mountedFile,
     };
     try {
       if (role in taskConfigs) taskConfigs[role as TaskName](source);
@@ -172,6 +173,13 @@ function configurationFaults({ initContainers = [], containers }: ServerPodSpec)
       throw error;
     }
   });
+}
+
+const authority = makeAuthority().certificate;
+
+function mountedFile(path: string): string {
+  if (path.startsWith('/etc/keyframe/database-ca/')) return authority;
+  return path.startsWith('/etc/keyframe/root-key/') ? rootKey : databaseUrl;
 }
 
 function nameOf({ kind, metadata }: KubeObject): string {

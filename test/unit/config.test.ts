@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { makeAuthority } from '../support/certificate.ts';
 import { loadMigrateConfig, loadServerConfig } from '../../src/config.ts';
 import { ConfigError, type ConfigSource } from '../../src/environment-reader.ts';
 
@@ -10,6 +11,8 @@ const complete = {
   KUBERNETES_SERVICE_HOST: '10.0.0.1',
   PATH: '/usr/bin',
 };
+
+const authority = makeAuthority().certificate;
 
 function source(env: ConfigSource['env'], files: Record<string, string> = {}): ConfigSource {
   return {
@@ -175,6 +178,39 @@ describe('secrets in files', () => {
     ],
   ])('are refused %s', (_case, changed, fault) => {
     expect(faults(changed, files)).toEqual([fault]);
+  });
+});
+
+describe('the authorities of PostgreSQL', () => {
+  const given = { ...complete, KEYFRAME_DATABASE_CA_FILE: '/ca.crt' };
+
+  test('are a file with one certificate or several, for every role that connects', () => {
+    const files = { '/ca.crt': `# two\n${authority}${authority}` };
+    expect(loadServerConfig('all', source(given, files)).databaseCaFile).toBe('/ca.crt');
+    expect(loadMigrateConfig(source(given, files)).databaseCaFile).toBe('/ca.crt');
+    expect(loadMigrateConfig(source(complete)).databaseCaFile).toBeUndefined();
+  });
+
+  test.each([
+    ['no file', {}, {}, 'KEYFRAME_DATABASE_CA_FILE: names a file that cannot be read (ENOENT)'],
+    ['no certificate', {}, { '/ca.crt': databaseUrl }, 'names a file without a valid certificate in PEM'],
+    ['a broken one', {}, { '/ca.crt': authority.replace(/\nM.*\n/, '\nMAAA\n') }, 'a valid certificate in PEM'],
+    [
+      'an address without TLS',
+      { KEYFRAME_DATABASE_URL: `${databaseUrl}?sslmode=disable` },
+      { '/ca.crt': authority },
+      'KEYFRAME_DATABASE_URL: forbids a verified connection, which KEYFRAME_DATABASE_CA_FILE asks for',
+    ],
+    [
+      'a direct address without verification',
+      { KEYFRAME_DATABASE_DIRECT_URL: `${databaseUrl}?sslmode=no-verify` },
+      { '/ca.crt': authority },
+      'KEYFRAME_DATABASE_DIRECT_URL: forbids a verified connection',
+    ],
+  ])('with %s are refused', (_, env, files, fault) => {
+    const found = faultsOf(() => loadServerConfig('all', source({ ...given, ...env }, files)));
+    expect(found).toEqual([expect.stringContaining(fault)]);
+    expect(found.join()).not.toContain('canary');
   });
 });
 

@@ -6,6 +6,9 @@
 {{- if and $external $values.database.directKey }}
 - { name: KEYFRAME_DATABASE_DIRECT_URL_FILE, value: /etc/keyframe/database/{{ $values.database.directKey }} }
 {{- end }}
+{{- if $values.database.ca.existingSecret }}
+- { name: KEYFRAME_DATABASE_CA_FILE, value: /etc/keyframe/database-ca/ca.crt }
+{{- end }}
 - { name: KEYFRAME_LOG_LEVEL, value: {{ $values.logLevel }} }
 {{- if eq .role "migrate" }}
 # PostgreSQL may be starting beside it.

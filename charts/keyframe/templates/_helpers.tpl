@@ -92,6 +92,9 @@ capabilities:
 {{- if and .Values.database.directKey (not .Values.database.existingSecret) }}
 {{- fail "database.directKey is a key of database.existingSecret, which is not set" }}
 {{- end }}
+{{- if and .Values.database.ca.existingSecret .Values.postgres.enabled }}
+{{- fail "database.ca is for an external database: the PostgreSQL of postgres.enabled has no certificate" }}
+{{- end }}
 {{- if and .Values.bootstrap.existingSecret (not .Values.bootstrap.adminEmail) }}
 {{- fail "bootstrap.existingSecret holds the token of the administrator that bootstrap.adminEmail names, which is not set" }}
 {{- end }}

@@ -70,6 +70,9 @@ securityContext:
   {{- include "keyframe.containerSecurity" .root | nindent 2 }}
 volumeMounts:
   - { name: database, mountPath: /etc/keyframe/database, readOnly: true }
+  {{- if $values.database.ca.existingSecret }}
+  - { name: database-ca, mountPath: /etc/keyframe/database-ca, readOnly: true }
+  {{- end }}
   {{- if ne .role "migrate" }}
   - { name: root-key, mountPath: /etc/keyframe/root-key, readOnly: true }
   {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
@@ -103,6 +106,12 @@ readinessProbe:
 {{- $values := .root.Values }}
 - name: database
   secret: { secretName: {{ include "keyframe.databaseSecret" .root }} }
+{{- with $values.database.ca }}
+{{- if .existingSecret }}
+- name: database-ca
+  secret: { secretName: {{ .existingSecret }}, items: [{ key: {{ .key }}, path: ca.crt }] }
+{{- end }}
+{{- end }}
 - name: root-key
   secret: { secretName: {{ include "keyframe.rootKeySecret" .root }} }
 {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}

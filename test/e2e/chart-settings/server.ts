@@ -144,6 +144,29 @@ const databaseSettings: readonly Setting[] = [
     },
   },
   {
+    value: 'database.ca.existingSecret',
+    set: 'db-ca',
+    given: external,
+    shows: {
+      [`${server}.volumes[database-ca].secret`]: {
+        secretName: 'db-ca',
+        items: [{ key: 'ca.crt', path: 'ca.crt' }],
+      },
+      ...Object.fromEntries(
+        ['containers[keyframe]', 'initContainers[migrate]'].flatMap((container) => [
+          [`servers ${container}.env[KEYFRAME_DATABASE_CA_FILE].value`, '/etc/keyframe/database-ca/ca.crt'],
+          [`servers ${container}.volumeMounts[database-ca].mountPath`, '/etc/keyframe/database-ca'],
+        ]),
+      ),
+    },
+  },
+  {
+    value: 'database.ca.key',
+    set: 'root.pem',
+    given: { ...external, 'database.ca.existingSecret': 'db-ca' },
+    shows: { [`${server}.volumes[database-ca].secret.items`]: [{ key: 'root.pem', path: 'ca.crt' }] },
+  },
+  {
     value: 'postgres.enabled',
     set: false,
     given: { 'database.existingSecret': 'db' },
