@@ -3,8 +3,9 @@ import { LineCounter } from './line-counter.ts';
 import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
 
 /**
- * The dotenv format as the `dotenv` package reads it, and one addition of ours: a value that the package has no way to write
- * stands as a JSON string before the comment `# keyframe:json`. The rules are in docs/cli-files.md.
+ * The dotenv format as most of its readers understand it, and one addition of ours: a value that no form fits stands as a
+ * JSON string before the comment `# keyframe:json`. Where the `dotenv` package, python-dotenv and Compose differ, the author's
+ * likely meaning counts, and a warning names the line. The rules are in docs/cli-files.md.
  */
 
 const marker = '# keyframe:json';
@@ -18,19 +19,35 @@ const comment = /#.*/y;
 const markedValue = new RegExp(String.raw`"([^"\n]*)" ${marker}[^\S\n]*(?=\n|$)`, 'y');
 const marking = new RegExp(String.raw`[^\S\n]*${marker}(?!\S)`, 'y');
 const notJson = `what stands before "${marker}" is not a JSON string with its quotes and backslashes as \\u0022 and \\u005c`;
-const unquoted = /[^#\n]*/y;
+// A # begins a comment only behind white space.
+const unquoted = /(?:[^#\n]|(?<!\s)#)*/y;
 const outerQuotes = /^(['"`])([\s\S]*)\1$/gm;
 const lineTerminator = /[\n\u2028\u2029]/;
 
+/** A line that readers of dotenv files read differently. It holds nothing of the value. */
+export interface DotenvWarning {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly key: string;
+  readonly message: string;
+}
+
+export interface DotenvFile {
+  readonly secrets: SecretTable;
+  readonly warnings: readonly DotenvWarning[];
+}
+
 /**
- * Reads a dotenv file. What the `dotenv` package reads differently from what stands there, or leaves out, is an error here.
+ * Reads a dotenv file. What a reader would pass over or guess at is an error here. What readers understand differently is
+ * read as its author most likely meant it, with a warning.
  *
  * @throws FormatError with the number of the faulty line.
  */
-export function parseDotenv(file: string): SecretTable {
+export function parseDotenv(file: string): DotenvFile {
   const text = file.replaceAll(/\r\n?/g, '\n');
   const lines = new LineCounter(text);
   const secrets = new SecretTableBuilder();
+  const warnings: DotenvWarning[] = [];
   let at = skip(text, 0);
   while (at < text.length) {
     const line = lines.lineAt(at);
@@ -41,16 +58,35 @@ export function parseDotenv(file: string): SecretTable {
     const found = valueAt(text, at + key[0].length, line);
     if (matchAt(marking, text, found.end) !== null) throw FormatError.atLine(line, notJson);
     secrets.add(key[1], found.value, line);
+    const { differences } = found;
+    const messages = key[0].includes('=') ? differences : [differs.colon, ...differences];
+    for (const message of messages) warnings.push({ line, key: key[1], message });
     at = skip(text, found.end);
   }
-  return secrets.build();
+  return { secrets: secrets.build(), warnings };
 }
 
-/** A value and the index behind it. */
+/** A value, the index behind it, and what others read differently in it. */
 interface FoundValue {
   readonly value: string;
   readonly end: number;
+  readonly differences: readonly string[];
 }
+
+// Each says what is read here, and what others make of it.
+const differs = {
+  colon: 'a colon in place of = is read here, and refused by others',
+  hash: 'a # without a space before it belongs to the value here, and begins a comment to others',
+  comment: 'the # behind the = begins a comment here, and the value to others',
+  tabComment: 'the # behind a tab begins a comment here, and belongs to the value to others',
+  dollar: '$ stands for itself here; others replace $NAME and ${NAME} (most keep it in single quotes)',
+  innerQuote: 'only the outer quotes are taken off here; others refuse the line or end the value earlier',
+  escapedQuote: 'a backslash before a quote is left out here, and kept by others',
+  doubleBackslash: 'two backslashes are one here, and two to others',
+  keptBackslashes: 'two backslashes are two here, and one to others',
+  escape: 'this backslash stands for itself here, and is an escape to others',
+  backtick: 'backticks are quotes here, and belong to the value to others',
+};
 
 function valueAt(text: string, start: number, line: number): FoundValue {
   const first = start + matchedLength(spaceOnLine, text, start);
@@ -58,14 +94,55 @@ function valueAt(text: string, start: number, line: number): FoundValue {
   if (quote !== '"' && quote !== "'" && quote !== '`') return unquotedAt(text, start, line);
   if (quote === '"') {
     const marked = matchAt(markedValue, text, first);
-    if (marked?.[1] !== undefined) return { value: fromJson(marked[1], line), end: first + marked[0].length };
+    if (marked?.[1] !== undefined) {
+      return { value: fromJson(marked[1], line), end: first + marked[0].length, differences: [] };
+    }
   }
-  const end = closingQuote(text, first, quote);
-  if (end === undefined) return unquotedAt(text, start, line);
-  return { value: unescaped(text.slice(first + 1, end), quote), end: end + 1 };
+  const end = quote === '`' ? closingQuote(text, first, quote) : unescapedQuote(text, first, quote);
+  if (end !== undefined) return quotedAs(text.slice(first + 1, end), quote, end + 1);
+  // A backslash before the last quote, as at the end of a path of Windows, escapes nothing to the package.
+  const last = closingQuote(text, first, quote);
+  if (last === undefined) return unquotedAt(text, start, line);
+  const found = quotedAs(text.slice(first + 1, last), quote, last + 1);
+  return { ...found, differences: [...new Set([...found.differences, differs.innerQuote])] };
 }
 
-/** Up to a `#` or the line's end. The package takes quotes away even where more of the same kind are within them. */
+/** What stands between quotes. */
+function quotedAs(inner: string, quote: string, end: number): FoundValue {
+  if (quote === '`') return { value: inner, end, differences: [differs.backtick] };
+  const pairs: readonly string[] = inner.match(/\\[^]/g) ?? [];
+  const isDouble = quote === '"';
+  const differences = [
+    ...(isDouble && inner.includes('$') ? [differs.dollar] : []),
+    ...(pairs.includes(`\\${quote}`) ? [differs.escapedQuote] : []),
+    ...(pairs.includes('\\\\') ? [isDouble ? differs.doubleBackslash : differs.keptBackslashes] : []),
+    ...(isDouble && pairs.some((pair) => !/["\\nr]/.test(pair.charAt(1))) ? [differs.escape] : []),
+  ];
+  return { value: withoutEscapes(inner, quote), end, differences };
+}
+
+const doubleEscapes: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['n', '\n'],
+  ['r', '\r'],
+]);
+const singleEscapes: ReadonlyMap<string, string> = new Map([["'", "'"]]);
+
+function withoutEscapes(inner: string, quote: string): string {
+  const escapes = quote === '"' ? doubleEscapes : singleEscapes;
+  return inner.replaceAll(/\\([^])/g, (pair, character: string) => escapes.get(character) ?? pair);
+}
+
+/** The index of the first quote that no backslash escapes, if nothing but a comment follows it. */
+function unescapedQuote(text: string, open: number, quote: string): number | undefined {
+  for (let at = open + 1; at < text.length; at += text[at] === '\\' ? 2 : 1) {
+    if (text[at] === quote) return mayEndAt(text, at + 1) ? at : undefined;
+  }
+  return undefined;
+}
+
+/** Up to a comment or the line's end. Quotes at both ends are taken off even if more of the same kind are within them. */
 function unquotedAt(text: string, start: number, line: number): FoundValue {
   const end = start + matchedLength(unquoted, text, start);
   const trimmed = text.slice(start, end).trim();
@@ -74,7 +151,19 @@ function unquotedAt(text: string, start: number, line: number): FoundValue {
   if (isOpened && (trimmed.length === 1 || trimmed.at(-1) !== quote)) {
     throw FormatError.atLine(line, 'a value begins with a quote that is not closed, or more follows behind it');
   }
-  return { value: unescaped(trimmed.replaceAll(outerQuotes, '$2'), quote), end };
+  const differences = [
+    ...(isOpened ? [differs.innerQuote] : []),
+    ...(trimmed.includes('#') ? [differs.hash] : []),
+    ...(text[end] === '#' ? commentDifferences(trimmed, text[end - 1]) : []),
+    ...(trimmed.includes('$') ? [differs.dollar] : []),
+  ];
+  return { value: unescaped(trimmed.replaceAll(outerQuotes, '$2'), quote), end, differences };
+}
+
+/** What others make of a comment behind this value, by the character before its `#`. */
+function commentDifferences(value: string, before: string | undefined): string[] {
+  if (value === '') return [differs.comment];
+  return before === ' ' ? [] : [differs.tabComment];
 }
 
 /**
@@ -144,19 +233,35 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['\u2029', String.raw`\u2029`],
 ]);
 
+/** A way to write a value, and the values that `parseDotenv` and the package read back from it. */
+interface WrittenForm {
+  readonly fits: (value: string) => boolean;
+  readonly write: (value: string) => string;
+}
+
+const bare = (value: string): string => value;
+const singleQuoted = (value: string): string => `'${value}'`;
+const doubleQuoted = (value: string): string =>
+  `"${value.replaceAll('\n', String.raw`\n`).replaceAll('\r', String.raw`\r`)}"`;
+
 /**
- * The first way that gives the value back. Single quotes come before the others because nobody expands anything in them. A
- * backslash at the end would hide the closing quote.
+ * The first that fits is taken. First come the forms that all readers understand alike, single quotes before double ones
+ * because no reader expands anything in them. A backslash at the end would hide the closing quote.
  */
+const forms: readonly WrittenForm[] = [
+  { fits: (value) => plain.test(value), write: bare },
+  { fits: (value) => !/['\r]|\\\\|\\$/.test(value), write: singleQuoted },
+  { fits: (value) => !/["$\\]/.test(value), write: doubleQuoted },
+  { fits: (value) => loose.test(value) && !value.includes('$'), write: bare },
+  { fits: (value) => !/['\r]/.test(value) && !value.endsWith('\\'), write: singleQuoted },
+  { fits: (value) => loose.test(value), write: bare },
+  { fits: (value) => !/"|\\[nr\\\n\r]/.test(value) && !value.endsWith('\\'), write: doubleQuoted },
+  { fits: (value) => !/[`\r]/.test(value) && !value.endsWith('\\'), write: (value) => `\`${value}\`` },
+  { fits: () => true, write: (value) => `${markedJson(value)} ${marker}` },
+];
+
 function written(value: string): string {
-  if (plain.test(value)) return value;
-  if (!value.endsWith('\\')) {
-    if (!/['\r]/.test(value)) return `'${value}'`;
-    if (!/"|\\[nr]/.test(value)) return `"${value.replaceAll('\n', String.raw`\n`).replaceAll('\r', String.raw`\r`)}"`;
-    if (!/[`\r]/.test(value)) return `\`${value}\``;
-  }
-  if (loose.test(value)) return value;
-  return `${markedJson(value)} ${marker}`;
+  return forms.find(({ fits }) => fits(value))?.write(value) ?? '';
 }
 
 /** A JSON string in which the package, too, finds the right end: its text holds no quote, and no backslash before one. */

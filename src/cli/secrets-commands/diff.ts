@@ -6,7 +6,7 @@ import { yamlString } from '../formats/yaml.ts';
 import { choice, flag, optionalArgument, scopeOptions, text } from '../options.ts';
 import type { Scope } from '../scope.ts';
 import { type DifferenceLine, differenceLines, differenceOf } from './difference.ts';
-import { readSecretFile, readableFormats, shownFile } from './secret-file.ts';
+import { readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
 import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
 export const diffCommand = defineCommand({
@@ -89,7 +89,8 @@ async function sidesOf(context: CommandContext, kind: Kind, scope: Scope): Promi
   };
   if (kind.kind === 'environment') return { before: await read(scope), after: await read(kind.other) };
   if (kind.kind === 'revision') return { before: await read(scope, kind.revision), after: await read(scope) };
-  const secrets = await readSecretFile(context, kind.file, kind.format);
+  const { secrets, warnings } = await readSecretFile(context, kind.file, kind.format);
+  for (const warning of warnings) context.io.warn(shownWarning(warning));
   return { before: await read(scope), after: { title: shownFile(kind.file), secrets } };
 }
 

@@ -4,18 +4,20 @@ import type { SecretTable } from '../formats/secret-table.ts';
 import { argument, choice, commentOption, flag, scopeOptions } from '../options.ts';
 import type { Scope } from '../scope.ts';
 import { type Difference, differenceLines, differenceOf } from './difference.ts';
-import { readSecretFile, readableFormats, shownFile } from './secret-file.ts';
+import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
 import { counted, patchSecrets, readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
 export const pushCommand = defineCommand({
   description:
     'The plan is shown first, as keys without values: + new, ~ changed, - deleted. It is done in one step and just as it was shown: if the environment changes meanwhile, nothing is done. ' +
-    'Secrets with the same value get no new version; those that are not in the file stay unless --prune is given.',
+    'Secrets with the same value get no new version; those that are not in the file stay unless --prune is given. ' +
+    'A line of a dotenv file that other programs read differently gets a warning (docs/cli-files.md); --strict refuses such a file.',
   arguments: { file: argument('<file>', 'dotenv, JSON or YAML; - for standard input') },
   options: {
     ...scopeOptions,
     format: choice('--format <format>', "Format of the file (default: by its name; env for '-')", readableFormats),
     prune: flag('--prune', 'Delete the secrets that are not in the file'),
+    isStrict: flag('--strict', 'Refuse a dotenv file with lines that other programs read differently'),
     isDryRun: flag('--dry-run', 'Show the plan and change nothing'),
     ...commentOption,
   },
@@ -26,7 +28,9 @@ export const pushCommand = defineCommand({
   ],
   async run(context, { args: { file }, options }) {
     const scope = context.scope(options);
-    const wanted = await readSecretFile(context, file, options.format);
+    const read = await readSecretFile(context, file, options.format);
+    const { secrets: wanted, warnings } = read;
+    if (options.isStrict) requireNoWarnings(file, read);
     if (options.prune && wanted.size === 0) {
       throw usageError(
         `${shownFile(file)} holds no secrets, and --prune would delete all of ${shownScope(scope)}`,
@@ -34,7 +38,8 @@ export const pushCommand = defineCommand({
       );
     }
     const plan = await makePlan(context, scope, { wanted, prune: options.prune });
-    if (options.isDryRun) return await printPlan(context, plan);
+    for (const warning of warnings) context.io.warn(shownWarning(warning));
+    if (options.isDryRun) return await printPlan(context, plan, warnings);
     if (isEmpty(plan)) {
       context.io.note(`Nothing to change: ${summary(plan)}`);
       return await context.printer.lines(nothingDone(plan), []);
@@ -43,8 +48,22 @@ export const pushCommand = defineCommand({
     for (const line of planLines(plan)) context.io.note(line);
     await context.confirm(`Change ${shownScope(scope)} so?`);
     await carryOut(context, scope, { plan, wanted, comment: options.comment });
+    if (warnings.length > 0) context.io.warn(summaryOf(warnings));
   },
 });
+
+function requireNoWarnings(file: string, { warnings }: SecretFile): void {
+  if (warnings.length === 0) return;
+  const message = `${shownFile(file)} has lines that other programs read differently, and --strict refuses them`;
+  throw usageError(message, ...warnings.map(shownWarning));
+}
+
+/** The warnings once more behind the result, where they are not lost above a long plan. */
+function summaryOf(warnings: SecretFile['warnings']): string {
+  const keys = [...new Set(warnings.map(({ key }) => key))];
+  const verb = keys.length === 1 ? 'is' : 'are';
+  return `${keys.join(', ')} ${verb} read differently by other programs; see the warnings above, or use --strict`;
+}
 
 /** What a push would do, and to which state. */
 interface Plan extends Difference {
@@ -85,9 +104,10 @@ async function carryOut(
   }
 }
 
-async function printPlan({ printer, io }: CommandContext, plan: Plan): Promise<void> {
+async function printPlan({ printer, io }: CommandContext, plan: Plan, warnings: SecretFile['warnings']): Promise<void> {
   const { added, changed, removed, unchanged, kept, revision, revisionId } = plan;
-  await printer.lines({ added, changed, removed, unchanged, kept, revision, revisionId }, planLines(plan));
+  const value = { added, changed, removed, unchanged, kept, revision, revisionId, warnings };
+  await printer.lines(value, planLines(plan));
   if (printer.format === 'table') io.note(`Nothing was changed (--dry-run): ${summary(plan)}`);
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { CliError, usageError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { DotenvWarning } from '../formats/dotenv.ts';
 import { FormatError } from '../formats/format-error.ts';
 import type { ManifestNames } from '../formats/k8s-secret.ts';
 import type { SecretTable } from '../formats/secret-table.ts';
@@ -22,6 +23,13 @@ export function formatOfName(path: string): ReadableFormat | undefined {
   return /^\.env(?:\.|$)|\.env$/.test(name) ? 'env' : undefined;
 }
 
+/** What a file of secrets holds. */
+export interface SecretFile {
+  readonly secrets: SecretTable;
+  /** Lines that other programs read differently; none in JSON and YAML, which leave nothing open. */
+  readonly warnings: readonly DotenvWarning[];
+}
+
 /**
  * Reads a file of secrets, `-` for standard input, in the given format or in the one that its name tells (`env` for
  * standard input).
@@ -32,7 +40,7 @@ export async function readSecretFile(
   { io, environment }: CommandContext,
   path: string,
   given: ReadableFormat | undefined,
-): Promise<SecretTable> {
+): Promise<SecretFile> {
   const shown = shownFile(path);
   const format = given ?? (path === '-' ? 'env' : formatOfName(path));
   if (format === undefined) {
@@ -43,6 +51,11 @@ export async function readSecretFile(
   }
   const bytes = path === '-' ? await io.readInput() : readBytes(resolve(environment.workingDirectory, path), shown);
   return await told(shown, async () => await parsers[format](decoded(bytes)));
+}
+
+/** A warning as a line for users. */
+export function shownWarning({ line, key, message }: DotenvWarning): string {
+  return `line ${line}, ${key}: ${message}`;
 }
 
 /** What a file is called to people. */
@@ -78,11 +91,15 @@ export async function writeSecrets(
   return await told(`--format ${format}`, async () => await writers[format](secrets, names));
 }
 
-const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretTable>>> = {
+const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretFile>>> = {
   env: async (text) => (await import('../formats/dotenv.ts')).parseDotenv(text),
-  json: async (text) => (await import('../formats/json.ts')).parseJson(text),
-  yaml: async (text) => await (await import('../formats/yaml.ts')).parseYaml(text),
+  json: async (text) => unambiguous((await import('../formats/json.ts')).parseJson(text)),
+  yaml: async (text) => unambiguous(await (await import('../formats/yaml.ts')).parseYaml(text)),
 };
+
+function unambiguous(secrets: SecretTable): SecretFile {
+  return { secrets, warnings: [] };
+}
 
 type Writer = (secrets: SecretTable, names: ManifestNames) => Promise<string>;
 

@@ -185,3 +185,51 @@ describe('a file that is not as it must be is refused with exit code 2', () => {
     expect(stderr).not.toContain('hunter');
   });
 });
+
+describe('a file that other programs read differently', () => {
+  const text = 'SURE=1\nPW=hunter#2\nURL=http://hunter/#frag\nSAID="\\"hunter\\""\n';
+
+  beforeEach(() => {
+    folder.write('.env', text);
+  });
+
+  test('is read as its author meant it, with warnings in the plan and in the result', async () => {
+    const { code, stderr } = await folder.run(['push', '.env', '--yes']);
+    expect(code).toBe(0);
+    expect(await folder.secrets()).toEqual({
+      SURE: '1',
+      PW: 'hunter#2',
+      URL: 'http://hunter/#frag',
+      SAID: '"hunter"',
+    });
+    const lines = stderr.split('\n');
+    expect(lines.slice(0, 3)).toEqual([
+      expect.stringMatching(/^warning: line 2, PW: a # without a space before it belongs to the value here/),
+      expect.stringMatching(/^warning: line 3, URL: a #/),
+      expect.stringMatching(/^warning: line 4, SAID: a backslash before a quote is left out here/),
+    ]);
+    expect(lines.at(-2)).toMatch(/^warning: PW, URL, SAID are read differently by other programs/);
+    expect(stderr).not.toContain('hunter');
+    // Nothing to change is no reason to be silent.
+    expect((await folder.run(['push', '.env'])).stderr).toContain('warning: line 2, PW:');
+    const pulled = await folder.output(['pull', '--format', 'env']);
+    expect((await folder.run(['push', '-', '--strict'], { input: pulled })).stderr).toMatch(
+      /^Nothing to change: [^]*\n$/,
+    );
+  });
+
+  test('is refused with --strict, and nothing is changed', async () => {
+    const { code, stderr } = await folder.run(['push', '.env', '--yes', '--strict']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('error: .env has lines that other programs read differently, and --strict refuses them\n');
+    for (const line of ['  line 2, PW: ', '  line 3, URL: ', '  line 4, SAID: ']) expect(stderr).toContain(line);
+    expect(stderr).not.toContain('hunter');
+    expect(await folder.secrets()).toEqual({});
+  });
+
+  test('shows its warnings in the JSON of a plan and in diff', async () => {
+    const plan = JSON.parse(await folder.output(['push', '.env', '--dry-run', '--output', 'json'])) as object;
+    expect(plan).toMatchObject({ warnings: [{ line: 2, key: 'PW' }, { line: 3 }, { line: 4 }] });
+    expect((await folder.run(['diff', '.env'])).stderr).toContain('warning: line 2, PW:');
+  });
+});
