@@ -11,8 +11,8 @@ const defaultUrl = 'http://127.0.0.1:8700';
 
 export interface ConfigurationOptions {
   readonly environment: Environment;
-  /** --url and --token-file. */
-  readonly flags: { readonly url?: string; readonly tokenFile?: string };
+  /** --url, --token-file and --insecure-http. */
+  readonly flags: { readonly url?: string; readonly tokenFile?: string; readonly allowsInsecureHttp?: boolean };
   readonly warn: (line: string) => void;
 }
 
@@ -73,6 +73,25 @@ export class Configuration {
     return this.givenUrl ?? this.#folderUrl ?? this.#userUrl ?? defaultUrl;
   }
 
+  /**
+   * Refuses to send a token in clear over a network. Loopback is no network. A name of a Service in a cluster is not
+   * excepted: outside the cluster, whoever answers DNS decides where it leads.
+   *
+   * @throws CliError refused for http to another machine, unless the user allows it.
+   */
+  requireProtectedTransport(url: string): void {
+    if (!url.startsWith('http:') || isLoopback(new URL(url).hostname)) return;
+    if (this.#flags.allowsInsecureHttp === true) return;
+    if (isSet(this.#environment.insecureHttp, 'KEYFRAME_INSECURE_HTTP')) return;
+    const message = `${url} is plain http on another machine: the token and all values could be read on the way; nothing was sent`;
+    throw new CliError(exitCodes.refused, message, {
+      next: [
+        `Use https: ${url.replace('http:', 'https:')}`,
+        'If you trust the network, as inside a cluster, add --insecure-http or set KEYFRAME_INSECURE_HTTP=1',
+      ],
+    });
+  }
+
   /** Only the folder's file says that this is the server: without that file it would be another. */
   get isUrlFromFolder(): boolean {
     const folderUrl = this.givenUrl === undefined ? this.#folderUrl : undefined;
@@ -108,6 +127,7 @@ export class Configuration {
   get token(): string {
     const given = this.givenToken;
     const { url } = this;
+    this.requireProtectedTransport(url);
     if (given !== undefined) {
       if (this.isUrlFromFolder) throw this.#urlOfFolderAlone(url);
       return given;
@@ -196,6 +216,10 @@ export function tokenOf(text: string, source: string): string {
   throw usageError(
     `${source} does not hold a token: it is ${token === '' ? 'empty' : 'not one word of letters and digits'}`,
   );
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
 function serverUrl(text: string, source: string): string {

@@ -11,6 +11,8 @@ export interface Environment {
   readonly trustFile: string;
   /** KEYFRAME_TRUST_FOLDER, as it is set. */
   readonly trustsFolder: string | undefined;
+  /** KEYFRAME_INSECURE_HTTP, as it is set. */
+  readonly insecureHttp: string | undefined;
   readonly workingDirectory: string;
   /** NO_COLOR is not set, and the terminal is not a dumb one. */
   readonly hasColor: boolean;
@@ -33,6 +35,7 @@ export function readEnvironment(
     userFile: join(configHome, 'keyframe', 'config.json'),
     trustFile: join(configHome, 'keyframe', 'trusted-folders.json'),
     trustsFolder: value('KEYFRAME_TRUST_FOLDER'),
+    insecureHttp: value('KEYFRAME_INSECURE_HTTP'),
     workingDirectory,
     hasColor: value('NO_COLOR') === undefined && value('TERM') !== 'dumb',
     variables,

@@ -26,6 +26,7 @@ Where settings come from, the first that there is:
   token        --token-file, KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE, what login stored for that server
   environment  -o, -p, -e; .keyframe.json of the folder or one above
 A .keyframe.json counts after keyframe init wrote it here, or after keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1).
+The token is sent over http to this machine alone, unless --insecure-http or KEYFRAME_INSECURE_HTTP=1 is given.
 A server that only .keyframe.json names is sent no token until you sign in there or name it yourself.
 
 Exit codes:

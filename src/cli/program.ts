@@ -200,6 +200,7 @@ function globalValues(command: Command): GlobalValues {
   const given = { url: nearest('url'), tokenFile: nearest('tokenFile'), output: nearest('output') };
   return {
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    allowsInsecureHttp: nearest('allowsInsecureHttp') === true,
     isColored: nearest('isUncolored') !== false,
     isConfirmed: nearest('isConfirmed') === true,
   };

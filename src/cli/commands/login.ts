@@ -26,6 +26,7 @@ export const loginCommand = defineCommand({
   async run(context, { options }) {
     const { configuration, environment, io } = context;
     const { url } = configuration;
+    configuration.requireProtectedTransport(url);
     if (configuration.isUrlFromFolder) {
       await context.confirm(
         `${configuration.foundFolder?.file.path ?? ''} says that the server is ${url}. Send the token there?`,

@@ -36,6 +36,54 @@ afterEach(() => {
   leaked.length = 0;
 });
 
+describe('plain http to another machine', () => {
+  // It leads to this machine and yet is no name of loopback to the command.
+  const elsewhere = (): string => foreignUrl.replace('127.0.0.1', '0.0.0.0');
+
+  test.each([
+    ['whoami', ['whoami'], { KEYFRAME_TOKEN: token }],
+    ['login', ['login', '--token', token], {}],
+  ])('is refused before anything is sent: %s', async (_, args, env) => {
+    const { code, stderr } = await cli.run([...args, '--url', elsewhere()], { env });
+    expect(code).toBe(7);
+    expect(stderr).toContain(`error: ${elsewhere()} is plain http on another machine`);
+    expect(stderr).toContain(`Use https: ${elsewhere().replace('http:', 'https:')}`);
+    expect(stderr).toContain('--insecure-http or set KEYFRAME_INSECURE_HTTP=1');
+    expect(stderr).not.toContain(token);
+    expect(leaked).toEqual([]);
+  });
+
+  test.each([
+    ['the flag', ['--insecure-http'], undefined],
+    ['the variable', [], '1'],
+  ])('is used where %s allows it', async (_, flags, variable) => {
+    const env = { KEYFRAME_URL: elsewhere(), KEYFRAME_TOKEN: token, KEYFRAME_INSECURE_HTTP: variable };
+    await cli.run([...flags, 'whoami'], { env });
+    expect(leaked).toEqual([`Bearer ${token}`]);
+  });
+
+  test('is not allowed by a variable that is 0, and one that is neither is an error', async () => {
+    const env = { KEYFRAME_URL: elsewhere(), KEYFRAME_TOKEN: token };
+    expect((await cli.run(['whoami'], { env: { ...env, KEYFRAME_INSECURE_HTTP: '0' } })).code).toBe(7);
+    expect((await cli.run(['whoami'], { env: { ...env, KEYFRAME_INSECURE_HTTP: 'yes' } })).code).toBe(2);
+    expect(leaked).toEqual([]);
+  });
+
+  test.each(['keyframe.keyframe.svc', 'localhost.example.com', '127.0.0.1.example.com', '[::2]', '128.0.0.1'])(
+    'is what %s means',
+    async (host) => {
+      const env = { KEYFRAME_URL: `http://${host}:9`, KEYFRAME_TOKEN: token };
+      expect((await cli.run(['whoami'], { env })).code).toBe(7);
+    },
+  );
+
+  test.each(['localhost', '127.0.0.1', '127.1.2.3', '[::1]'])('is not what %s means', async (host) => {
+    // The port of nobody: it fails because nothing answers there.
+    const { code } = await cli.run(['whoami'], { env: { KEYFRAME_URL: `http://${host}:9`, KEYFRAME_TOKEN: token } });
+    expect(code).toBe(1);
+  });
+});
+
 describe('what the server or the network does', () => {
   const run = async (address: string): Promise<{ code: number | null; stderr: string }> =>
     await cli.run(['whoami'], { env: { KEYFRAME_URL: address, KEYFRAME_TOKEN: token } });

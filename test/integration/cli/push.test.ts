@@ -37,7 +37,9 @@ describe('what was pushed is pulled to the byte', () => {
       const pulled = await folder.output(['pull', '--format', other, '--allow-loader-variables']);
       expect(pulled === writers[other](new Map(sorted(nasty)))).toBe(true);
       const again = await folder.run(['push', '-', '--format', other, '--prune'], { input: pulled });
-      expect({ code: again.code, stderr: again.stderr }).toEqual({
+      // Some values have no form that all readers understand alike; the values are exact all the same.
+      const stderr = again.stderr.replaceAll(/^warning: line \d+, .*\n/gm, '');
+      expect({ code: again.code, stderr }).toEqual({
         code: 0,
         stderr: `Nothing to change: 0 new, 0 changed, 0 deleted, ${nasty.size} unchanged\n`,
       });
