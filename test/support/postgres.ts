@@ -18,6 +18,11 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return create(' TEMPLATE template0');
 }
 
+/** A copy of a database that nothing is connected to, as a restored backup is one. */
+export function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
+  return create(` TEMPLATE ${new URL(url).pathname.slice(1)}`);
+}
+
 async function create(template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   const maintenanceUrl = serverUrl();

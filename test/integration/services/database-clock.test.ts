@@ -1,0 +1,241 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { limits } from '../../../src/domain/limits.ts';
+import type { StreamEvent } from '../../../src/services/change-stream.ts';
+import { findCredentials, touchCredentials } from '../../../src/store/credentials.ts';
+import { secretCalls } from '../../support/secret-calls.ts';
+import { withServerClockOff } from '../../support/server-clock.ts';
+import { type TestServices, type World, createUser } from '../../support/services.ts';
+import { type SnapshotCalls } from '../../support/snapshot-calls.ts';
+import { TokenResource } from '../../support/token-resource.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { createWorldCalls, withServices } from '../../support/with-services.ts';
+
+/** What ends or began is judged by the database's clock, however wrong the clock of the server is. */
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+let services: TestServices;
+let world: World;
+let snapshots: SnapshotCalls;
+
+withServices((given) => ({ services } = given), { streams: { atOnce: 8, checkMs: 100 } });
+
+beforeAll(async () => {
+  services.feed.start();
+  await waitFor('the feed to hear', () => services.feed.ready);
+});
+
+beforeEach(async () => {
+  ({ world, snapshots } = await createWorldCalls(services));
+});
+
+const clocks: [string, number][] = [
+  ['an hour ahead', hourMs],
+  ['an hour behind', -hourMs],
+];
+
+async function sql<Row>(text: string, ...values: unknown[]): Promise<Row[]> {
+  return (await services.database.pool.query(text, values)).rows as Row[];
+}
+
+/** Lets a credential end so many minutes from now, by the database's clock. */
+async function expireIn(table: 'personal_token' | 'service_token_credential', id: string, minutes: number) {
+  await sql(
+    `UPDATE ${table} SET expires_at = clock_timestamp() + make_interval(mins => $2) WHERE id = $1`,
+    id,
+    minutes,
+  );
+}
+
+/** Milliseconds from the database's clock to a moment. */
+async function fromNow(moment: Date | null): Promise<number> {
+  const [row] = await sql<{ ms: string }>(
+    'SELECT extract(epoch FROM $1::timestamptz - clock_timestamp()) * 1000 AS ms',
+    moment,
+  );
+  return Number(row?.ms);
+}
+
+function outcomeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'done',
+    ({ fault, code }: { fault?: string; code?: string }) => fault ?? code ?? 'failed',
+  );
+}
+
+describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
+  test('a token opens something until it ends, and nothing from then on', async () => {
+    const service = await world.serviceToken();
+    const { viewer } = world;
+    const kinds = [
+      ['personal_token', viewer.token, viewer.caller],
+      ['service_token_credential', service.token, service.caller],
+    ] as const;
+    for (const [table, token, { principal }] of kinds) {
+      const open = (): Promise<string> => outcomeOf(services.authentication.authenticate(token.reveal()));
+      await expireIn(table, principal.credentialId, 30);
+      expect(await withServerClockOff(byMs, open)).toBe('done');
+      await expireIn(table, principal.credentialId, -30);
+      expect(await withServerClockOff(byMs, open)).toBe('expired');
+    }
+  });
+
+  test('a change under way commits while its token lives, and is undone if that has ended', async () => {
+    const service = await world.serviceToken();
+    const { developer } = world;
+    const kinds = [
+      ['personal_token', developer.caller],
+      ['service_token_credential', service.caller],
+    ] as const;
+    for (const [table, caller] of kinds) {
+      const put = (): Promise<string> => outcomeOf(secretCalls(services, world, caller).put('KEY', randomUUID()));
+      await expireIn(table, caller.principal.credentialId, 30);
+      expect(await withServerClockOff(byMs, put)).toBe('done');
+      await expireIn(table, caller.principal.credentialId, -30);
+      expect(await withServerClockOff(byMs, put)).toBe('unauthenticated');
+    }
+  });
+
+  test('a stream of changes goes on while its token lives, and ends with it', async () => {
+    const { caller } = world.viewer;
+    const abort = new AbortController();
+    await withServerClockOff(byMs, async () => {
+      await expireIn('personal_token', caller.principal.credentialId, 30);
+      const opened = await services.changeStreams.start(await world.onEnvironment(caller, 'change.list'), undefined);
+      const events = opened(abort.signal)[Symbol.asyncIterator]();
+      const next = async (): Promise<StreamEvent['kind'] | 'end'> => {
+        const { done, value } = await events.next();
+        return done === true ? 'end' : value.kind;
+      };
+      expect([await next(), await next()]).toEqual(['ready', 'idle']);
+      await expireIn('personal_token', caller.principal.credentialId, -30);
+      await waitFor('the stream to end', async () => (await next()) === 'end');
+    });
+    abort.abort();
+  });
+
+  test('a new token lives as long as asked, and one that would end in the past is refused', async () => {
+    await withServerClockOff(byMs, async () => {
+      const { caller } = world.viewer;
+      const create = async (input: { expiresInDays?: number; expiresAt?: Date }): Promise<Date | null> => {
+        const access = await services.access.person(caller, 'personal_token.create');
+        return (await services.personalTokens.create(access, { name: 'new', ...input })).record.expiresAt;
+      };
+      const now = Date.now() + (await fromNow(new Date())) * -1;
+      const lifetimeMs = await fromNow(await create({ expiresInDays: 1 }));
+      expect(Math.abs(lifetimeMs - 24 * hourMs)).toBeLessThan(5 * minuteMs);
+      const { caller: ofService } = await world.serviceToken({ expiresInDays: 1 });
+      const serviceLifetimeMs = await fromNow(ofService.principal.expiresAt);
+      expect(Math.abs(serviceLifetimeMs - 24 * hourMs)).toBeLessThan(5 * minuteMs);
+      expect(await outcomeOf(create({ expiresAt: new Date(now + 30 * minuteMs) }))).toBe('done');
+      expect(await outcomeOf(create({ expiresAt: new Date(now - 30 * minuteMs) }))).toBe('invalid_input');
+    });
+  });
+
+  test('a token that has ended leaves its place among the live ones of its user, and no other does', async () => {
+    const create = (): Promise<string> =>
+      withServerClockOff(byMs, async () => {
+        const access = await services.access.person(world.stranger.caller, 'personal_token.create');
+        return outcomeOf(services.personalTokens.create(access, { name: 'one more' }));
+      });
+    await services.database.prisma.personalToken.createMany({
+      data: Array.from({ length: limits.personalTokensPerUser - 1 }, () => {
+        const id = randomUUID();
+        return { id, userId: world.stranger.id, name: 'many', tokenHash: createHash('sha256').update(id).digest() };
+      }),
+    });
+    const many = `SET expires_at = clock_timestamp() + make_interval(mins => $2) WHERE user_id = $1 AND name = 'many'`;
+    await sql(`UPDATE personal_token ${many}`, world.stranger.id, 30);
+    expect(await create()).toBe('quota_exceeded');
+    await sql(`UPDATE personal_token ${many}`, world.stranger.id, -30);
+    expect(await create()).toBe('done');
+  });
+
+  test('a rotated value stays good for its overlap', async () => {
+    const before = await world.serviceToken();
+    await withServerClockOff(byMs, async () => {
+      const access = await world.onOrganization(world.owner.caller, 'service_token.rotate');
+      await services.serviceTokens.rotate(access, before.id, { overlapSeconds: 600 });
+      expect(await outcomeOf(services.authentication.authenticate(before.token.reveal()))).toBe('done');
+    });
+    const [old] = await services.database.prisma.serviceTokenCredential.findMany({
+      where: { serviceTokenId: before.id },
+      orderBy: { serial: 'asc' },
+    });
+    expect(Math.abs((await fromNow(old?.expiresAt ?? null)) - 600_000)).toBeLessThan(5 * minuteMs);
+  });
+
+  test('an Idempotency-Key stands for its change for 24 hours', async () => {
+    const request = { key: randomUUID(), requestHash: createHash('sha256').update('same').digest() };
+    const create = (): Promise<string> =>
+      withServerClockOff(byMs, async () => (await snapshots.create({ idempotency: request })).id);
+    const age = (minutes: number): Promise<unknown> =>
+      sql(
+        'UPDATE idempotency_record SET created_at = clock_timestamp() - make_interval(mins => $2) WHERE key = $1',
+        request.key,
+        minutes,
+      );
+    const first = await create();
+    await age(24 * 60 - 30);
+    expect(await create()).toBe(first);
+    await age(24 * 60 + 30);
+    expect(await create()).not.toBe(first);
+  });
+
+  test('the use of a credential is due after a minute, and is noted with the time of the database', async () => {
+    const { principal } = (await createUser(services)).caller;
+    const { pool } = services.database;
+    const isDue = (): Promise<boolean | undefined> =>
+      withServerClockOff(
+        byMs,
+        async () => (await findCredentials(pool, 'personal_token', [principal.credentialId]))[0]?.useDue,
+      );
+    const used = (seconds: number): Promise<unknown> =>
+      sql(
+        'UPDATE personal_token SET last_used_at = clock_timestamp() - make_interval(secs => $2) WHERE id = $1',
+        principal.credentialId,
+        seconds,
+      );
+    await used(10);
+    expect(await isDue()).toBe(false);
+    await used(90);
+    expect(await isDue()).toBe(true);
+    await withServerClockOff(byMs, () => touchCredentials(pool, 'personal_token', [principal.credentialId]));
+    const { lastUsedAt } = await services.database.prisma.personalToken.findUniqueOrThrow({
+      where: { id: principal.credentialId },
+    });
+    expect(Math.abs(await fromNow(lastUsedAt))).toBeLessThan(5 * minuteMs);
+  });
+
+  test('revocations and deletions have the time of the database', async () => {
+    const { id } = await world.serviceToken();
+    await withServerClockOff(byMs, async () => {
+      await services.serviceTokens.revoke(await world.onOrganization(world.owner.caller, 'service_token.revoke'), id);
+      await services.environments.delete(await world.onEnvironment(world.owner.caller, 'environment.delete'));
+    });
+    const { revokedAt } = await services.database.prisma.serviceToken.findUniqueOrThrow({ where: { id } });
+    const { deletedAt } = await services.database.prisma.environment.findUniqueOrThrow({
+      where: { id: world.environment.id },
+    });
+    for (const moment of [revokedAt, deletedAt]) expect(Math.abs(await fromNow(moment))).toBeLessThan(5 * minuteMs);
+  });
+
+  test('the sweep sees a token of a custom resource five minutes after it was made', async () => {
+    const own = new TokenResource(services, world);
+    const { tokenId } = await own.minted({ permission: 'read' });
+    const isSeen = (): Promise<boolean> =>
+      withServerClockOff(byMs, async () => {
+        for await (const { uid } of services.resourceTokens.live('test')) {
+          if (uid === own.caller.principal.id) return true;
+        }
+        return false;
+      });
+    const age = 'UPDATE service_token SET created_at = clock_timestamp() - make_interval(mins => $2) WHERE id = $1';
+    await sql(age, tokenId, 1);
+    expect(await isSeen()).toBe(false);
+    await sql(age, tokenId, 30);
+    expect(await isSeen()).toBe(true);
+  });
+});

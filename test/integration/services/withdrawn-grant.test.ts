@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { FollowedIds } from '../../../src/controller/followed-ids.ts';
+import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
+import { TokenMemories } from '../../../src/controller/service-token/memory.ts';
+import { type ReconcilerDeps, ServiceTokenReconciler } from '../../../src/controller/service-token/reconcile.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import type { TestServices, World } from '../../support/services.ts';
+import { TokenResource, ruleFor } from '../../support/token-resource.ts';
+import { withWorlds } from '../../support/with-services.ts';
+
+let services: TestServices;
+let world: World;
+let own: TokenResource;
+
+withWorlds((given) => ({ services, world } = given));
+
+beforeEach(() => {
+  own = new TokenResource(services, world);
+});
+
+/** The controller's reconciler over the real services. Without a grant it must not touch the Secret. */
+function reconciler(grants: Partial<ReconcilerDeps['grants']> = {}): ServiceTokenReconciler {
+  const untouched = (): never => {
+    throw new Error('the Secret was touched');
+  };
+  return new ServiceTokenReconciler({
+    services,
+    grants: { isSynced: true, rulesFor: () => own.grants, ...grants },
+    cluster: () => own.caller.principal.cluster,
+    memories: new TokenMemories(),
+    secrets: { put: untouched, mark: untouched } as never,
+    secretsClient: { find: untouched },
+    watchedSecret: untouched,
+    tokens: new FollowedIds(),
+    onForeign: untouched,
+    warn: untouched,
+    clock: systemClock,
+  });
+}
+
+function round(): { key: string; resource: ServiceToken; requestId: string } {
+  const { id: uid, namespace } = own.caller.principal;
+  const { organization, project, environment } = world.slugs;
+  const resource = {
+    metadata: { namespace: namespace ?? '', name: 'ci', uid, resourceVersion: '1' },
+    spec: { organization, project, environment, permission: 'ReadWrite' },
+  } as ServiceToken;
+  return { key: `${namespace ?? ''}/ci`, resource, requestId: randomUUID() };
+}
+
+async function opens(token: { reveal(): string }): Promise<string> {
+  return services.authentication.authenticate(token.reveal()).then(
+    () => 'opens',
+    ({ fault }: { fault: string }) => fault,
+  );
+}
+
+describe('a ServiceToken whose grant is gone', () => {
+  test('has its token suspended by the very next reconcile', async () => {
+    const { token } = await own.minted({ permission: 'read_write' });
+    expect(await opens(token)).toBe('opens');
+    own.grants = [];
+    const outcome = await reconciler().reconcile(round());
+    expect(await opens(token)).toBe('suspended');
+    expect(outcome.claim).toMatchObject({ reason: expect.stringMatching(/Denied/) });
+  });
+
+  test('has its token suspended although it is suspended itself', async () => {
+    const { token } = await own.minted({ permission: 'read_write' });
+    own.grants = [];
+    await reconciler().whileSuspended(round());
+    expect(await opens(token)).toBe('suspended');
+  });
+
+  test('has its token suspended if only another permission or environment is granted', async () => {
+    const { token } = await own.minted({ permission: 'read_write' });
+    own.grants = [ruleFor(world, { permission: 'read' }), ruleFor(world, { environments: ['another'] })];
+    await reconciler().reconcile(round());
+    expect(await opens(token)).toBe('suspended');
+  });
+
+  test('keeps its token while the grants are not listed yet', async () => {
+    const { token } = await own.minted({ permission: 'read_write' });
+    own.grants = [];
+    await reconciler({ isSynced: false }).reconcile(round());
+    expect(await opens(token)).toBe('opens');
+  });
+});
