@@ -29,5 +29,6 @@ export function listenerOf(app: Express): RequestListener {
 function originForm(target: string): string {
   if (target.startsWith('/') || target === '*') return target;
   const url = URL.parse(target);
-  return url?.pathname.startsWith('/') === true ? url.pathname + url.search : undecodable;
+  // With the fragment, which is refused: no request target has one.
+  return url?.pathname.startsWith('/') === true ? url.pathname + url.search + url.hash : undecodable;
 }

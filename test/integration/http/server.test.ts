@@ -23,6 +23,8 @@ async function raw(port: number, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
+const noFragment = 'the path must not have a fragment; write "#" as %23';
+
 describe('requests that are no HTTP', () => {
   let api: TestApi;
 
@@ -55,6 +57,17 @@ describe('requests that are no HTTP', () => {
   test.each([
     ['a URL that is none', 'GET http://[/ HTTP/1.1\r\nHost: x\r\n', 'the path is not valid percent-encoded UTF-8'],
     ['a request without Host', 'GET /healthz HTTP/1.1\r\n', 'a request of HTTP/1.1 needs the header Host'],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n', 'the header host is given twice'],
+    ['two equal Hosts', 'GET /healthz HTTP/1.0\r\nHost: x\r\nhost: x\r\n', 'the header host is given twice'],
+    [
+      'two tokens',
+      'GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n',
+      'the header authorization is given twice',
+    ],
+    ['a fragment', 'GET /healthz#x HTTP/1.1\r\nHost: x\r\n', noFragment],
+    ['an empty fragment', 'GET /healthz# HTTP/1.1\r\nHost: x\r\n', noFragment],
+    ['a fragment in the query', 'GET /healthz?a=b#x HTTP/1.1\r\nHost: x\r\n', noFragment],
+    ['a fragment of a whole URL', 'GET http://x/healthz#x HTTP/1.1\r\nHost: x\r\n', noFragment],
   ])('%s is answered with a problem document, too', async (_case, head, detail) => {
     const lines = api.logs.length;
     const [answered = '', body = ''] = (await raw(api.port, `${head}Connection: close\r\n\r\n`)).split('\r\n\r\n');
@@ -70,6 +83,17 @@ describe('requests that are no HTTP', () => {
     const head = 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: more\r\nConnection: close\r\n\r\n';
     expect(await raw(api.port, head)).toMatch(/^HTTP\/1\.1 200 /);
     expect(await raw(api.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('a key with a fragment behind it is not deleted', async () => {
+    const world = await createWorld(api.services);
+    const owner = api.client(world.owner.token);
+    const path = `/secrets/${world.slugs.organization}/web/prod/KEY`;
+    await owner.expectStatus(201, 'PUT', path, { value: 'x' });
+    const head = `Host: x\r\nAuthorization: Bearer ${world.owner.token.reveal()}\r\nConnection: close\r\n\r\n`;
+    expect(await raw(api.port, `DELETE /api/v1${path}#x HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1\.1 400 /);
+    await owner.expectStatus(200, 'GET', path);
+    expect(await raw(api.port, `DELETE /api/v1${path} HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1\.1 204 /);
   });
 
   test('nothing is written into the middle of another answer', async () => {
