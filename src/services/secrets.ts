@@ -139,9 +139,9 @@ export class Secrets {
   }
 
   /**
-   * The id of the revision that a list would be of, for a caller who may know it already: nothing is disclosed or
-   * audited. The newest one is known from the authorisation, so that it costs no statement. Undefined for a
-   * list of values of which one was destroyed, so that nobody goes on with it. Throws DomainError not_found for an unknown revision.
+   * The id of the revision that a list would be of, for a caller who may know it already (`auditUnchanged`). The newest
+   * one is known from the authorisation, so that it costs no statement. Undefined for a list of values of which one was
+   * destroyed, so that nobody goes on with it. Throws DomainError not_found for an unknown revision.
    */
   async revisionIdOf(
     access: EnvironmentAccess<'secret.list'>,
@@ -184,6 +184,20 @@ export class Secrets {
       noteSelection(note, at);
       const found = await findSecretKey(this.#deps.database.pool, access.environmentId, { key, revision: at.revision });
       return present(found, key, at).versionId;
+    });
+  }
+
+  /**
+   * Audits that a service token's caller learns that something exists and is unchanged. Call it before such an answer is
+   * given away; it throws DomainError overloaded or store_unavailable if the audit cannot be written.
+   */
+  async auditUnchanged(
+    access: EnvironmentAccess<'secret.list' | 'secret.read'>,
+    target: SecretSelection & { readonly key?: string; readonly values?: boolean },
+  ): Promise<void> {
+    await auditedTokenRead(this.#deps.audit, access, (note) => {
+      note({ ...target, notModified: true });
+      return Promise.resolve();
     });
   }
 

@@ -82,6 +82,8 @@ export const targetMethods: Methods = {
     services.secrets.revisionIdOf(await world.onEnvironment(caller, 'secret.list'), {}),
   'secrets.versionIdOf': async ({ services, world }, caller) =>
     services.secrets.versionIdOf(await world.onEnvironment(caller, 'secret.read'), 'KEY'),
+  'secrets.auditUnchanged': async ({ services, world }, caller) =>
+    services.secrets.auditUnchanged(await world.onEnvironment(caller, 'secret.read'), { key: 'KEY' }),
   'versions.list': async ({ services, world }, caller) =>
     services.versions.list(await world.onEnvironment(caller, 'version.list'), 'KEY'),
   'versions.get': async ({ services, world }, caller) =>

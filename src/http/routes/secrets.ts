@@ -36,7 +36,10 @@ export const secretRoutes: readonly Route[] = [
       if (condition !== undefined) {
         const revisionId = await secrets.revisionIdOf(access, { ...selection, values });
         const tag = revisionId === undefined ? undefined : entityTag(revisionId);
-        if (tag !== undefined && isKnownTag(condition, tag)) return { status: 304, headers: { ETag: tag } };
+        if (tag !== undefined && isKnownTag(condition, tag)) {
+          await secrets.auditUnchanged(access, { ...selection, values });
+          return { status: 304, headers: { ETag: tag } };
+        }
       }
       const list = values
         ? viewOfList(await secrets.list(access, { ...selection, room }), viewOf)
@@ -70,7 +73,10 @@ export const secretRoutes: readonly Route[] = [
       const condition = headers['if-none-match'];
       if (condition !== undefined) {
         const tag = entityTag(await secrets.versionIdOf(access, params.key, query));
-        if (isKnownTag(condition, tag)) return { status: 304, headers: { ETag: tag } };
+        if (isKnownTag(condition, tag)) {
+          await secrets.auditUnchanged(access, { ...params, ...query });
+          return { status: 304, headers: { ETag: tag } };
+        }
       }
       const secret = await secrets.get(access, params.key, query);
       return { status: 200, body: viewOf(secret), headers: { ETag: entityTag(secret.versionId) } };

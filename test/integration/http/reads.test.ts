@@ -77,12 +77,26 @@ describe('a conditional read of an environment', () => {
     }
   });
 
-  test('leaves no audit entry where it answers 304, and one where it answers values', async () => {
-    const secrets = await newEnvironment('unaudited');
+  test('is audited once, whether it answers 304 or values, and for a person if it answers values', async () => {
+    const secrets = await newEnvironment('audited-once');
+    await owner.send('PUT', `${secrets}/A`, { value: 'one' });
     const reader = api.client((await world.serviceToken({ scope: 'organization', permission: 'read' })).token);
-    const whole = await get(secrets, '"other"', reader);
-    expect(await entriesOf(whole)).toBe(1);
-    expect(await entriesOf(await get(secrets, whole.headers.get('etag') ?? '', reader))).toBe(0);
+    for (const path of [secrets, `${secrets}?values=false`, `${secrets}?prefix=A&revision=1`, `${secrets}/A`]) {
+      const whole = await get(path, '"other"', reader);
+      expect(await entriesOf(whole)).toBe(1);
+      for (const known of [whole.headers.get('etag') ?? '', '*']) {
+        const unchanged = await get(path, known, reader);
+        expectUnchanged(unchanged, whole.headers.get('etag') ?? '');
+        const requestId = unchanged.headers.get('x-request-id') ?? '';
+        const entries = await api.services.database.prisma.auditEntry.findMany({ where: { requestId } });
+        const target = { environment: 'audited-once', notModified: true, ...(path.endsWith('/A') ? { key: 'A' } : {}) };
+        expect(entries).toMatchObject([{ outcome: 'success', label: '[Service Token]', target }]);
+      }
+      expect(await entriesOf(await get(path, '*'))).toBe(0);
+    }
+    // What does not exist is audited as well.
+    const absent = await get(`${secrets}/ABSENT`, '*', reader);
+    expect([absent.status, await entriesOf(absent)]).toEqual([404, 1]);
   });
 
   test('is judged before it is compared', async () => {
