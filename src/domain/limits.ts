@@ -28,4 +28,6 @@ export const limits = {
   /** Change streams that one process serves at a time, and how many of them with one credential. */
   changeStreams: 512,
   changeStreamsPerCredential: 16,
+  /** The part of them that one user or service token may have, and that one organization leaves to the others. */
+  changeStreamsShare: 1 / 8,
 } as const;

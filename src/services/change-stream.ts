@@ -66,6 +66,10 @@ export class ChangeStream {
     return this.#access.caller.principal.id;
   }
 
+  get organizationId(): string {
+    return this.#access.organizationId;
+  }
+
   get credentialId(): string {
     return this.#access.caller.principal.credentialId;
   }

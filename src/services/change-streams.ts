@@ -75,7 +75,7 @@ export class ChangeStreams {
     for (const stream of this.#streams) stream.end();
   }
 
-  #refuseTooMany({ caller: { principal } }: EnvironmentAccess<'change.list'>): void {
+  #refuseTooMany({ caller: { principal }, organizationId }: EnvironmentAccess<'change.list'>): void {
     const { changes, atOnce = limits.changeStreams } = this.#deps;
     if (this.#closed) throw new DomainError('overloaded', 'this server is shutting down; connect again');
     if (!changes.ready) {
@@ -84,13 +84,18 @@ export class ChangeStreams {
     if (this.#streams.size >= atOnce) {
       throw new DomainError('overloaded', 'too many change streams are open on this server; connect again later');
     }
-    const own = [...this.#streams].filter(({ credentialId }) => credentialId === principal.credentialId);
-    if (own.length >= limits.changeStreamsPerCredential) {
-      throw new DomainError(
-        'limit_exceeded',
-        `${limits.changeStreamsPerCredential} change streams are open with this token; close one first`,
-      );
-    }
+    const share = Math.floor(atOnce * limits.changeStreamsShare);
+    this.#refuseFrom(limits.changeStreamsPerCredential, 'with this token', (open) => {
+      return open.credentialId === principal.credentialId;
+    });
+    this.#refuseFrom(share, 'with your tokens', (open) => open.principalId === principal.id);
+    this.#refuseFrom(atOnce - share, 'in this organization', (open) => open.organizationId === organizationId);
+  }
+
+  /** Refuses one more of the streams that count, if so many are open. */
+  #refuseFrom(max: number, whose: string, counts: (open: ChangeStream) => boolean): void {
+    if ([...this.#streams].filter(counts).length < max) return;
+    throw new DomainError('limit_exceeded', `${max} change streams are open ${whose}; close one first`);
   }
 
   #wakeBy(event: ChangeEvent): void {

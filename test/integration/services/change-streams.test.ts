@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
+import type { EnvironmentAccess } from '../../../src/services/access.ts';
 import type { OpenStream, StreamEvent, StreamStart } from '../../../src/services/change-stream.ts';
 import { LockSession } from '../../support/locks.ts';
 import type { TestDatabase } from '../../support/postgres.ts';
@@ -17,7 +18,8 @@ import {
 import { waitFor } from '../../support/wait-for.ts';
 import { withServices } from '../../support/with-services.ts';
 
-const atOnce = limits.changeStreamsPerCredential + 1;
+const atOnce = 24;
+const share = atOnce * limits.changeStreamsShare;
 const rootKeys = newRootKey();
 
 let database: TestDatabase;
@@ -189,15 +191,61 @@ describe('a stream of changes', () => {
     },
   );
 
-  test('is one of a limited number, of all and of one credential', async () => {
+  /** Opens as many streams as one principal may have. */
+  async function startShare(access: EnvironmentAccess<'change.list'>): Promise<ReturnType<typeof begin>[]> {
     const streams = [];
-    for (let count = 1; count < atOnce; count += 1) streams.push(begin(await start()));
-    await expect(start()).rejects.toMatchObject({ code: 'limit_exceeded' });
-    streams.push(begin(await start(undefined, world.developer.caller)));
-    await expect(start(undefined, world.admin.caller)).rejects.toMatchObject({ code: 'overloaded' });
+    for (let count = 0; count < share; count += 1) {
+      streams.push(begin(await services.changeStreams.start(access, undefined)));
+    }
+    return streams;
+  }
+
+  test('is one of a limited number: of all, of one organization and of one principal with all of their tokens', async () => {
+    const streams = await startShare(await world.onEnvironment(world.viewer.caller, 'change.list'));
+    const { token } = await services.personalTokens.create(
+      await services.access.person(world.viewer.caller, 'personal_token.create'),
+      { name: 'another' },
+    );
+    const again = callerOf(await services.authentication.authenticate(token.reveal()));
+    await expect(start(undefined, again)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      detail: `${share} change streams are open with your tokens; close one first`,
+    });
+    for (let count = 0; count < 6; count += 1) {
+      const { caller } = await world.serviceToken({ permission: 'read' });
+      streams.push(...(await startShare(await world.onEnvironment(caller, 'change.list'))));
+    }
+    await expect(start(undefined, world.admin.caller)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      detail: `${atOnce - share} change streams are open in this organization; close one first`,
+    });
+    const other = await createWorld(services);
+    streams.push(...(await startShare(await other.onEnvironment(other.viewer.caller, 'change.list'))));
+    const third = await createWorld(services);
+    const refused = services.changeStreams.start(
+      await third.onEnvironment(third.viewer.caller, 'change.list'),
+      undefined,
+    );
+    await expect(refused).rejects.toMatchObject({ code: 'overloaded' });
     expect(services.changeStreams.open).toBe(atOnce);
     await Promise.all(streams.map((stream) => stream.end()));
     expect(services.changeStreams.open).toBe(0);
+  });
+
+  test('is one of a limited number with one credential', async () => {
+    const other = await startServices(database.url, { rootKeys, streams: { checkMs: 60_000 } });
+    other.feed.start();
+    await waitFor('the feed to hear', () => other.feed.ready);
+    const access = await other.access.environment(world.viewer.caller, 'change.list', world.slugs);
+    for (let count = 0; count < limits.changeStreamsPerCredential; count += 1) {
+      await other.changeStreams.start(access, undefined);
+    }
+    await expect(other.changeStreams.start(access, undefined)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      detail: '16 change streams are open with this token; close one first',
+    });
+    other.changeStreams.close();
+    await other.close();
   });
 
   test('that is gone before it begins gives its place back', async () => {
