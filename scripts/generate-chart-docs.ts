@@ -23,9 +23,13 @@ Made from values.yaml and values.schema.json by \`npm run generate\`: never edit
 
 ## Install
 
+No public registry has the image: build it and push it to your registry, or mirror the one that you were given.
+
 \`\`\`sh
+npm run image -- --output keyframe.tar
+skopeo copy docker-archive:keyframe.tar docker://registry.example.com/keyframe:0.1.0
 helm install keyframe charts/keyframe --namespace keyframe --create-namespace \\
-  --set bootstrap.adminEmail=you@example.com
+  --set image.repository=registry.example.com/keyframe --set bootstrap.adminEmail=you@example.com
 helm test keyframe --namespace keyframe
 kubectl -n keyframe get secret keyframe-admin -o 'go-template={{.data.token | base64decode}}'
 \`\`\`
@@ -63,7 +67,8 @@ kubectl -n keyframe create secret generic keyframe-root-key --from-literal=root-
 password=$(openssl rand -hex 24)
 kubectl -n keyframe create secret generic keyframe-postgres --from-literal=password="$password" \\
   --from-literal=url="postgresql://keyframe:$password@keyframe-postgres:5432/keyframe"
-helm install keyframe charts/keyframe --namespace keyframe --set init.enabled=false
+helm install keyframe charts/keyframe --namespace keyframe --set init.enabled=false \\
+  --set bootstrap.adminEmail=you@example.com
 \`\`\`
 
 Without a Secret for the administrator, the pod that finds the database empty writes the token to \`/var/run/keyframe/token\`, in

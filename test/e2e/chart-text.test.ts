@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { chartFolder, renderChart, runHelm } from '../support/helm.ts';
+import { chartFolder, neededValues, renderChart, runHelm } from '../support/helm.ts';
 
 /** What helm says of the chart: its notes, and the values that it refuses. */
 
@@ -37,7 +37,16 @@ test('a release’s notes tell the next three commands, and which Secrets it mak
 /** What helm prints after an installation as `mine`, with these settings. */
 async function notes(...settings: readonly string[]): Promise<string> {
   const more = settings.flatMap((setting) => ['--set', setting]);
-  const install = ['install', 'mine', chartFolder, '--dry-run=client', '--namespace', namespace, ...more];
+  const install = [
+    'install',
+    'mine',
+    chartFolder,
+    '--dry-run=client',
+    '--namespace',
+    namespace,
+    ...neededValues,
+    ...more,
+  ];
   return (await runHelm(install)).split('\nNOTES:\n')[1] ?? '';
 }
 
@@ -65,6 +74,9 @@ test.each([
   [['ingress.enabled=true'], 'ingress.host'],
   [['shutdownDelay=30s'], 'terminationGracePeriodSeconds'],
   [['bootstrap.adminEmail=', 'bootstrap.existingSecret=mine'], 'bootstrap.existingSecret'],
+  [['bootstrap.adminEmail=you@example.com'], 'bootstrap.adminEmail'],
+  [['bootstrap.adminEmail=admin@mail.example.org'], 'bootstrap.adminEmail'],
+  [['bootstrap.adminEmail=Ann@shop.EXAMPLE'], 'bootstrap.adminEmail'],
   [['rbac.create=false'], 'init.enabled'],
   [['serviceAccount.create=false'], 'init.enabled'],
 ])('the values %j are refused by a message that names %s', async (settings, field) => {
@@ -75,4 +87,14 @@ test.each([
     (error: unknown) => (error as { stderr?: string }).stderr,
   );
   expect(await said).toContain(field);
+});
+
+test('the address of the administrator is the reader’s to choose: its default is refused, but not by an upgrade', async () => {
+  const place = ['keyframe', chartFolder, '--namespace', namespace];
+  const refused = await runHelm(['template', ...place]).catch((error: { stderr?: string }) => error.stderr);
+  expect(refused).toContain('bootstrap.adminEmail is still the placeholder admin@example.com');
+  expect(refused).toContain('--set bootstrap.adminEmail=');
+  // A release that was installed with the placeholder has its administrator.
+  expect(await runHelm(['template', ...place, '--is-upgrade'])).toContain('admin@example.com');
+  expect(await runHelm(['template', ...place, '--set', 'bootstrap.adminEmail=ann@notexample.com'])).toContain('ann@');
 });

@@ -16,7 +16,15 @@ import {
 import { ConfigError, type ConfigSource } from '../../src/environment-reader.ts';
 import { loadInitConfig, loadPreDeleteConfig, loadSmokeTestConfig } from '../../src/task-config.ts';
 import { makeAuthority } from '../support/certificate.ts';
-import { chartFolder, objectsOf, renderChart, runHelm, valuesFiles, valuesPath } from '../support/helm.ts';
+import {
+  chartFolder,
+  neededValues,
+  objectsOf,
+  renderChart,
+  runHelm,
+  valuesFiles,
+  valuesPath,
+} from '../support/helm.ts';
 import { JobRunner } from '../support/job-runner.ts';
 import { runKubectl } from '../support/kubectl.ts';
 import { areKept, makeOwned } from '../support/owned-secret.ts';
@@ -102,7 +110,7 @@ async function apply(manifests: string, ...flags: string[]): Promise<string> {
 
 describe.each(valuesFiles)('with the values of %s', (values) => {
   test('the chart passes lint, renders alike twice, and the API server accepts every object', async () => {
-    await runHelm(['lint', '--strict', chartFolder, '--values', valuesPath(values)]);
+    await runHelm(['lint', '--strict', chartFolder, ...neededValues, '--values', valuesPath(values)]);
     const manifests = await renderChart({ namespace, values });
     expect(await renderChart({ namespace, values })).toBe(manifests);
     const objects = objectsOf(manifests);
@@ -248,10 +256,10 @@ describe('a release', () => {
   test('is installed, upgraded with its definitions, and removed without them; its hooks run and go', async () => {
     const jobs = new JobRunner(admin, 'installed');
     resources.defer(() => jobs.stop());
-    await runHelm(['install', ...release, earlierChart(), '--create-namespace'], cluster);
+    await runHelm(['install', ...release, earlierChart(), '--create-namespace', ...neededValues], cluster);
     expect(jobs.ran).toEqual(['keyframe-init']);
     expect(await shortNames()).toBeUndefined();
-    await runHelm(['upgrade', ...release, chartFolder, '--set', 'replicas=2,rollouts=true'], cluster);
+    await runHelm(['upgrade', ...release, chartFolder, ...neededValues, '--set', 'replicas=2,rollouts=true'], cluster);
     expect(await shortNames()).toEqual(['ksync']);
     expect(await admin.json({ path: server })).toMatchObject({ spec: { replicas: 2 } });
     expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init']);

@@ -104,7 +104,7 @@ function valuesIn(manifest: Manifest): object | undefined {
 function writeValues(page: string): void {
   for (const { text } of fencedBlocks(readPage(page), 'yaml')) {
     const name = /^# (\S+\.yaml): values of the chart$/m.exec(text)?.[1];
-    if (name !== undefined) writeFileSync(join(folder, name), text);
+    if (name !== undefined) writeFileSync(join(folder, name), filledIn(text));
   }
 }
 
@@ -113,13 +113,13 @@ function releasesOf(page: string): Release[] {
   const typed = scriptsOf(page)
     .flatMap(shellCommands)
     .filter(([program, action]) => program === 'helm' && (action === 'install' || action === 'upgrade'))
-    .map(([, , ...args]) => ({ page, args }));
+    .map(([, action, ...args]) => ({ page, args: action === 'upgrade' ? [...args, '--is-upgrade'] : args }));
   const given = manifests.filter((manifest) => manifest.page === page).flatMap((manifest) => valuesIn(manifest) ?? []);
   return [
     ...typed,
     ...given.map((values, index) => {
       const name = `${page.replaceAll('/', '-')}-${index}.yaml`;
-      writeFileSync(join(folder, name), stringify(values));
+      writeFileSync(join(folder, name), filledIn(stringify(values)));
       return { page, args: ['keyframe', 'charts/keyframe', '-n', 'keyframe', '-f', name] };
     }),
   ];
@@ -128,12 +128,18 @@ function releasesOf(page: string): Release[] {
 // What only a real installation or upgrade takes.
 const notForTemplates = ['--create-namespace', '--reset-then-reuse-values'];
 
+/** A text of a page as a reader completes it: the chart refuses the page's own address. */
+function filledIn(text: string): string {
+  return text.replaceAll('you@example.com', 'you@keyframe.test');
+}
+
 /** As helm would render it; `-f` names files of the page, and the chart is the checkout's. */
 async function render({ page, args }: Release): Promise<string> {
   writeValues(page);
   const own = args
     .filter((word) => !notForTemplates.includes(word))
     .map((word) => (/^charts\/keyframe$|\.tgz$/.test(word) ? chartFolder : word))
+    .map(filledIn)
     .map((word, index, all) => (all[index - 1] === '-f' ? join(folder, word) : word));
   return await runHelm(['template', ...own]);
 }

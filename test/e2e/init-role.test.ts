@@ -74,7 +74,7 @@ function expectOwn(name: string, metadata: SecretObject['metadata'] | undefined)
 async function expectNoTrace(output: string): Promise<void> {
   const { items } = await kube.json<{ items: unknown[] }>({ path: `/api/v1/namespaces/${namespace}/events` });
   const said = Buffer.from(output + JSON.stringify(items));
-  const values = (await allValues()).filter((value) => value !== 'admin@example.com');
+  const values = (await allValues()).filter((value) => value !== 'admin@keyframe.test');
   expect(values).toHaveLength(4);
   for (const value of values) {
     const canary = new Canary(value.replace(/=+$/, ''));
@@ -95,7 +95,7 @@ describe('in a namespace without Secrets', () => {
     expect(url).toBe(`postgresql://keyframe:${password}@keyframe-postgres:5432/keyframe`);
     const { token = '', email } = await valuesOf('keyframe-admin');
     expect(parseToken(token)).toMatchObject({ kind: 'personal_token' });
-    expect(email).toBe('admin@example.com');
+    expect(email).toBe('admin@keyframe.test');
     await expectNoTrace(output);
     for (const name of names) expectOwn(name, (await secret(name))?.metadata);
     const before = await versions();

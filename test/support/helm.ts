@@ -21,6 +21,9 @@ export function valuesPath(name: string): string {
   return join(valuesFolder, name);
 }
 
+/** Arguments of helm that give a release what it needs at least; further ones override them. */
+export const neededValues: readonly string[] = ['--values', join(import.meta.dirname, 'release-values.yaml')];
+
 export interface Rendering {
   readonly namespace: string;
   /** Of chart-values; none for the defaults. */
@@ -47,7 +50,16 @@ export async function runHelm(
 /** The manifests of a release named keyframe. */
 export async function renderChart({ namespace, values, more = [] }: Rendering): Promise<string> {
   const file = values === undefined ? [] : ['--values', valuesPath(values)];
-  return await runHelm(['template', 'keyframe', chartFolder, '--namespace', namespace, ...file, ...more]);
+  return await runHelm([
+    'template',
+    'keyframe',
+    chartFolder,
+    '--namespace',
+    namespace,
+    ...neededValues,
+    ...file,
+    ...more,
+  ]);
 }
 
 /** The objects of rendered manifests. */

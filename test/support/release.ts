@@ -1,6 +1,6 @@
 import { Api } from '../../scripts/start/api.ts';
 import { ApiClient } from './api-client.ts';
-import { chartFolder, runHelm } from './helm.ts';
+import { chartFolder, neededValues, runHelm } from './helm.ts';
 import type { NodeSite } from './node-site.ts';
 
 /** Values of the chart, as `--set` takes them: `{ 'image.tag': 'next' }`. */
@@ -91,7 +91,10 @@ export class Release {
     const settings = Object.entries({ ...images, ...values }).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
     const place = ['--namespace', this.namespace, '--wait', '--timeout', helmTimeout];
     try {
-      return await runHelm([command, name, chartFolder, ...place, ...settings, ...more], this.#site.node);
+      return await runHelm(
+        [command, name, chartFolder, ...place, ...neededValues, ...settings, ...more],
+        this.#site.node,
+      );
     } catch (error) {
       // Helm tells that it waited in vain, and not for what.
       const seen = await this.#site.kubectl(['--namespace', this.namespace, 'get', 'pods,events']);

@@ -98,6 +98,9 @@ capabilities:
 {{- if and .Values.bootstrap.existingSecret (not .Values.bootstrap.adminEmail) }}
 {{- fail "bootstrap.existingSecret holds the token of the administrator that bootstrap.adminEmail names, which is not set" }}
 {{- end }}
+{{- if and .Release.IsInstall (regexMatch "(?i)[@.]example(\\.(com|net|org))?$" .Values.bootstrap.adminEmail) }}
+{{- fail (printf "bootstrap.adminEmail is still the placeholder %s: set the address of the first administrator, as in --set bootstrap.adminEmail=ann@your-company.com, or make it empty for none" .Values.bootstrap.adminEmail) }}
+{{- end }}
 {{- if and (include "keyframe.initNames" .) (not (include "keyframe.hookAccounts" .)) }}
 {{- fail "init.enabled needs rbac.create and serviceAccount.create, for an account of its own: make the Secrets by hand, as the chart's README tells, and set init.enabled to false" }}
 {{- end }}

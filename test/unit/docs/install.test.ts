@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals';
+import { scriptsOf } from '../../support/documentation.ts';
+import { shellCommands } from '../../support/shell-commands.ts';
+
+/** No public registry has the image, so an installation that does not say so first ends in ImagePullBackOff. */
+test.each(['README.md', 'docs/install.md', 'charts/keyframe/README.md'])(
+  '%s makes the image before it installs it, from the same place',
+  (page) => {
+    const commands = scriptsOf(page).flatMap(shellCommands);
+    const at = commands.findIndex(([program, verb]) => program === 'helm' && verb === 'install');
+    const before = commands.slice(0, at).map((words) => words.join(' '));
+    expect(before).toContainEqual(expect.stringMatching(/^npm run image /));
+    const copied = before.find((text) => text.startsWith('skopeo copy '));
+    const repository = /docker:\/\/(\S+):[^:]+$/.exec(copied ?? '')?.[1];
+    expect(commands[at]).toContain(`image.repository=${repository}`);
+    expect(commands[at]).toContain('bootstrap.adminEmail=you@example.com');
+  },
+);
