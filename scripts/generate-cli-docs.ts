@@ -16,7 +16,20 @@ export async function cliDocs(): Promise<string> {
 
 Generated from \`src/cli\` by \`npm run generate\`. Do not edit.
 
-In a checkout it is \`npm run -s keyframe -- …\`; \`npm run build\` makes \`dist/keyframe.cjs\`, one file that runs wherever Node is.
+## Get the command
+
+Every server gives out the \`keyframe\` command of its own release. It is one file and needs Node.js 24 or newer, and nothing else:
+
+\`\`\`sh
+curl -fsSLo keyframe $KEYFRAME_URL/cli
+curl -fsSL $KEYFRAME_URL/cli.sha256 | sha256sum --check
+chmod +x keyframe
+./keyframe --version
+\`\`\`
+
+\`KEYFRAME_URL\` is the address of the server, such as \`https://keyframe.example.com\`. Move the file into a folder of your \`PATH\`. macOS has \`shasum -a 256 --check\` in place of \`sha256sum --check\`. The checksum shows that the download is complete and unchanged on the way. It comes from the same server, so it proves nothing about the server itself: use https. During an upgrade two releases may answer. If the checksum fails then, download both files again.
+
+In a checkout, \`npm run -s keyframe -- …\` runs the command, and \`npm run build\` makes it as \`dist/keyframe.cjs\`.
 
 ${pages.map(section).join('\n')}`;
 }

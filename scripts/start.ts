@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkoutDirectory } from './checkout.ts';
+import { buildCli } from './build-cli.ts';
 import { buildServer } from './build-server.ts';
 import { requireApprovals } from './cluster/approvals.ts';
 import { type Cluster, startCluster } from './cluster/cluster.ts';
@@ -139,7 +140,8 @@ async function start(options: StartOptions): Promise<void> {
   await run.take();
   running.push({ stop: async () => run.release() });
   await requireFreePorts(wantedPorts(options));
-  await buildServer();
+  // The server serves the command.
+  await Promise.all([buildServer(), buildCli()]);
   const served = await startApi(files, run);
   const { api } = served;
   console.log(apiReport(api.url, files.adminToken));

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerConfig } from './config.ts';
@@ -52,6 +53,9 @@ import { Listener } from './store/listener.ts';
 import { schemaFault } from './store/migrate.ts';
 
 /** The one place where the parts of the server are made and put together. */
+
+// The build puts it beside this file.
+const commandFile = fileURLToPath(new URL('keyframe.cjs', import.meta.url));
 
 /** What the edges stand on. */
 interface Core extends HttpServices {
@@ -194,7 +198,7 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
   const metricsApp = createMetricsApp({ logger, metrics, readiness, warnings });
   const metricsServer = await listen(metricsApp, config, 'METRICS_PORT', open);
   const { authentication, auditLog } = core;
-  const options = { trustedProxies: config.trustedProxies, rateLimits: config.rateLimits };
+  const options = { trustedProxies: config.trustedProxies, rateLimits: config.rateLimits, commandFile };
   const app = createApp({
     authentication,
     auditLog,

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { bareApp, listenerOf } from './bare-app.ts';
+import { commandRouter } from './command-download.ts';
 import { healthRouter } from './health.ts';
 import { errorAnswer } from './middleware/error-answer.ts';
 import { requestTarget } from './middleware/request-target.ts';
@@ -26,17 +27,20 @@ export interface AppOptions {
   /** No limits unless told. */
   readonly rateLimits?: RateLimitOptions;
   readonly workLimits?: WorkLimits;
+  /** The built `keyframe` command, which /cli serves; without it /cli is not found. */
+  readonly commandFile?: string;
 }
 
-/** The API: /api/v1, /healthz, /readyz, /openapi.json and /docs. */
+/** The API: /api/v1, /healthz, /readyz, /openapi.json, /docs and /cli. */
 export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
-  const { trustedProxies = [], rateLimits = noRateLimits, workLimits } = options;
+  const { trustedProxies = [], rateLimits = noRateLimits, workLimits, commandFile } = options;
   const app = bareApp();
   app.set('trust proxy', [...trustedProxies]);
   const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
   app.use(requestLog(deps), responseHeaders, requestTarget, deps.untrustedProxies.middleware);
   app.use(healthRouter(deps.readiness));
   app.use(referenceRouter());
+  app.use(commandRouter(commandFile));
   app.use(createRouter('/api/v1', routeTable, { ...deps, ...limits }));
   app.use(unknownPath, errorAnswer);
   return listenerOf(app);

@@ -39,8 +39,8 @@ export function openApiDocument(table: readonly Route[] = routeTable): OpenApiDo
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
-    tags: [...tags, { name: 'Health' }],
-    paths: { ...paths, ...probePaths },
+    tags: [...tags, { name: 'Health' }, { name: 'Command' }],
+    paths: { ...paths, ...probePaths, ...downloadPaths },
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'A personal or a service token.' } },
       schemas: namedSchemas,
@@ -103,6 +103,40 @@ const probePaths: ZodOpenApiPathsObject = {
       tags: ['Health'],
       security: [],
       responses: { 200: probeAnswer('It can.'), 503: probeAnswer('It cannot at present.', 'unavailable') },
+    },
+  },
+};
+
+const unchanged = 'It is what the caller has already, by If-None-Match.';
+const withoutCommand = { $ref: '#/components/responses/Problem404' };
+const downloadPaths: ZodOpenApiPathsObject = {
+  '/cli': {
+    get: {
+      operationId: 'downloadCommand',
+      summary: 'Download the keyframe command, one file for Node.js 24 or newer',
+      tags: ['Command'],
+      security: [],
+      responses: {
+        200: { description: 'The program.', content: { 'application/octet-stream': {} } },
+        304: { description: unchanged },
+        404: withoutCommand,
+      },
+    },
+  },
+  '/cli.sha256': {
+    get: {
+      operationId: 'downloadCommandChecksum',
+      summary: 'Download the checksum of the keyframe command',
+      tags: ['Command'],
+      security: [],
+      responses: {
+        200: {
+          description: 'A line for `sha256sum --check`.',
+          content: { 'text/plain': { schema: { type: 'string', pattern: '^[0-9a-f]{64}  keyframe\n$' } } },
+        },
+        304: { description: unchanged },
+        404: withoutCommand,
+      },
     },
   },
 };

@@ -107,6 +107,8 @@ describe('A container of the image, without a shell and with a root that can onl
       '/docs',
       '/docs/swagger-ui-bundle.js',
       '/docs/swagger-ui.css',
+      '/cli',
+      '/cli.sha256',
     ]) {
       const { status } = await fetch(`http://127.0.0.1:${String(port)}${path}`);
       expect({ path, status }).toEqual({ path, status: 200 });

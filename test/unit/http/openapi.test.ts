@@ -38,7 +38,7 @@ function kindWanted(status: number): string {
 }
 
 describe('the OpenAPI document', () => {
-  test('has exactly the routes of the table, the probes aside', () => {
+  test('has exactly the routes of the table, the probes and downloads aside', () => {
     const told = guarded.map(({ path, method }) => `${method} ${path}`).sort();
     expect(told).toEqual(routeTable.map(({ path, method }) => `${method} /api/v1${path}`).sort());
     expect(new Set(told).size).toBe(told.length);
@@ -86,7 +86,7 @@ describe('the OpenAPI document', () => {
     expect(inPath.map((parameter) => `{${parameter.name}}`)).toEqual(path.match(/\{[a-z]+\}/gi) ?? []);
   });
 
-  test('asks for a bearer token everywhere but at the probes', () => {
+  test('asks for a bearer token everywhere but at the probes and the downloads', () => {
     expect(document).toMatchObject({ security: [{ bearer: [] }] });
     expect(guarded.filter(({ operation }) => operation.security !== undefined)).toEqual([]);
     const probes = operations.filter(({ path }) => !path.startsWith('/api/v1/'));
