@@ -40,6 +40,7 @@ import { ResourceSnapshots } from './services/resource-snapshots.ts';
 import { ResourceTokens } from './services/resource-tokens.ts';
 import { Restores } from './services/restores.ts';
 import { SecretWriter } from './services/secret-writer.ts';
+import { SecretReader } from './services/secret-reader.ts';
 import { Secrets } from './services/secrets.ts';
 import { ServiceTokens } from './services/service-tokens.ts';
 import { Snapshots } from './services/snapshots.ts';
@@ -68,6 +69,8 @@ interface Core extends HttpServices {
   /** One for the process: the controller and the streams of the API hear of commits by it. */
   readonly feed: ChangeFeed;
   readonly states: StateCache;
+  /** For the controller. */
+  readonly secretReader: SecretReader;
 }
 
 interface CoreDeps {
@@ -92,6 +95,7 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
     usage,
     feed,
     states,
+    secretReader: new SecretReader({ database, keyring, states, audit }),
     resources: {
       resourceAccess: new ResourceAccess({ database, audit }),
       resourceTokens: new ResourceTokens({ database, audit }),
@@ -252,13 +256,13 @@ async function composeController(
     import('./controller/leadership.ts'),
   ]);
   const { resyncIntervalMs, watchNamespaces, clusterName, rollouts } = config.controller;
-  const { keyring, authentication, access, secrets, resources, feed: changes } = core;
+  const { keyring, authentication, access, secretReader, resources, feed: changes } = core;
   const kube = await loadKubeClient(config.controller.kubeconfigFile);
   const namespace = config.controller.namespace ?? kube.namespace ?? defaultNamespace;
   const controller = createController({
     kube,
     lease: controllerLease(kube, namespace),
-    services: { authentication, access, secrets, changes, ...resources },
+    services: { authentication, access, secretReader, changes, ...resources },
     fingerprint: (context, entries) => keyring.fingerprint(context, entries),
     logger,
     clock: systemClock,

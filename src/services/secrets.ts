@@ -2,20 +2,13 @@ import type { Keyring } from '../crypto/keyring.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
 import { mapInSlices } from '../lib/time-slice.ts';
 import type { Database } from '../store/database.ts';
-import { findWholeRevision, keysDeletedSince } from '../store/revisions.ts';
-import {
-  findSecret,
-  findSecretKey,
-  listSecretKeys,
-  listSecrets,
-  type SealedSecret,
-  type SecretSelection,
-} from '../store/secret-reads.ts';
+import { findWholeRevision } from '../store/revisions.ts';
+import { findSecret, findSecretKey, listSecretKeys, listSecrets, type SecretSelection } from '../store/secret-reads.ts';
 import type { EnvironmentAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { auditedFailure, auditedRead, auditedTokenRead } from './audited.ts';
 import { checkComment, checkKey, checkUuid, checkVersion } from './checks.ts';
-import { type KeyVersion, versionsDestroyed } from './destroyed-versions.ts';
+import { versionsDestroyed } from './destroyed-versions.ts';
 import { type ReadRoom, ReadSizes } from './read-sizes.ts';
 import type { Wish } from './secret-plan.ts';
 import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';
@@ -48,18 +41,10 @@ export interface SecretList<Secret = SecretValue> {
   readonly revisionId: string;
   /** By key. */
   readonly secrets: readonly Secret[];
-  /** Those that it has no value of any more: only told to whoever asks for them apart. */
-  readonly destroyed?: readonly KeyVersion[];
-  /** Its keys that were deleted after it, also those that were made again since: only told to whoever asks for them. */
-  readonly deletedSince?: readonly string[];
 }
 
-/** What a list is of, and what becomes of versions whose values were destroyed. */
+/** What a list is of. */
 export interface ListSelection extends SecretSelection {
-  /** `apart` names them beside the list; unless told, a list that would lack a value is refused. */
-  readonly destroyed?: 'refused' | 'apart';
-  /** Whether to tell as well which of its keys were deleted after it. */
-  readonly deletedSince?: boolean;
   /** Where values have to find room; without it they are not bounded. */
   readonly room?: ReadRoom;
 }
@@ -276,44 +261,26 @@ export class Secrets {
     return this.#kept.find(environmentId, revisionId);
   }
 
-  async #deletedSince(
-    { revision, secrets }: { readonly revision: number; readonly secrets: readonly SealedSecret[] },
-    environmentId: string,
-  ): Promise<readonly string[]> {
-    const deleted = await keysDeletedSince(this.#deps.database.pool, environmentId, revision);
-    return secrets.map(({ key }) => key).filter((key) => deleted.has(key));
-  }
-
   async #readList(access: EnvironmentAccess<'secret.list'>, selection: ListSelection): Promise<SecretList> {
     const { organizationId, projectId, environmentId } = access;
     const sealed = await listSecrets(this.#deps.database.pool, environmentId, selection);
     if (sealed === undefined) throw absentRevision(selection.revision);
     const { revision, revisionId } = sealed;
-    const { whole, destroyed } = apart(sealed.secrets);
-    const isTold = selection.destroyed === 'apart';
-    if (destroyed.length > 0 && !isTold) throw versionsDestroyed(destroyed);
-    const bytes = whole.reduce((sum, { ciphertext }) => sum + ciphertext.length, 0);
+    const destroyed = sealed.secrets.filter(({ isDestroyed }) => isDestroyed === true);
+    if (destroyed.length > 0) throw versionsDestroyed(destroyed);
+    const bytes = sealed.secrets.reduce((sum, { ciphertext }) => sum + ciphertext.length, 0);
     this.#sizes.note(access, selection, bytes);
     selection.room?.reserve(bytes);
-    const opener = await this.#deps.keyring.opener(whole.map(({ dataKeyId }) => dataKeyId));
-    const secrets = await mapInSlices(whole, ({ secretId, key, version, updatedAt, ciphertext, dataKeyId }) => {
-      const value = opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });
-      return { key, value, version, updatedAt };
-    });
-    const list = { environmentId, revision, revisionId, secrets, ...(isTold ? { destroyed } : {}) };
-    if (selection.deletedSince === true)
-      return { ...list, deletedSince: await this.#deletedSince(sealed, environmentId) };
+    const opener = await this.#deps.keyring.opener(sealed.secrets.map(({ dataKeyId }) => dataKeyId));
+    const secrets = await mapInSlices(
+      sealed.secrets,
+      ({ secretId, key, version, updatedAt, ciphertext, dataKeyId }) => {
+        const value = opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });
+        return { key, value, version, updatedAt };
+      },
+    );
+    const list = { environmentId, revision, revisionId, secrets };
     if (selection.prefix === undefined && selection.revision === undefined) await this.#kept.keep(list);
     return list;
   }
-}
-
-/** What has a value, and what has none any more. */
-function apart(secrets: readonly SealedSecret[]): { whole: readonly SealedSecret[]; destroyed: readonly KeyVersion[] } {
-  const lost = secrets.filter(({ isDestroyed }) => isDestroyed === true);
-  if (lost.length === 0) return { whole: secrets, destroyed: [] };
-  return {
-    whole: secrets.filter(({ isDestroyed }) => isDestroyed !== true),
-    destroyed: lost.map(({ key, version }) => ({ key, version })),
-  };
 }

@@ -172,3 +172,100 @@ function statementFor(shape: Shape): Statement {
   statements.set(id, made);
   return made;
 }
+
+/** A secret with the size of its value, and the value as it is stored if the whole state is small. */
+export interface SizedSecret extends StoredKey {
+  /** Bytes of the value in UTF-8; 0 if it was destroyed. */
+  readonly valueBytes: number;
+  readonly ciphertext: Uint8Array | null;
+  readonly dataKeyId: string;
+}
+
+/** An environment's state with the sizes of its values. */
+export interface SizedState extends EnvironmentState<SizedSecret> {
+  /** How many keys the state has; `secrets` holds `maxKeys` of them at most. */
+  readonly keys: number;
+}
+
+export interface SizedSelection {
+  readonly revision: RevisionRef | undefined;
+  readonly maxKeys: number;
+  /** The values come along if all of them have this many bytes at most, and `maxKeys` holds all keys. */
+  readonly maxInlineBytes: number;
+}
+
+// PostgreSQL knows the sizes without fetching the values.
+const sizedColumns = `s.id AS "secretId", s.key, v.id AS "versionId", v.value_bytes AS "valueBytes",
+    v.data_key_id AS "dataKeyId", (count(s.id) OVER ())::int AS keys,
+    CASE WHEN count(s.id) OVER () <= $2 AND sum(v.value_bytes) OVER () <= $3 THEN v.ciphertext END AS ciphertext`;
+
+const presentSizes: Statement = {
+  name: 'secrets-sizes-present',
+  text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", s.version, s.updated_at AS "updatedAt",
+      ${sizedColumns}
+    FROM environment e
+    LEFT JOIN (secret s JOIN secret_version v ON v.id = s.current_version_id)
+      ON s.environment_id = e.id AND s.deleted_at IS NULL
+    WHERE e.id = $1 AND e.deleted_at IS NULL
+    ORDER BY s.key COLLATE "C" LIMIT $2`,
+};
+
+const pastSizes: Statement = {
+  name: 'secrets-sizes-past',
+  text: `SELECT r.number AS revision, r.id AS "revisionId", v.version, v.created_at AS "updatedAt",
+      v.destroyed_at IS NOT NULL AS "isDestroyed", ${sizedColumns}
+    FROM (${wantedRevision.replaceAll('$2', '$4').replaceAll('$3', '$5')}) r
+    LEFT JOIN (secret s
+      CROSS JOIN LATERAL (SELECT c.version_id FROM secret_change c
+        WHERE c.secret_id = s.id AND c.revision_number <= r.number
+        ORDER BY c.revision_number DESC LIMIT 1) newest
+      JOIN secret_version v ON v.id = newest.version_id
+    ) ON s.environment_id = r.environment_id
+    ORDER BY s.key COLLATE "C" LIMIT $2`,
+};
+
+/**
+ * The keys of an environment by name, with the sizes of their values; undefined if it is gone or has no such revision.
+ * All of it is of one moment.
+ */
+export async function listSizes(
+  pool: pg.Pool,
+  environmentId: string,
+  { revision, maxKeys, maxInlineBytes }: SizedSelection,
+): Promise<SizedState | undefined> {
+  type Row = (SizedSecret | { readonly secretId: null }) & RevisionIds & { readonly keys: number };
+  const limits = [maxKeys, maxInlineBytes];
+  const rows =
+    revision === undefined
+      ? await queryRows<Row>(pool, presentSizes, [environmentId, ...limits])
+      : await queryRows<Row>(pool, pastSizes, [
+          environmentId,
+          ...limits,
+          ...wantedRevisionValues('', revision).slice(1),
+        ]);
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const secrets = first.secretId === null ? [] : (rows as (SizedSecret & Row)[]);
+  return { revision: first.revision, revisionId: first.revisionId, keys: first.keys, secrets };
+}
+
+/** A value as it is stored, with what it was sealed for. */
+export type SealedVersion = Pick<SealedSecret, 'secretId' | 'versionId' | 'ciphertext' | 'dataKeyId'>;
+
+const versionsByIds: Statement = {
+  name: 'secrets-versions',
+  text: `SELECT v.secret_id AS "secretId", v.id AS "versionId", v.ciphertext, v.data_key_id AS "dataKeyId"
+    FROM secret_version v
+    JOIN secret s ON s.id = v.secret_id
+    JOIN environment e ON e.id = s.environment_id AND e.deleted_at IS NULL
+    WHERE s.environment_id = $1 AND v.id = ANY($2::uuid[]) AND v.destroyed_at IS NULL`,
+};
+
+/** The values of some versions of an environment, in no order; those that were destroyed are absent. */
+export async function listVersions(
+  pool: pg.Pool,
+  environmentId: string,
+  versionIds: readonly string[],
+): Promise<readonly SealedVersion[]> {
+  return await queryRows<SealedVersion>(pool, versionsByIds, [environmentId, versionIds]);
+}

@@ -111,7 +111,7 @@ describe('spec.template', () => {
     await site.patchSync({ spec: { template: { data: { T: '$(LARGE)'.repeat(6) } } } });
     await waitForMessage(site, 'TooLarge', 'The template of T comes to more than 1048576 bytes');
     await site.patchSync({ spec: { template: { data: { T: '$(LARGE)'.repeat(5) } } } });
-    await waitForMessage(site, 'TooLarge', 'The values of the environment and spec.template come to 12000');
+    await waitForMessage(site, 'TooLarge', 'The values of the environment and spec.template come to at least 12000');
     const { data } = await site.existingSecret();
     expect(Object.keys(data ?? {})).not.toContain('T');
     expect(data).toMatchObject(before.data ?? {});

@@ -3,6 +3,7 @@ import { buildServer } from '../../scripts/build-server.ts';
 import { CapturedProcess, type ProcessEnd } from './captured-process.ts';
 import { compileCacheEnv } from './compile-cache.ts';
 import { freePort } from '../../scripts/free-port.ts';
+import type { MemoryLimit } from './memory-limit.ts';
 import type { MovedClock } from './moved-clock.ts';
 import { noRateLimits } from './program.ts';
 
@@ -16,6 +17,8 @@ export interface ServerOptions {
   readonly name?: string;
   /** The machine's if it is left out. */
   readonly clock?: MovedClock | undefined;
+  /** The machine's if it is left out. */
+  readonly memory?: MemoryLimit | undefined;
 }
 
 const readyLimitMs = 90_000;
@@ -35,7 +38,7 @@ export class ServerProcess {
   /** Starts it, to be ended with `resources` at the latest. Does not wait until it is ready. */
   static async spawn(
     resources: AsyncDisposableStack,
-    { role, env, name = role, clock }: ServerOptions,
+    { role, env, name = role, clock, memory }: ServerOptions,
   ): Promise<ServerProcess> {
     const program = await buildServer();
     const ports = { api: await freePort(), metrics: await freePort() };
@@ -44,10 +47,10 @@ export class ServerProcess {
       Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, String(value)]),
     );
     const args = [...(clock?.nodeArgs ?? []), program, role];
+    const command = { program: process.execPath, args };
     const captured = new CapturedProcess({
       name,
-      program: process.execPath,
-      args,
+      ...(memory?.command(command) ?? command),
       env: { ...compileCacheEnv, ...prefixed, ...clock?.env },
     });
     resources.defer(async () => void (await captured.end('SIGKILL')));

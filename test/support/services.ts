@@ -36,9 +36,11 @@ import { ResourceSnapshots } from '../../src/services/resource-snapshots.ts';
 import { ResourceTokens } from '../../src/services/resource-tokens.ts';
 import { Restores } from '../../src/services/restores.ts';
 import { SecretWriter } from '../../src/services/secret-writer.ts';
+import { SecretReader } from '../../src/services/secret-reader.ts';
 import { Secrets } from '../../src/services/secrets.ts';
 import { type CreateServiceTokenInput, ServiceTokens } from '../../src/services/service-tokens.ts';
 import { Snapshots } from '../../src/services/snapshots.ts';
+import { StateCache } from '../../src/services/state-cache.ts';
 import { Users } from '../../src/services/users.ts';
 import { Versions } from '../../src/services/versions.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -61,6 +63,7 @@ export interface TestServices {
   readonly projects: Projects;
   readonly environments: Environments;
   readonly secrets: Secrets;
+  readonly secretReader: SecretReader;
   readonly versions: Versions;
   readonly destructions: Destructions;
   readonly snapshots: Snapshots;
@@ -142,6 +145,7 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
   const feed = new ChangeFeed({ database, listener: new Listener({ url, logger, ...options.listener }), logger });
   const queue = new EnvironmentQueue();
   const writer = new SecretWriter({ database, keyring, queue });
+  const states = new StateCache();
   return {
     url,
     database,
@@ -156,7 +160,8 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     members: new Members({ database, audit }),
     projects: new Projects({ database, audit }),
     environments: new Environments({ database, audit }),
-    secrets: new Secrets({ database, keyring, writer, audit }),
+    secrets: new Secrets({ database, keyring, writer, states, audit }),
+    secretReader: new SecretReader({ database, keyring, states, audit }),
     versions: new Versions({ database, keyring, writer, audit }),
     destructions: new Destructions({ database, queue, audit }),
     snapshots: new Snapshots({ database, queue, audit }),

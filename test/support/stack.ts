@@ -14,6 +14,7 @@ import type { AccessGrant } from '../../src/controller/generated/access-grant.ts
 import { ApiClient } from './api-client.ts';
 import type { CapturedProcess } from './captured-process.ts';
 import { createAccount, createNamespace, deleteNamespace, sharedCluster } from './cluster.ts';
+import type { MemoryLimit } from './memory-limit.ts';
 import type { MovedClock } from './moved-clock.ts';
 import { createTestDatabase } from './postgres.ts';
 import { ServerProcess } from './server-process.ts';
@@ -48,6 +49,10 @@ export interface ControllerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The machine's if it is left out. */
   readonly clock?: MovedClock;
+  /** `all` serves the API as well; default `controller`. */
+  readonly role?: 'all' | 'controller';
+  /** The machine's if it is left out. */
+  readonly memory?: MemoryLimit;
 }
 
 const account = 'controller';
@@ -140,7 +145,7 @@ export class Stack {
   /** Starts a controller and does not wait for it. */
   async spawnController(options: ControllerOptions = {}): Promise<ServerProcess> {
     const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile } = options;
-    const { env, clock } = options;
+    const { env, clock, memory, role = 'controller' } = options;
     const all = {
       ...this.#env,
       DATABASE_URL: databaseUrl,
@@ -149,7 +154,7 @@ export class Stack {
       NAMESPACE: this.namespaces[0] ?? '',
       ...env,
     };
-    return this.#kept(await ServerProcess.spawn(this.#resources, { role: 'controller', env: all, name, clock }));
+    return this.#kept(await ServerProcess.spawn(this.#resources, { role, env: all, name, clock, memory }));
   }
 
   /**

@@ -15,6 +15,7 @@ import type { SnapshotReferences } from '../snapshot-schedule/references.ts';
 import { Rollouts } from '../rollout/rollouts.ts';
 import { WorkQueue } from '../work-queue.ts';
 import { SyncMemories } from './memory.ts';
+import { createReadBudget } from './bounded-reads.ts';
 import type { ReadServices } from './read.ts';
 import { type ReconcilerDeps, SecretSyncReconciler } from './reconcile.ts';
 import { targetLabel } from './resource.ts';
@@ -203,6 +204,7 @@ class SecretSyncController implements ManagedKind {
       client: kube,
       secretsClient: new SecretsClient({ client: kube }),
       rollouts: this.#rollouts,
+      readBudget: createReadBudget(),
       watchedTarget: (key) => this.#targets.get(key) ?? this.#inTheWay(key),
       watchedToken: (key) => this.#followed.get(key),
       clock,

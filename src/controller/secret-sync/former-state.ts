@@ -1,6 +1,7 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { EnvironmentAccess } from '../../services/access.ts';
-import type { SecretList, Secrets } from '../../services/secrets.ts';
+import type { FoundState } from '../../services/secret-reader.ts';
+import type { BoundedReads } from './bounded-reads.ts';
 import { chooseKeys } from './keys.ts';
 import { shortList } from './short-list.ts';
 import { type Source, environmentPath, fieldOf } from './source.ts';
@@ -19,29 +20,29 @@ export interface FormerReading {
 /**
  * Reads a state that a source was at once, to take a Secret back to it: never one of whose keys, as far as the Secret has
  * them, a value was destroyed or which were deleted since, also where they were made again. Throws FormerStateError for
- * these, and for a revision that is not there, and what `Secrets.list` throws.
+ * these, and for a revision that is not there, and what `BoundedReads.find` throws.
  */
 export async function readFormerState(
-  secrets: Pick<Secrets, 'list'>,
+  reads: Pick<BoundedReads, 'find'>,
   { source, access, revisionId }: FormerReading,
-): Promise<SecretList> {
-  const state = await listAt(secrets, { source, access, revisionId });
+): Promise<FoundState> {
+  const state = await findAt(reads, { source, access, revisionId });
   const chosen = (keys: readonly string[]): string[] =>
     chooseKeys(source.keys, keys, fieldOf(source, 'keys')).map(({ key }) => key);
-  const destroyed = chosen((state.destroyed ?? []).map(({ key }) => key));
+  const destroyed = chosen(state.destroyed.map(({ key }) => key));
   if (destroyed.length > 0)
     throw new FormerStateError(`its values of ${shortList(destroyed)} have been destroyed since`);
-  const deleted = chosen(state.deletedSince ?? []);
+  const deleted = chosen(state.deletedSince);
   if (deleted.length > 0) throw new FormerStateError(`${shortList(deleted)} ${wereDeleted(deleted)} since`);
   return state;
 }
 
-async function listAt(
-  secrets: Pick<Secrets, 'list'>,
+async function findAt(
+  reads: Pick<BoundedReads, 'find'>,
   { source, access, revisionId }: FormerReading,
-): Promise<SecretList> {
+): Promise<FoundState> {
   try {
-    return await secrets.list(access, { revision: revisionId, destroyed: 'apart', deletedSince: true });
+    return await reads.find(access, { revision: revisionId, deletedSince: true });
   } catch (error) {
     if (!(error instanceof DomainError) || !['not_found', 'invalid_input'].includes(error.code)) throw error;
     throw new FormerStateError(`environment ${environmentPath(source)} has that revision no more`, { cause: error });

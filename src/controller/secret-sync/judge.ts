@@ -64,12 +64,14 @@ export interface WantedFacts {
   readonly names: readonly string[];
   /** The name of the source that each key comes from; the keys that are composed come from none. */
   readonly origins: ReadonlyMap<string, string | undefined>;
-  /** Bytes of the values. */
+  /** Bytes of the values; so many at least if they are too many to be read. */
   readonly bytes: number;
+  readonly isBytesExact: boolean;
   /** What the Secret's type demands and these values lack, in names; undefined where they fit. */
   readonly unmetNeed: string | undefined;
   /** The record that the Secret shall have. */
   readonly record: TargetRecord;
+  /** Empty if the values are too many to be read. */
   readonly fingerprint: Buffer;
   /** Where this is former data that is held instead of what the spec asks for: why; and the sources as they were asked for. */
   readonly rolledBack?: RolledBack | undefined;
@@ -140,8 +142,8 @@ function replacedSources(record: TargetRecord, sources: readonly SourceFacts[]):
 }
 
 /** Why the API server would not take the data. */
-function unwritable(sync: SecretSync, { bytes, unmetNeed }: WantedFacts): DomainError | undefined {
-  if (bytes > secretBytesLimit) return tooLarge(sync, bytes);
+function unwritable(sync: SecretSync, { bytes, isBytesExact, unmetNeed }: WantedFacts): DomainError | undefined {
+  if (bytes > secretBytesLimit) return tooLarge(sync, bytes, isBytesExact);
   return unmetNeed === undefined ? undefined : typeUnmet(sync, unmetNeed);
 }
 

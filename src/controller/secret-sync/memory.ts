@@ -4,6 +4,7 @@ import { OwnWrites } from '../own-writes.ts';
 import type { Outcome } from './status.ts';
 import { ReverseIndex } from '../reverse-index.ts';
 import type { ReportMemory } from '../status-report.ts';
+import type { Allowance } from './bounded-reads.ts';
 import type { RolledBack } from './rolled-back.ts';
 import type { TokenView } from './service-token-view.ts';
 import { syncKeyOf } from './source.ts';
@@ -70,6 +71,8 @@ export interface SyncMemory extends ReportMemory<SecretSync> {
   /** Settles when the status has been told because of a workload. */
   telling: Promise<unknown> | undefined;
   verified: VerifiedTarget | undefined;
+  /** What the last reconcile took in memory. */
+  needed: Allowance | undefined;
   /** What the Secret is held back at instead of what its spec asks for. */
   rolledBack: RolledBack | undefined;
   /** What was seen of the ServiceTokens; undefined where none was looked at. */
@@ -112,6 +115,7 @@ export class SyncMemories {
       outcome: undefined,
       telling: undefined,
       verified: undefined,
+      needed: undefined,
       rolledBack: undefined,
       tokenView: undefined,
       unsettledSince: undefined,

@@ -1,5 +1,6 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { ErrorCode } from '../../domain/error-catalogue.ts';
+import type { BoundedReads } from './bounded-reads.ts';
 import type { SyncMemories } from './memory.ts';
 import {
   type ReadDeps,
@@ -11,6 +12,7 @@ import {
   readSource,
 } from './read.ts';
 import { isUnsettled } from './service-token-refusals.ts';
+import { sharedCalls } from './shared-calls.ts';
 import type { TokenPlace } from './service-token.ts';
 import { type Source, inSource, sourceKeyOf, sourcesOf } from './source.ts';
 import { type WantedState, wantedOf } from './state.ts';
@@ -42,6 +44,7 @@ export interface ReadPlan {
   readonly places: readonly TokenPlace[];
   /** At which state a source is to be read; the one that it asks for, if nothing else is said. */
   readonly stateOf?: (source: Source) => WantedState;
+  readonly reads: BoundedReads;
 }
 
 // What only an environment that appears mends, or rights in it.
@@ -49,13 +52,13 @@ const waitsForEnvironment: ReadonlySet<ErrorCode> = new Set(['not_found', 'forbi
 
 /**
  * Reads all sources of a SecretSync, one after the other: first every token, then whether each may enter its environment,
- * and only then the values, so that none are read for nothing. Each environment is read at one moment of its own. Throws
+ * and only then the keys. The values are read once it is decided which of them the Secret gets. Each environment is read at one moment of its own. Throws
  * SourceRefusedError for the first source that cannot be read, and ApiError.
  */
 export async function readSources(
   deps: ReadDeps,
   round: Round,
-  { places, stateOf = wantedOf }: ReadPlan,
+  { places, stateOf = wantedOf, reads }: ReadPlan,
 ): Promise<SourceReadings> {
   const asked = sourceRounds(deps.memories, round).map((sourceRound, index) => {
     const place = places[index];
@@ -64,15 +67,18 @@ export async function readSources(
   });
   // The definition of the kind sees to it. No sources at all must never pass for empty ones.
   if (asked.length === 0) throw new DomainError('invalid_input', 'spec names neither environmentRef nor sources');
+  const shared = sharedCalls(deps);
   const inTurn = async <A extends AskedSource, T>(each: readonly A[], step: (one: A) => Promise<T>): Promise<T[]> =>
     await oneByOne(deps.memories, each, step);
   const known = await inTurn(asked, async (one) => {
-    return { ...one, principal: await readPrincipal(deps, one.round, one.place) };
+    return { ...one, principal: await readPrincipal(shared, one.round, one.place) };
   });
   const entered = await inTurn(known, async (one) => {
-    return { ...one, entered: await enterSource(deps, one.round, one) };
+    return { ...one, entered: await enterSource(shared, one.round, one) };
   });
-  const readings = await inTurn(entered, async (one) => await readSource(deps, one.round, one.entered, one.wanted));
+  const readings = await inTurn(entered, async (one) => {
+    return await readSource(deps, one.round, one.entered, { wanted: one.wanted, reads });
+  });
   const ends = known.flatMap(({ principal: { expiresAt } }) => expiresAt?.getTime() ?? []);
   return { readings, tokenExpiresAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
 }

@@ -7,15 +7,16 @@ import { type ObjectMeta, objectKey } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { Access, EnvironmentAccess } from '../../services/access.ts';
 import { type Authentication, AuthenticationRefusal } from '../../services/authentication.ts';
-import type { Secrets } from '../../services/secrets.ts';
+import type { FoundState, SecretReader, SizedKey } from '../../services/secret-reader.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isOwnedBy as isTokenSecretOf } from '../service-token/look.ts';
+import type { BoundedReads } from './bounded-reads.ts';
 import type { SourceFacts } from './judge.ts';
 import type { SourceMemory, SyncMemories, SyncMemory } from './memory.ts';
 import { pinText } from './pin.ts';
 import { explained, notTheTokens } from './service-token-refusals.ts';
 import type { TokenPlace } from './service-token.ts';
-import type { Fingerprint, NamedSecret } from './secret-data.ts';
+import type { Fingerprint } from './secret-data.ts';
 import { type Source, environmentPath, fieldOf } from './source.ts';
 import { type StateDeps, type WantedState, expectCommits, readState } from './state.ts';
 
@@ -25,7 +26,7 @@ const tokenFaults: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_s
 export interface ReadServices {
   readonly authentication: Pick<Authentication, 'authenticate'>;
   readonly access: Pick<Access, 'environment'>;
-  readonly secrets: Pick<Secrets, 'list'>;
+  readonly secretReader: Pick<SecretReader, 'find' | 'read'>;
 }
 
 export interface ReadDeps {
@@ -63,11 +64,14 @@ export interface EnteredSource {
   readonly access: EnvironmentAccess<'secret.list'>;
 }
 
-/** What a source gives: the state that was read, before any of its keys is chosen. Drop it with the reconcile. */
+/** What a source gives: the keys of the state that was found, before any of them is chosen. */
 export interface SourceReading {
   readonly facts: SourceFacts;
   readonly source: Source;
-  readonly secrets: readonly NamedSecret[];
+  readonly secrets: readonly SizedKey[];
+  readonly access: EnvironmentAccess<'secret.list'>;
+  /** What the values are read from; undefined for a state that never had any. */
+  readonly found: FoundState | undefined;
 }
 
 /**
@@ -145,15 +149,15 @@ export async function enterSource(
   return { principal, access };
 }
 
-/** Reads one state of a source's environment, its newest or any other. Throws DomainError not_found and what `readState` throws. */
+/** Finds one state of a source's environment, its newest or any other, without values. Throws DomainError not_found and what `readState` throws. */
 export async function readSource(
   deps: ReadDeps,
   { sync, source, memory, requestId }: SourceRound,
   { principal, access }: EnteredSource,
-  wanted: WantedState,
+  { wanted, reads }: { readonly wanted: WantedState; readonly reads: BoundedReads },
 ): Promise<SourceReading> {
-  const state = await readState(deps, { sync, source, memory, requestId, principal, access }, wanted);
-  const { revision, revisionId, secrets, destroyed = [] } = state;
+  const state = await readState(deps, { sync, source, memory, requestId, principal, access, reads }, wanted);
+  const { revision, revisionId, secrets, destroyed, found } = state;
   const facts: SourceFacts = {
     name: source.name,
     path: environmentPath(source),
@@ -163,7 +167,7 @@ export async function readSource(
     revisionId,
     keys: [...secrets, ...destroyed].map(({ key }) => key),
   };
-  return { facts, source, secrets };
+  return { facts, source, secrets, access, found };
 }
 
 /** Tells one version of a token Secret from another. */

@@ -24,12 +24,16 @@ import { askedBy, isForced, isMerge, isReconciled, targetKeyOf, targetOf } from 
 import type { TokenPlace } from './service-token.ts';
 import { viewOf } from './service-token-view.ts';
 import { sourceKeyOf, sourcesOf } from './source.ts';
-import { type Outcome, convergedClaim, nextStatus } from './status.ts';
+import { type Outcome, type SourceState, convergedClaim, nextStatus } from './status.ts';
 import { heldData, syncedClaim } from './synced.ts';
 import type { TokenSource } from './token-source.ts';
+import { type BoundedReads, runBounded } from './bounded-reads.ts';
+import type { ByteBudget } from '../../lib/byte-budget.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
   readonly tokens: TokenSource;
+  /** What is read at once; each namespace is an owner. */
+  readonly readBudget: ByteBudget;
   readonly client: Pick<KubeClient, 'request'>;
   readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
   /** A SecretSync by `namespace/name`, as the watch shows it. */
@@ -114,7 +118,7 @@ export class SecretSyncReconciler {
     // Their first list wakes it.
     if (!this.#deps.tokens.isKnown(sync)) return { isUntold: true, next: { kind: 'done' } };
     try {
-      return await this.#look(round);
+      return await this.#lookBounded(round);
     } catch (error) {
       return this.#failed(round, error, undefined);
     } finally {
@@ -124,12 +128,30 @@ export class SecretSyncReconciler {
     }
   }
 
-  async #look(round: Round): Promise<Result | Untold> {
+  /** Looks once the memory for the values is free; it waits before anything is seen that could be outdated then. */
+  async #lookBounded(round: Round): Promise<Result | Untold> {
+    const { sync, memory } = round;
+    const { readBudget: budget, services } = this.#deps;
+    // What a Secret is taken back to is read beside what its spec asks for.
+    const states = sourcesOf(sync).length * (sync.spec.rollout?.onFailure === 'Rollback' ? 2 : 1);
+    const { namespace } = targetOf(sync);
+    return await runBounded(
+      { budget, reader: services.secretReader, namespace, states, needed: memory.needed },
+      async (beginReads) => await this.#look(round, beginReads),
+      (needed) => {
+        memory.needed = needed;
+      },
+    );
+  }
+
+  async #look(round: Round, beginReads: () => BoundedReads): Promise<Result | Untold> {
     const places = await this.#prepareTokens(round);
     for (let looks = 1; looks <= mostLooks; looks += 1) {
       const gathered = await gather(this.#deps, round, {
         fresh: looks > 1 || isForced(round.sync, round.memory),
         places,
+        // What is written is bound to the target as it is seen now: the environments are read after that.
+        reads: beginReads(),
       });
       if (this.#isUnsettled(round, gathered)) return untold;
       if (await isSpecOutdated(this.#deps.client, round, gathered)) return untold;
@@ -204,9 +226,9 @@ export class SecretSyncReconciler {
     const { name } = targetOf(sync);
     return {
       claim: syncedClaim(sync, wanted),
-      sources: wanted.asked ?? sources,
+      sources: (wanted.asked ?? sources).map(stateOf),
       rolledBack: wanted.rolledBack,
-      synced: { sources, secretCount: names.length, target: { name, uid, resourceVersion } },
+      synced: { sources: sources.map(stateOf), secretCount: names.length, target: { name, uid, resourceVersion } },
       held: heldData(wanted),
       rollbackRefusal,
       next: this.#untilExpiry(tokenExpiresAt),
@@ -226,7 +248,7 @@ export class SecretSyncReconciler {
     if (waitsForOthers.has(failure.code)) this.#deps.memories.markUnconcerned(key);
     return {
       claim: failureClaim(failure),
-      sources: wanted?.asked ?? wanted?.sources,
+      sources: (wanted?.asked ?? wanted?.sources)?.map(stateOf),
       synced: undefined,
       next: nextAfter(failure),
     };
@@ -297,4 +319,9 @@ export class SecretSyncReconciler {
     const also = convergedClaim(outcome.rollout.claim);
     return await this.#reporter.report({ key, resource, memory }, { claim: outcome.claim, status, next, also, onTold });
   }
+}
+
+/** What is remembered of a source: not all the keys of its environment. */
+function stateOf({ name, environmentId, revision, revisionId }: SourceState): SourceState {
+  return { name, environmentId, revision, revisionId };
 }

@@ -43,14 +43,14 @@ function ofToken(sync: SecretSync): DomainError {
 }
 
 /** The values are too many for any Secret. */
-export function tooLarge(sync: SecretSync, bytes: number): DomainError {
+export function tooLarge(sync: SecretSync, bytes: number, isExact: boolean): DomainError {
   const { template, sources } = sync.spec;
   const all = sources === undefined ? 'environment' : 'sources';
   const own = sources === undefined ? "environment's values" : 'values of all sources';
   const whose = template === undefined ? own : `values of the ${all} and spec.template`;
   return new DomainError(
     'target_too_large',
-    `The ${whose} come to ${bytes} bytes; a Kubernetes Secret holds ${secretBytesLimit} at most. ` +
+    `The ${whose} come to ${isExact ? '' : 'at least '}${bytes} bytes; a Kubernetes Secret holds ${secretBytesLimit} at most. ` +
       `Secret ${targetOf(sync).name} stays as it was. Exclude keys in ${keysFieldOf(sourcesOf(sync))}.exclude, or move some values to another environment.`,
   );
 }

@@ -14,7 +14,8 @@ import { rolledBackAnnotation } from './target-record.ts';
 /** What was read, as the Secret would have it. */
 export interface ReadData {
   readonly wanted: WantedFacts;
-  readonly data: SecretData;
+  /** Undefined if the values are more than a Secret holds: none was read then. */
+  readonly data: SecretData | undefined;
 }
 
 export interface RollbackQuestion<Read extends ReadData> {

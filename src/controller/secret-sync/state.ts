@@ -2,10 +2,11 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { ServiceTokenPrincipal } from '../../domain/principal.ts';
 import type { EnvironmentAccess } from '../../services/access.ts';
 import type { ClaimedSnapshot } from '../../services/resource-snapshots.ts';
-import type { SecretList, Secrets } from '../../services/secrets.ts';
+import type { FoundState } from '../../services/secret-reader.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
+import type { BoundedReads } from './bounded-reads.ts';
 import { readFormerState } from './former-state.ts';
 import { chooseKeys } from './keys.ts';
 import type { ReadSource, SourceMemory } from './memory.ts';
@@ -21,7 +22,6 @@ import {
 import { type Source, fieldOf } from './source.ts';
 
 export interface StateDeps {
-  readonly services: { readonly secrets: Pick<Secrets, 'list'> };
   readonly snapshots: Pick<SnapshotLookup, 'isSynced' | 'find' | 'claimed'>;
 }
 
@@ -33,6 +33,7 @@ export interface StateReading {
   readonly requestId: string;
   readonly principal: ServiceTokenPrincipal;
   readonly access: EnvironmentAccess<'secret.list'>;
+  readonly reads: Pick<BoundedReads, 'find'>;
 }
 
 /** The state of an environment that a source is to be read at. */
@@ -42,8 +43,11 @@ export type WantedState =
   | { readonly kind: 'past'; readonly revisionId: string }
   | Pin;
 
-/** A state whose `destroyed` keys are none that the Secret shall have. */
-type State = Pick<SecretList, 'revision' | 'revisionId' | 'secrets' | 'destroyed'>;
+/** The keys of a state, without values; what has no value any more is nothing that the Secret gets. */
+export interface State extends Pick<FoundState, 'revision' | 'revisionId' | 'secrets' | 'destroyed'> {
+  /** What the values are read from; undefined for a state that never had any. */
+  readonly found: FoundState | undefined;
+}
 
 /** The state that a source asks for: the newest, or the one that it is pinned to. */
 export function wantedOf(source: Source): WantedState {
@@ -57,11 +61,11 @@ export function expectCommits({ kind }: WantedState, memory: SourceMemory): void
 }
 
 /**
- * Reads one state of a source's environment, and notes what of the database that rests on. Throws DomainError
- * revision_not_found, snapshot_not_found, snapshot_not_ready, snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `Secrets.list` throws.
+ * Finds one state of a source's environment, and notes what of the database that rests on. Throws DomainError
+ * revision_not_found, snapshot_not_found, snapshot_not_ready, snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `BoundedReads.find` throws.
  */
 export async function readState(deps: StateDeps, reading: StateReading, wanted: WantedState): Promise<State> {
-  const { memory, access, principal } = reading;
+  const { memory, access, principal, reads } = reading;
   const { environmentId } = access;
   const seen: ReadSource = {
     environmentId,
@@ -70,47 +74,50 @@ export async function readState(deps: StateDeps, reading: StateReading, wanted: 
     pinnedId: undefined,
   };
   if (wanted.kind === 'newest') {
-    const state = await deps.services.secrets.list(access);
-    memory.read = { ...seen, revisionId: state.revisionId };
-    return state;
+    const found = await reads.find(access);
+    memory.read = { ...seen, revisionId: found.revisionId };
+    return stateOf(found);
   }
   if (wanted.kind === 'past') {
     const { revisionId } = wanted;
-    const state = await readFormerState(deps.services.secrets, { source: reading.source, access, revisionId });
+    const found = await readFormerState(reads, { source: reading.source, access, revisionId });
     // Which state is the newest, the reading before this one told: what was committed between the two is news.
     memory.read = { ...(memory.read ?? { ...seen, revisionId: access.revisionId }), pinnedId: revisionId };
-    return state;
+    return stateOf(found);
   }
-  if (wanted.kind === 'revision') return await readRevision(deps, reading, { pin: wanted, seen });
+  if (wanted.kind === 'revision') return await readRevision(reading, { pin: wanted, seen });
   // Whatever is found wrong with the pin rests on the environment and the token alone; the snapshot has its own events.
   memory.read = seen;
   const { id, revision, revisionId } = await findSnapshot(deps, reading, wanted);
   memory.read = { ...seen, pinnedId: id };
   // Revision 0 has no changes and so no secrets; it is not kept once another one follows.
-  if (revisionId === null) return { revision, revisionId: id, secrets: [] };
-  return await readPinned(deps, reading, { revision: revisionId, seen });
+  if (revisionId === null) return { revision, revisionId: id, secrets: [], destroyed: [], found: undefined };
+  return await readPinned(reading, { revision: revisionId, seen });
 }
 
 /** Reads a pinned state, of which values may have been destroyed: nothing but another spec mends that. */
 async function readPinned(
-  { services }: StateDeps,
   reading: StateReading,
   { revision, seen }: { readonly revision: number | string; readonly seen: ReadSource },
 ): Promise<State> {
-  const { source, memory, access } = reading;
-  const state = await services.secrets.list(access, { revision, destroyed: 'apart' });
-  const lost = new Map((state.destroyed ?? []).map((version) => [version.key, version]));
+  const { source, memory, access, reads } = reading;
+  const found = await reads.find(access, { revision });
+  const lost = new Map(found.destroyed.map((version) => [version.key, version]));
   const wanted = chooseKeys(source.keys, [...lost.keys()], fieldOf(source, 'keys')).flatMap(
     ({ key }) => lost.get(key) ?? [],
   );
-  if (wanted.length === 0) return state;
+  if (wanted.length === 0) return stateOf(found);
   memory.read = seen;
   memory.isPinned = true;
   throw valuesDestroyed(reading, wanted);
 }
 
+function stateOf(found: FoundState): State {
+  const { revision, revisionId, secrets, destroyed } = found;
+  return { revision, revisionId, secrets, destroyed, found };
+}
+
 async function readRevision(
-  deps: StateDeps,
   reading: StateReading,
   { pin, seen }: { readonly pin: Extract<Pin, { kind: 'revision' }>; readonly seen: ReadSource },
 ): Promise<State> {
@@ -119,7 +126,7 @@ async function readRevision(
     memory.read = { ...seen, revisionId: access.revisionId };
     throw revisionNotFound(reading, pin.revision, access.revision);
   }
-  const state = await readPinned(deps, reading, { revision: pin.revision, seen });
+  const state = await readPinned(reading, { revision: pin.revision, seen });
   memory.read = { ...seen, pinnedId: state.revisionId };
   memory.isPinned = true;
   return state;

@@ -48,6 +48,15 @@ export function templateTooLarge(name: string, limit: number): DomainError {
   );
 }
 
+/** All composed values together are more than a Secret holds. */
+export function templatesTooLarge(limit: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The templates come to more than ${limit} bytes together, which is all that a Kubernetes Secret holds; nothing is written. ` +
+      'Refer to less in spec.template.data.',
+  );
+}
+
 /** The Secret has the key from the environment already. */
 export function templateKeyConflict(name: string, keysField: string): DomainError {
   return new DomainError(

@@ -5,6 +5,7 @@ import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { BearerPrincipal, Caller } from '../../../src/domain/principal.ts';
 import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/change-feed.ts';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';
+import type { FoundState } from '../../../src/services/secret-reader.ts';
 
 interface Environment {
   readonly id: string;
@@ -25,7 +26,7 @@ export class FakeServices implements Services {
   readonly environments = new Map<string, Environment>();
   readonly tokens = new Map<string, BearerPrincipal | string>();
   /** Each read of values, with who read. */
-  readonly reads: { environmentId: string; caller: Caller }[] = [];
+  readonly reads: { environmentId: string; caller: Caller; keys: readonly string[] }[] = [];
   /** Ids of revisions and snapshots that are there no more. */
   readonly gone = new Set<string>();
   /** Keys whose values of a revision were destroyed, by its id. */
@@ -39,6 +40,7 @@ export class FakeServices implements Services {
   duringAuthentication: Hook;
   /** Likewise at the next look-up of an environment. */
   duringLookup: Hook;
+  readonly #found = new WeakMap<FoundState, Record<string, string>>();
   readonly #subscribers = new Set<ChangeSubscriber>();
 
   readonly authentication: Services['authentication'] = {
@@ -63,24 +65,34 @@ export class FakeServices implements Services {
     },
   };
 
-  readonly secrets: Services['secrets'] = {
-    list: async ({ environmentId, caller }, selection) => {
-      this.reads.push({ environmentId, caller });
+  readonly secretReader: Services['secretReader'] = {
+    find: async ({ environmentId }, { revision: wanted, maxKeys, deletedSince: isAsked }) => {
       const environment = this.#byId(environmentId);
       if (environment === undefined) throw new DomainError('not_found', 'the environment was deleted meanwhile');
-      const revision = numberOf(selection?.revision) ?? environment.revision;
+      const revision = numberOf(wanted) ?? environment.revision;
       const values = environment.history.get(revision);
       if (values === undefined) throw new DomainError('not_found', `the environment has no revision ${revision}`);
+      if (Object.keys(values).length > maxKeys) return { keys: Object.keys(values).length };
       const revisionId = `${environmentId}-r${revision}`;
       const destroyed = (this.destroyed.get(revisionId) ?? []).map((key) => ({ key, version: 1 }));
       const isLost = (key: string): boolean => destroyed.some((lost) => lost.key === key);
-      if (destroyed.length > 0 && selection?.destroyed !== 'apart') throw new Error('a lacking list was not asked for');
-      const secrets = Object.entries(values)
-        .filter(([key]) => !isLost(key))
-        .map(([key, value]) => ({ key, value: new Plaintext(value), version: 1, updatedAt: new Date(0) }));
+      const kept = Object.entries(values).filter(([key]) => !isLost(key));
       await this.#run('duringRead');
-      const deletedSince = deletedAfter(environment, revision, selection?.deletedSince);
-      return { environmentId, revision, revisionId, secrets, destroyed, ...deletedSince };
+      const found = {
+        environmentId,
+        revision,
+        revisionId,
+        secrets: kept.map(([key, value]) => ({ key, bytes: Buffer.byteLength(value) })),
+        destroyed,
+        deletedSince: isAsked === true ? deletedAfter(environment, revision) : [],
+      };
+      this.#found.set(found, Object.fromEntries(kept));
+      return found;
+    },
+    read: async ({ environmentId, caller }, found, keys) => {
+      const values = this.#found.get(found) ?? {};
+      this.reads.push({ environmentId, caller, keys });
+      return await Promise.resolve(new Map(keys.map((key) => [key, new Plaintext(values[key] ?? '')])));
     },
   };
 
@@ -179,10 +191,9 @@ function numberOf(revision: number | string | undefined): number | undefined {
   return typeof revision === 'string' ? Number(/-r([0-9]+)$/.exec(revision)?.[1]) : revision;
 }
 
-/** The keys of a revision that one after it lacked, if they are asked for. */
-function deletedAfter({ history }: Environment, revision: number, isAsked = false): { deletedSince?: string[] } {
-  if (!isAsked) return {};
+/** The keys of a revision that one after it lacked. */
+function deletedAfter({ history }: Environment, revision: number): string[] {
   const later = [...history].filter(([number]) => number > revision);
   const isGone = (key: string): boolean => later.some(([, values]) => !Object.hasOwn(values, key));
-  return { deletedSince: Object.keys(history.get(revision) ?? {}).filter(isGone) };
+  return Object.keys(history.get(revision) ?? {}).filter(isGone);
 }

@@ -1,24 +1,31 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';
-import type { SecretList } from '../../../src/services/secrets.ts';
+import type { FoundState } from '../../../src/services/secret-reader.ts';
 import { FormerStateError, readFormerState } from '../../../src/controller/secret-sync/former-state.ts';
 import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { secretSync } from './builders.ts';
 
-const state: SecretList = { environmentId: 'e', revision: 7, revisionId: 'r7', secrets: [] };
+const state: FoundState = {
+  environmentId: 'e',
+  revision: 7,
+  revisionId: 'r7',
+  secrets: [],
+  destroyed: [],
+  deletedSince: [],
+};
 const access = { environmentId: 'e' } as unknown as EnvironmentAccess<'secret.list'>;
 
-async function read(found: Partial<SecretList> | DomainError, exclude: string[] = []): Promise<SecretList> {
+async function read(found: Partial<FoundState> | DomainError, exclude: string[] = []): Promise<FoundState> {
   const [source] = sourcesOf(secretSync({ spec: { keys: { exclude } } }));
   if (source === undefined) throw new Error('a SecretSync has a source');
-  const list = async (): Promise<SecretList> =>
+  const find = async (): Promise<FoundState> =>
     found instanceof DomainError ? await Promise.reject(found) : await Promise.resolve({ ...state, ...found });
-  return await readFormerState({ list }, { source, access, revisionId: 'r7' });
+  return await readFormerState({ find }, { source, access, revisionId: 'r7' });
 }
 
 describe('a former state', () => {
-  test.each<readonly [string, Partial<SecretList> | DomainError, string]>([
+  test.each<readonly [string, Partial<FoundState> | DomainError, string]>([
     ['with a destroyed value', { destroyed: [{ key: 'A', version: 1 }] }, 'its values of A have been destroyed since'],
     ['with a key that was deleted since', { deletedSince: ['B'] }, 'B was deleted since'],
     ['with keys that were deleted since', { deletedSince: ['B', 'C'] }, 'B, C were deleted since'],

@@ -23,6 +23,7 @@ export const wanted: WantedFacts = {
     ['B', undefined],
   ]),
   bytes: 10,
+  isBytesExact: true,
   unmetNeed: undefined,
   record: { 'keyframe.dev/source': 'acme/web/prod@e' },
   fingerprint: Buffer.from('wanted'),

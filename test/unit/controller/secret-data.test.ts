@@ -1,5 +1,11 @@
-import { expect, test } from '@jest/globals';
-import { encodeSecretData, fingerprintOf } from '../../../src/controller/secret-sync/secret-data.ts';
+import { describe, expect, test } from '@jest/globals';
+import {
+  type SecretData,
+  type SourcePart,
+  encodeSecretData,
+  fingerprintOf,
+  planSecretData,
+} from '../../../src/controller/secret-sync/secret-data.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { fingerprint } from './builders.ts';
 
@@ -8,8 +14,15 @@ const secrets = [
   { key: 'UNICODE', value: new Plaintext('ä🔑\n') },
 ];
 
+function encoded(context: string): SecretData {
+  const sizes = secrets.map(({ key, value }) => ({ key, bytes: Buffer.byteLength(value.reveal()) }));
+  const plan = planSecretData([{ source: { name: undefined }, secrets: sizes }]);
+  const values = new Map(secrets.map(({ key, value }) => [key, value]));
+  return encodeSecretData(fingerprint, context, plan, new Map([[undefined, values]]));
+}
+
 test('values become base64 of their UTF-8, counted in bytes as Kubernetes counts them', () => {
-  expect(encodeSecretData(fingerprint, 'ns/app', [{ source: { name: undefined }, secrets }])).toMatchObject({
+  expect(encoded('ns/app')).toMatchObject({
     data: { EMPTY: '', UNICODE: Buffer.from('ä🔑\n').toString('base64') },
     count: 2,
     bytes: 7,
@@ -17,9 +30,7 @@ test('values become base64 of their UTF-8, counted in bytes as Kubernetes counts
 });
 
 test('a Secret that holds the same data has the same fingerprint, in whatever order', () => {
-  const { data, fingerprint: wanted } = encodeSecretData(fingerprint, 'ns/app', [
-    { source: { name: undefined }, secrets },
-  ]);
+  const { data, fingerprint: wanted } = encoded('ns/app');
   const turned = Object.fromEntries(Object.entries(data).toReversed());
   expect(fingerprintOf(fingerprint, 'ns/app', turned).equals(wanted)).toBe(true);
 });
@@ -30,13 +41,42 @@ test.each([
   ['another value', { EMPTY: '', UNICODE: 'w6Q=' }],
   ['no data at all', null],
 ])('a Secret that holds %s has another', (_, data) => {
-  const { fingerprint: wanted } = encodeSecretData(fingerprint, 'ns/app', [{ source: { name: undefined }, secrets }]);
+  const { fingerprint: wanted } = encoded('ns/app');
   expect(fingerprintOf(fingerprint, 'ns/app', data).equals(wanted)).toBe(false);
 });
 
 test('equal data of two Secrets cannot be told to be equal', () => {
-  const one = encodeSecretData(fingerprint, 'ns/one', [{ source: { name: undefined }, secrets }]).fingerprint;
-  expect(
-    one.equals(encodeSecretData(fingerprint, 'ns/two', [{ source: { name: undefined }, secrets }]).fingerprint),
-  ).toBe(false);
+  const one = encoded('ns/one').fingerprint;
+  expect(one.equals(encoded('ns/two').fingerprint)).toBe(false);
+});
+
+describe('a plan', () => {
+  const part = (name: string, sizes: Record<string, number>, keys: object = {}): SourcePart => ({
+    source: { name, keys },
+    secrets: Object.entries(sizes).map(([key, bytes]) => ({ key, bytes })),
+  });
+
+  test('has each key read from the last source that gives it, and no other value', () => {
+    const plan = planSecretData([
+      part('shared', { A: 100, B: 1_000 }),
+      part('own', { B: 7, C: 5, D: 9_999 }, { exclude: ['D'] }),
+    ]);
+    expect(plan.chosen.map(({ source, key }) => [source, key])).toEqual([
+      ['shared', 'A'],
+      ['own', 'B'],
+      ['own', 'C'],
+    ]);
+    expect(plan).toMatchObject({ size: { bytes: 112, isExact: true }, valueBytes: 112 });
+  });
+
+  test('knows of values in base64 how many bytes they have at least', () => {
+    const plan = planSecretData([part('own', { A: 400, B: 10 }, { decodeBase64: ['A'] })]);
+    expect(plan).toMatchObject({ size: { bytes: 110, isExact: false }, valueBytes: 410 });
+  });
+
+  test('counts what is composed', () => {
+    const template = { data: { TWICE: '$(A)$(A)' } };
+    const plan = planSecretData([part('own', { A: 10 })], { type: 'Opaque', template });
+    expect(plan).toMatchObject({ composed: ['TWICE'], size: { bytes: 30, isExact: true }, valueBytes: 10 });
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { composeValues } from '../../../src/controller/secret-sync/template.ts';
+import { type ValueSize, composeValues, composedSize } from '../../../src/controller/secret-sync/template.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 
 const limit = 1024 * 1024;
@@ -246,4 +246,65 @@ test('no refusal tells a value, a default or the text around', () => {
     `$(A)${canary}`.repeat(3),
   ];
   for (const template of templates) expect(refusal(template, synced, 40).detail).not.toContain(canary);
+});
+
+describe('the size of composed values', () => {
+  const sizes = new Map<string, ValueSize>(
+    [...values].map(([name, value]) => [name, { bytes: value.length, isExact: true }]),
+  );
+  const sizeOf = (data: Record<string, string>, most = limit): ValueSize => composedSize({ data }, sizes, most);
+
+  test.each<readonly [template: string, isExact: boolean]>([
+    ['plain äö', true],
+    ['$(USER):$(PASSWORD)@', true],
+    ['$(tls.crt-1 | base64 | base64)', true],
+    ['$(ABSENT | default "ä")$(EMPTY | default "not this")', true],
+    ['$(PASSWORD | json)', false],
+    ['$(PASSWORD | quote | base64)', false],
+    ['$(tls.crt-1 | json | json)', false],
+  ])('is known before they are composed: %s', (template, isExact) => {
+    const { length } = Buffer.from(composed(template));
+    const size = sizeOf({ T: template });
+    expect(size.isExact).toBe(isExact);
+    expect(size.bytes).toBeLessThanOrEqual(length);
+    expect(isExact ? size.bytes : length).toBe(length);
+  });
+
+  test('is never more than they come to, and exactly that if it says so', () => {
+    const part = fc.oneof(
+      fc.string({ maxLength: 5 }).map((literal) => literal.replaceAll('$', '')),
+      fc
+        .tuple(
+          fc.constantFrom('USER', 'PASSWORD', 'EMPTY', 'tls.crt-1', 'ABSENT | default "x"'),
+          fc.array(fc.constantFrom('base64', 'json', 'quote', 'default "y"'), { maxLength: 4 }),
+        )
+        .map(([key, steps]) => `$(${[key, ...steps].join(' | ')})`),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
+        const template = parts.join('');
+        const { length } = Buffer.from(composed(template));
+        const size = sizeOf({ T: template });
+        expect(size.bytes).toBeLessThanOrEqual(length);
+        expect(size.isExact ? size.bytes : length).toBe(length);
+      }),
+    );
+  });
+
+  test('is of all together', () => {
+    expect(sizeOf({ ONE: '$(USER)', TWO: '$(USER)$(USER)' })).toEqual({ bytes: 9, isExact: true });
+  });
+
+  test('refuses what one of them alone exceeds, and names that cannot be', () => {
+    expect(() => sizeOf({ T: '$(PASSWORD)$(PASSWORD)' }, 10)).toThrow('The template of T comes to more than 10 bytes');
+    expect(() => sizeOf({ USER: 'x' })).toThrow('The Secret gets the key USER from the environment');
+    expect(() => sizeOf({ T: '$(ABSENT)' })).toThrow('ABSENT');
+    expect(() => sizeOf({ T: '$(' })).toThrow('wrong at character');
+  });
+});
+
+test('values that are too large together are refused before they are all composed', () => {
+  const large = new Map([['LARGE', Buffer.alloc(1000, '"')]]);
+  const data = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`T_${index}`, '$(LARGE | json)']));
+  expect(() => composeValues({ data }, large, 10_000)).toThrow('The templates come to more than 10000 bytes together');
 });
