@@ -2,12 +2,31 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { commandTable } from '../../../src/cli/command-table.ts';
 import { cliDocs } from '../../../scripts/generate-cli-docs.ts';
 
 const page = readFileSync(join(checkoutDirectory, 'docs', 'cli.md'), 'utf8');
 
 test('docs/cli.md is the help that the command shows', async () => {
   expect(await cliDocs()).toBe(page);
+});
+
+test('docs/cli.md has a section with usage and summary for each command and each group of commands', () => {
+  const entries = commandTable.flatMap(({ entries: all }) => all);
+  const known = entries.flatMap((entry) => {
+    const own = { title: `keyframe ${entry.name}`, summary: entry.summary };
+    if (!('commands' in entry)) return [own];
+    return [own, ...entry.commands.map(({ name, summary }) => ({ title: `${own.title} ${name}`, summary }))];
+  });
+  expect(known.length).toBeGreaterThan(50);
+  for (const { title, summary } of known) {
+    const [, section = ''] = page.split(`\n## ${title}\n`);
+    const text = section.split('\n## ')[0]?.replaceAll(/\s+/g, ' ');
+    expect(text).toContain(`Usage: ${title}`);
+    expect(text).toContain(summary);
+  }
+  const titles = Array.from(page.matchAll(/^## (keyframe.*)$/gm), ([, title = '']) => title);
+  expect(titles.toSorted()).toEqual(['keyframe', ...known.map(({ title }) => title)].toSorted());
 });
 
 test('every command has an example, and each shown line begins a command that there is', () => {

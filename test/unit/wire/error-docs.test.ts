@@ -1,7 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { errorDocs, errorDocsFile } from '../../../scripts/generate-error-docs.ts';
+import { type ErrorDescription, errorCatalogue } from '../../../src/domain/error-catalogue.ts';
 
-test('docs/errors.md tells what the error catalogue holds', () => {
-  expect(readFileSync(errorDocsFile, 'utf8')).toBe(errorDocs());
+const page = readFileSync(errorDocsFile, 'utf8');
+
+test('docs/errors.md is as it is generated', () => {
+  expect(page).toBe(errorDocs());
+});
+
+test('docs/errors.md has one row for each code of the catalogue, with its status, title and reason', () => {
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
+  const documented = rows.map(([, code, status, title, reason]) => [code, status, title, reason]);
+  const known = Object.entries<ErrorDescription>(errorCatalogue);
+  expect(known.length).toBeGreaterThan(20);
+  expect(documented).toEqual(
+    known.map(([code, { status, title, reason }]) => [code, String(status ?? '–'), title, reason]),
+  );
 });
