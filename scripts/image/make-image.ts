@@ -110,8 +110,8 @@ function version(): string {
   return manifest.version;
 }
 
-/** SOURCE_DATE_EPOCH, else the time of the last commit, else 0. */
-async function sourceTime(tools: Tools): Promise<number> {
+/** SOURCE_DATE_EPOCH, else the time of the last commit, else 0. In seconds. Throws ImageError if the variable is no number. */
+export async function sourceTime(tools: Tools): Promise<number> {
   const told = process.env['SOURCE_DATE_EPOCH'] ?? (await tools.ask('git', ['log', '-1', '--format=%ct'])) ?? '0';
   if (!/^\d+$/.test(told)) throw new ImageError('SOURCE_DATE_EPOCH must be whole seconds since 1970.');
   return Number(told);

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { makeRelease } from '../../scripts/release/make-release.ts';
+import { neededValues, runHelm } from '../support/helm.ts';
+
+/** What `npm run release` makes, but for the image: test/image tries that. */
+
+const folder = mkdtempSync(join(tmpdir(), 'keyframe-release-'));
+const path = (name: string): string => join(folder, name);
+const { version, dependencies, devDependencies } = JSON.parse(
+  readFileSync(join(checkoutDirectory, 'package.json'), 'utf8'),
+) as { version: string; dependencies: Record<string, string>; devDependencies: Record<string, string> };
+const files = ['SHA256SUMS', 'keyframe', `keyframe-${version}.cdx.json`, `keyframe-${version}.tgz`];
+
+beforeAll(async () => {
+  writeFileSync(path('keyframe-0.0.1.tgz'), 'of an earlier release');
+  await makeRelease({ folder, withImage: false });
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('holds the command, the chart and the SBOM, and the checksums of all of them', () => {
+  expect(readdirSync(folder).toSorted()).toEqual(files.toSorted());
+  const lines = readFileSync(path('SHA256SUMS'), 'utf8').trimEnd().split('\n');
+  const others = files.filter((name) => name !== 'SHA256SUMS');
+  const sum = (name: string): string =>
+    createHash('sha256')
+      .update(readFileSync(path(name)))
+      .digest('hex');
+  expect(lines.toSorted()).toEqual(others.map((name) => `${sum(name)}  ${name}`).toSorted());
+});
+
+test('the command runs and is of this release', () => {
+  expect(execFileSync(process.execPath, [path('keyframe'), '--version'], { encoding: 'utf8' })).toContain(version);
+});
+
+test('the chart’s package renders what the chart renders', async () => {
+  const place = ['--namespace', 'keyframe', ...neededValues];
+  const chart = join(checkoutDirectory, 'charts', 'keyframe');
+  const packed = await runHelm(['template', 'keyframe', path(`keyframe-${version}.tgz`), ...place]);
+  expect(packed).toBe(await runHelm(['template', 'keyframe', chart, ...place]));
+});
+
+test('the SBOM lists what the programs need, and nothing of the development alone', () => {
+  const sbom = JSON.parse(readFileSync(path(`keyframe-${version}.cdx.json`), 'utf8')) as {
+    bomFormat: string;
+    components: { purl: string; version: string }[];
+  };
+  expect(sbom.bomFormat).toBe('CycloneDX');
+  const listed = sbom.components.map(({ purl }) => decodeURIComponent(purl));
+  for (const [name, of] of Object.entries(dependencies)) expect(listed).toContain(`pkg:npm/${name}@${of}`);
+  expect(listed).not.toContain(`pkg:npm/jest@${devDependencies['jest']}`);
+});
+
+test('the same commit gives the same bytes again', async () => {
+  const before = readFileSync(path('SHA256SUMS'), 'utf8');
+  await makeRelease({ folder, withImage: false });
+  expect(readFileSync(path('SHA256SUMS'), 'utf8')).toBe(before);
+});
