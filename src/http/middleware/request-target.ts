@@ -9,6 +9,8 @@ const singleHeaders = ['host', 'authorization'] as const;
  * UTF-8, a fragment (RFC 9112 section 3.2 knows none in a request target), and a request that names no host or two.
  */
 export const requestTarget: RequestHandler = (request, _response, next) => {
+  // A request line without a version is HTTP/0.9, which has no headers.
+  if (request.httpVersion === '0.9') throw new DomainError('malformed_request', 'a request must name HTTP/1.1');
   // The router would cut it off: `DELETE …/KEY#x` would delete KEY.
   if (request.url.includes('#')) {
     throw new DomainError('malformed_request', 'the path must not have a fragment; write "#" as %23');
