@@ -148,6 +148,12 @@ export const errorCatalogue = {
     reason: 'AlreadyRestored',
     effect: 'stall',
   },
+  unplanned_refused: {
+    status: null,
+    title: 'A restore without a plan does not say all that it does, or would have to wait',
+    reason: 'UnplannedRefused',
+    effect: 'stall',
+  },
   restore_forgotten: {
     status: null,
     title: 'The database does not know the restore that the status tells of',

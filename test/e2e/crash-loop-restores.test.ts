@@ -46,7 +46,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
       expectSurvived({ coarse: 3, statements: 16 }, async () => {
         const restore = await RestoreTrial.prepare(stack, site);
         return {
-          act: () => restore.create({ mode: 'Apply', allowUnplanned: true }),
+          act: () => restore.createUnplanned(),
           expectDone: () => restore.expectComplete(),
           prove: () => restore.proveOne(),
           clear: () => restore.clear(),

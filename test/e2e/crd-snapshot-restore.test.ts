@@ -15,6 +15,9 @@ afterAll(() => deleteNamespace(namespace));
 const snapshotId = '0198a6f0-1234-7abc-8def-0123456789ab';
 const planHash = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLM_-01';
 const byName = { snapshotRef: { name: 'before-deploy' } };
+const byUid = { snapshotRef: { name: 'before-deploy', uid: snapshotId } };
+const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
+const unplanned = { environmentRef, mode: 'Apply', allowUnplanned: true };
 const byId = { snapshotId };
 const defaults = {
   mode: 'Plan',
@@ -54,6 +57,9 @@ test('SnapshotRestores are found by their short name and category, and show thei
 });
 
 const either = 'give either snapshotRef or snapshotId';
+const needsEnvironment = 'allowUnplanned needs environmentRef: the environment that is restored';
+const needsIdentity = 'allowUnplanned needs snapshotId, or snapshotRef.uid: metadata.uid of the SecretSnapshot';
+const needsBackup = 'allowUnplanned needs a backup: leave backup true';
 const needsPlan = 'mode Apply needs planHash, from status.planHash; or allowUnplanned: true';
 
 const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
@@ -64,6 +70,17 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
   ['an id that is no UUID', { snapshotId: 'x'.repeat(36) }, 'spec.snapshotId', 'should match'],
   ['another mode', { ...byId, mode: 'Undo' }, 'supported values: "Plan", "Apply"'],
   ['Apply without a plan', { ...byId, mode: 'Apply' }, needsPlan],
+  ['no environment to restore without a plan', { ...byId, ...unplanned, environmentRef: null }, needsEnvironment],
+  ['only a name to restore from without a plan', { ...byName, ...unplanned }, needsIdentity],
+  ['no backup of a restore without a plan', { ...byId, ...unplanned, backup: false }, needsBackup],
+  ['no plan, no environment and no uid, to be approved later', { ...byName, allowUnplanned: true }, needsEnvironment],
+  [
+    'a uid that none can be',
+    { snapshotRef: { name: 'a', uid: 'x'.repeat(36) } },
+    'spec.snapshotRef.uid',
+    'should match',
+  ],
+  ['an environment without a name', { ...byId, environmentRef: { organization: 'a', project: 'b' } }, 'name: Required'],
   ['a plan that is not to be carried out', { ...byId, planHash }, 'planHash approves a plan to be carried out'],
   ['a hash that none can be', { ...byId, mode: 'Apply', planHash: 'x'.repeat(42) }, 'spec.planHash', 'should match'],
 ];
@@ -75,7 +92,9 @@ describe('a SnapshotRestore is refused with a sentence about', () => {
 test('a SnapshotRestore may be made to be carried out at once, with a plan or expressly without', async () => {
   for (const wanted of [
     { ...byId, mode: 'Apply', planHash },
-    { ...byName, mode: 'Apply', allowUnplanned: true, prune: true, backup: false, skipUnchanged: true },
+    { ...byId, ...unplanned },
+    { ...byUid, ...unplanned, prune: true, skipUnchanged: true },
+    { ...byName, environmentRef, backup: false },
   ]) {
     expect(await trial.accepted(wanted)).toMatchObject(wanted);
   }
@@ -89,6 +108,7 @@ describe('a SnapshotRestore never changes', () => {
     ['its backup', { backup: false }],
     ['what it leaves alone', { skipUnchanged: true }],
     ['whether it needs a plan', { allowUnplanned: true }],
+    ['its environment', { environmentRef }],
   ])('in %s', async (_, change) => {
     const name = await trial.made({ ...byId, suspend: true });
     expectRefused(

@@ -7,6 +7,7 @@ import { startOwnCluster } from '../support/own-cluster.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { snapshotsTakenBy } from '../support/resource-rows.ts';
 import { readyOf } from '../support/resource-site.ts';
+import { applyUnplanned } from '../support/restore-site.ts';
 import { hourMs } from '../support/schedule-site.ts';
 import { type KnownDatabase, Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -64,7 +65,7 @@ async function liveAndDie(doomed: AsyncDisposableStack): Promise<void> {
   await site.syncs.create({ environmentRef: environment.ref, snapshotRef: { name: 'nightly' } }, 'night');
   await environment.change({ A: 'bad', C: 'three' });
   await site.restore();
-  await site.restores.create({ snapshotRef: { name: 'release' }, mode: 'Apply', allowUnplanned: true }, 'unplanned');
+  await site.restores.create({ snapshotId, ...applyUnplanned(environment) }, 'unplanned');
   await site.restores.waitForReason('unplanned', 'Complete');
   const template = { spec: { source: { environmentRef: environment.ref } } };
   await site.schedules.create({ schedule, template, retention: { keepLast: 1 } }, 'daily');

@@ -13,6 +13,7 @@ import { waitFor } from '../support/wait-for.ts';
 const resources = new AsyncDisposableStack();
 const rbac = 'rbac.authorization.k8s.io';
 const snapshotId = '0198a6f0-1234-7abc-8def-0123456789ab';
+const environmentRef = { organization: 'acme', project: 'orders', name: 'production' };
 const planHash = 'x'.repeat(43);
 let namespace: string;
 let folder: string;
@@ -108,7 +109,7 @@ test('what was approved can be annotated, suspended and approved as it is, but n
 
 test('nobody makes an approved one, with a plan or without, under a given or a generated name, who may not approve', async () => {
   expectDenied(await create(planner, 'at-once', applied));
-  expectDenied(await create(planner, 'at-once', { snapshotId, mode: 'Apply', allowUnplanned: true }));
+  expectDenied(await create(planner, 'at-once', { snapshotId, environmentRef, mode: 'Apply', allowUnplanned: true }));
   expectDenied(await create(planner, 'at-once', { ...applied, suspend: true }));
   const metadata = { generateName: 'generated-' };
   const body = { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SnapshotRestore', metadata, spec: applied };

@@ -174,7 +174,7 @@ describe('a SnapshotRestore', () => {
 
   test('that is complete is not carried out again where the database has forgotten it', async () => {
     const site = await makeSite();
-    const name = await site.restores.create({ snapshotId: await site.drift(), mode: 'Apply', allowUnplanned: true });
+    const name = await site.restores.create(site.unplanned(await site.drift()));
     const { metadata, status } = await site.restores.waitForReason(name, 'Complete');
     await forgetRestore(stack.databaseUrl, metadata.uid);
     await site.environment.change(drifted);
@@ -187,7 +187,7 @@ describe('a SnapshotRestore', () => {
 
   test('may skip its plan expressly, but not twice under one name', async () => {
     const site = await makeSite();
-    const spec = { snapshotId: await site.drift(), mode: 'Apply', allowUnplanned: true, backup: false, prune: true };
+    const spec = { ...site.unplanned(await site.drift()), prune: true };
     await site.restores.create(spec, 'emergency');
     const { status } = await site.restores.waitForReason('emergency', 'Complete');
     expect(status?.result).toEqual({
@@ -200,9 +200,8 @@ describe('a SnapshotRestore', () => {
       revisionId: expect.anything(),
     });
     expect(status?.plan).toMatchObject({ revision: 3, pruned: told('LATER') });
-    expect(status).not.toHaveProperty('backupSnapshotId');
     expect(status).not.toHaveProperty('planHash');
-    expect(await site.listed()).toHaveLength(1);
+    expect((await site.listed()).map(({ id }) => id)).toEqual([status?.backupSnapshotId, spec.snapshotId]);
     await site.environment.change(drifted);
     await site.restores.delete('emergency');
     await site.restores.waitUntilGone('emergency');
@@ -214,7 +213,7 @@ describe('a SnapshotRestore', () => {
 
   test('plans and restores nothing while it is suspended', async () => {
     const site = await makeSite();
-    const spec = { snapshotId: await site.drift(), mode: 'Apply', allowUnplanned: true, suspend: true };
+    const spec = { ...site.unplanned(await site.drift()), suspend: true };
     const name = await site.restores.create(spec);
     const { status } = await site.restores.waitForReason(name, 'Suspended');
     expect(status).not.toHaveProperty('plan');

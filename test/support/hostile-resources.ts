@@ -134,22 +134,29 @@ function snapshotIds({ ownSnapshot, victimSnapshots }: HostileTargets): fc.Arbit
   return fc.oneof(known, fc.uuid());
 }
 
+// Of no SecretSnapshot.
+const unusedUid = '0198a6f0-1234-7abc-8def-0123456789ab';
+
 function restores(targets: HostileTargets): fc.Arbitrary<Judged> {
   const kind = 'SnapshotRestore';
-  const options = fc.constantFrom({}, { mode: 'Apply', allowUnplanned: true, prune: true });
-  const byId = fc
-    .tuple(snapshotIds(targets), options)
-    .map(
-      ([snapshotId, more]) =>
-        ({ kind, spec: { snapshotId, ...more }, isAllowed: snapshotId === targets.ownSnapshot }) as const,
-    );
+  const unplanned = { mode: 'Apply', allowUnplanned: true, prune: true };
+  const applied = [targets.written, ...targets.victims].map((environmentRef) => ({ ...unplanned, environmentRef }));
+  const options = fc.constantFrom<{ readonly environmentRef?: EnvironmentRef }>({}, ...applied);
+  const byId = fc.tuple(snapshotIds(targets), options).map(
+    ([snapshotId, more]) =>
+      ({
+        kind,
+        spec: { snapshotId, ...more },
+        isAllowed: snapshotId === targets.ownSnapshot && (more.environmentRef ?? targets.written) === targets.written,
+      }) as const,
+  );
   const { victimNames, victimNamespace } = targets;
   const name = fc.constantFrom(...victimNames, `${victimNamespace}/${victimNames[0]}`);
   const byName = fc.tuple(name, options).map(
     ([secretSnapshot, more]) =>
       ({
         kind,
-        spec: { snapshotRef: { name: secretSnapshot, namespace: victimNamespace }, ...more },
+        spec: { snapshotRef: { name: secretSnapshot, namespace: victimNamespace, uid: unusedUid }, ...more },
         isAllowed: false,
       }) as const,
   );

@@ -16,6 +16,15 @@ export interface ApiSnapshot {
 
 export const drifted = { A: 'new', LATER: '1', SAME: '1' };
 
+/** What the spec of a restore without a plan has, beside what names the snapshot. */
+export function applyUnplanned({ ref }: ApiEnvironment): {
+  readonly environmentRef: ApiEnvironment['ref'];
+  readonly mode: string;
+  readonly allowUnplanned: boolean;
+} {
+  return { environmentRef: ref, mode: 'Apply', allowUnplanned: true };
+}
+
 /** An environment, and a namespace with SnapshotRestores and SecretSnapshots that are granted it. */
 export class RestoreSite {
   readonly namespace: string;
@@ -67,6 +76,15 @@ export class RestoreSite {
     const id = await this.snapshot();
     await this.environment.change({ A: 'new', LATER: '1' }, ['GONE']);
     return id;
+  }
+
+  /** The spec of a restore of the environment that needs no plan. */
+  unplanned(snapshotId: string): {
+    readonly mode: string;
+    readonly allowUnplanned: boolean;
+    readonly snapshotId: string;
+  } {
+    return { ...applyUnplanned(this.environment), snapshotId };
   }
 
   /** What the API lists, newest first. */

@@ -34,6 +34,11 @@ export class RestoreTrial {
     this.#uid = (await this.#site.restores.get(this.name)).metadata.uid;
   }
 
+  /** Makes the resource to restore without a plan. */
+  async createUnplanned(): Promise<void> {
+    await this.create(this.#site.unplanned(this.#snapshotId));
+  }
+
   /** Approves the plan that the status tells. */
   async approve(): Promise<void> {
     await this.#site.approve(this.name, await this.#site.planned(this.name));

@@ -32,11 +32,32 @@ export interface SnapshotRestoreSpec {
      * Name of the SecretSnapshot.
      */
     name: string;
+    /**
+     * metadata.uid of the SecretSnapshot. Another one of that name is refused. Needed with allowUnplanned.
+     */
+    uid?: string;
   };
   /**
    * Instead, UUID of the snapshot that is restored.
    */
   snapshotId?: string;
+  /**
+   * The environment that is restored. A snapshot of another one is refused. Needed with allowUnplanned.
+   */
+  environmentRef?: {
+    /**
+     * Slug of the organization.
+     */
+    organization: string;
+    /**
+     * Slug of the project.
+     */
+    project: string;
+    /**
+     * Slug of the environment.
+     */
+    name: string;
+  };
   /**
    * Plan: tell in the status what would be done, and change nothing. Apply: do it, once. It never goes back to Plan.
    */
@@ -46,7 +67,7 @@ export interface SnapshotRestoreSpec {
    */
   planHash?: string;
   /**
-   * Whether mode Apply may go without planHash, and do whatever is to be done at that moment.
+   * Whether mode Apply may go without planHash, and do whatever is to be done at that moment. Needs environmentRef, backup, and snapshotId or snapshotRef.uid. Nothing is waited for: what cannot be done at once is refused for good.
    */
   allowUnplanned: boolean;
   /**

@@ -4,6 +4,7 @@ import type { EnvironmentPlaceAccess, ResourceAccess } from '../../services/reso
 import type { ResourcePlan, ResourceRestoreInput, ResourceRestores } from '../../services/resource-restores.ts';
 import { objectKey } from '../../kube/objects.ts';
 import { FollowedIds } from '../followed-ids.ts';
+import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../generated/snapshot-restore.ts';
 import type { Round } from '../kind-rules.ts';
 import type { Outcome } from '../outcome.ts';
@@ -12,12 +13,14 @@ import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { judgeComplete, judgeFailure, judgeOutdated, judgePlanned } from './judge.ts';
 import {
   environmentDeleted,
-  nothingApproved,
   restoreForgotten,
   snapshotGone,
   snapshotNotFound,
   snapshotNotReady,
+  snapshotReplaced,
+  wrongEnvironment,
 } from './refusals.ts';
+import { isUnplanned, withoutWaiting } from './unplanned.ts';
 
 export interface RestoreServices {
   readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'mayRestore'>;
@@ -89,10 +92,18 @@ export class RestoreReconciler {
     // Not as authority to do anything, but to leave it: a database that was recovered to the state before a restore would
     // otherwise see it done again.
     if (resource.status?.completionTime !== undefined) throw restoreForgotten();
+    const proceed = async (): Promise<Outcome<SnapshotRestore>> => await this.#proceed(round, caller);
+    return isUnplanned(resource) ? await withoutWaiting(resource, proceed) : await proceed();
+  }
+
+  async #proceed(round: RestoreRound, caller: ResourceCaller): Promise<Outcome<SnapshotRestore>> {
+    const { resourceAccess } = this.#deps.services;
+    const { key, resource } = round;
     const source = await this.#sourceOf(round);
     this.snapshots.set(key, source.snapshotId);
     const access = await resourceAccess.mayRestore(caller, source);
     this.environments.set(key, access.environmentId);
+    checkEnvironment(resource, access);
     const { prune, skipUnchanged, backup } = resource.spec;
     const asked = { round, access, input: { snapshotId: source.snapshotId, prune, skipUnchanged, backup } };
     return resource.spec.mode === 'Apply'
@@ -102,10 +113,7 @@ export class RestoreReconciler {
 
   async #apply(asked: Asked): Promise<Outcome<SnapshotRestore>> {
     const { spec, metadata } = asked.round.resource;
-    if (spec.planHash === undefined) {
-      if (!spec.allowUnplanned) throw nothingApproved();
-      return await this.#restore(asked, null);
-    }
+    if (spec.planHash === undefined) return await this.#restore(asked, null);
     const plan = await this.#plan(asked);
     if (plan.planHash !== spec.planHash) return judgeOutdated(metadata, plan);
     try {
@@ -131,21 +139,42 @@ export class RestoreReconciler {
   }
 
   async #sourceOf({ resource, requestId }: RestoreRound): Promise<Source> {
-    const { snapshotRef, snapshotId } = resource.spec;
+    const { snapshotRef = { name: '' }, snapshotId } = resource.spec;
     if (snapshotId !== undefined) return { snapshotId, isTold: false };
-    const { snapshots } = this.#deps;
     const { namespace = '' } = resource.metadata;
-    const name = snapshotRef?.name ?? '';
-    const secretSnapshot = snapshots.find(objectKey({ namespace, name }));
-    if (secretSnapshot === undefined) throw snapshotNotFound(name);
-    const found = await snapshots.claimed(secretSnapshot, requestId);
+    const { name } = snapshotRef;
+    const found = await this.#deps.snapshots.claimed(this.#secretSnapshotOf(namespace, snapshotRef), requestId);
     if (found === undefined) throw snapshotNotReady(name, namespace);
     if (found === 'gone') throw snapshotGone(name);
     if (found.environmentDeleted) throw environmentDeleted(found);
     return { snapshotId: found.id, isTold: true };
   }
 
+  /** The SecretSnapshot that a spec names. Throws DomainError snapshot_not_found, and snapshot_gone for another uid. */
+  #secretSnapshotOf(
+    namespace: string,
+    { name, uid }: { readonly name: string; readonly uid?: string },
+  ): SecretSnapshot {
+    const found = this.#deps.snapshots.find(objectKey({ namespace, name }));
+    if (found === undefined) throw snapshotNotFound(name);
+    if (uid !== undefined && found.metadata.uid !== uid) throw snapshotReplaced(name, uid);
+    return found;
+  }
+
   #callerOf(round: RestoreRound): ResourceCaller {
     return callerOf(this.#deps, 'SnapshotRestore', round);
   }
+}
+
+/** Throws DomainError snapshot_mismatch if the spec names another environment than the snapshot's. */
+function checkEnvironment(
+  { spec: { environmentRef } }: SnapshotRestore,
+  { asked: { organization, project, environment } }: Asked['access'],
+): void {
+  if (environmentRef === undefined || project === null || environment === null) return;
+  const isSame =
+    environmentRef.organization === organization &&
+    environmentRef.project === project &&
+    environmentRef.name === environment;
+  if (!isSame) throw wrongEnvironment({ organization, project, environment }, environmentRef);
 }

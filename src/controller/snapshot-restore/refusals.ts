@@ -1,5 +1,9 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { ClaimedSnapshot } from '../../services/resource-snapshots.ts';
+import type { EnvironmentSlugs } from '../../services/slugs.ts';
+import type { SnapshotRestoreSpec } from '../generated/snapshot-restore.ts';
+
+type EnvironmentRef = NonNullable<SnapshotRestoreSpec['environmentRef']>;
 
 /** Why there is nothing to restore from: each says what to do, in names. Nothing is restored. */
 
@@ -43,4 +47,38 @@ export function restoreForgotten(): DomainError {
 /** The API server lets no such resource pass. */
 export function nothingApproved(): DomainError {
   return new DomainError('invalid_input', 'spec.mode Apply needs spec.planHash, or spec.allowUnplanned: true');
+}
+
+/** A restore without a plan that does not say all that it does, or would have to wait; `why` says which, as sentences. */
+export function unplannedRefused(why: string, cause?: DomainError): DomainError {
+  const ended = /[.\n]$/.test(why) ? why : `${why}.`;
+  return new DomainError(
+    'unplanned_refused',
+    'Nothing was restored, and this SnapshotRestore restores nothing any more: without spec.planHash it must name ' +
+      'environmentRef, and snapshotId or snapshotRef.uid, keep a backup, and find everything ready. Make another ' +
+      `SnapshotRestore; with mode Plan it waits. ${ended}`,
+    ...(cause === undefined ? [] : [{ cause }]),
+  );
+}
+
+/** The snapshot is not of the environment that the spec names. Says no more than the SnapshotRestore's own plan. */
+export function wrongEnvironment(
+  found: EnvironmentSlugs,
+  { organization, project, name }: EnvironmentRef,
+): DomainError {
+  return new DomainError(
+    'snapshot_mismatch',
+    `The snapshot is of environment ${found.organization}/${found.project}/${found.environment}, and ` +
+      `spec.environmentRef names ${organization}/${project}/${name}. Nothing is restored. Make a SnapshotRestore whose ` +
+      'environmentRef and snapshot belong together.',
+  );
+}
+
+/** Another SecretSnapshot has the name. */
+export function snapshotReplaced(name: string, uid: string): DomainError {
+  return new DomainError(
+    'snapshot_gone',
+    `The SecretSnapshot ${name} has not the uid ${uid} that spec.snapshotRef names: another one has its name now. ` +
+      'Nothing is restored. Make a SnapshotRestore that names the uid of the one that is meant.',
+  );
 }
