@@ -62,6 +62,24 @@ export const errorCatalogue = {
     reason: 'ServiceTokenNotReady',
     effect: 'wait',
   },
+  service_token_denied: {
+    status: null,
+    title: 'No AccessGrant covers the ServiceToken',
+    reason: 'AccessDenied',
+    effect: 'wait',
+  },
+  service_token_place_not_found: {
+    status: null,
+    title: 'What the ServiceToken is for does not exist',
+    reason: 'NotFound',
+    effect: 'wait',
+  },
+  service_token_revoked: {
+    status: null,
+    title: 'The token of the ServiceToken was revoked for good',
+    reason: 'TokenRevoked',
+    effect: 'wait',
+  },
   service_token_not_owned: {
     status: null,
     title: 'ServiceToken was made for something else',

@@ -40,7 +40,10 @@ describe('«Several teams»', () => {
     await step(heading, 2);
     await waitFor('the SecretSync to tell what its ServiceToken lacks', async () => {
       const peek = await site.ready('search', 'secretsyncs', 'peek');
-      expect(peek).toMatchObject({ reason: 'ServiceTokenNotReady', message: expect.stringContaining('AccessDenied') });
+      expect(peek).toMatchObject({
+        reason: 'AccessDenied',
+        message: expect.stringContaining('The namespace is granted'),
+      });
       return true;
     });
     for (const [namespace, plural, name] of [

@@ -93,7 +93,7 @@ test('a pin, a merge and an owned token keep their promises together, whatever i
   await snapshots.delete('good');
   await expectState('SnapshotNotFound', good);
   await site.withdraw();
-  expect(await expectState('ServiceTokenNotReady', good)).toContain('AccessDenied');
+  expect(await expectState('AccessDenied', good)).toContain('ServiceToken');
   await site.grant();
   await expectState('SnapshotNotFound', good);
   // Another snapshot under the same name is no wish of anybody's.

@@ -62,7 +62,7 @@ describe('a SecretSync that names a ServiceToken', () => {
     const { organization, project } = sync.site.environment.ref;
     const rule = { organization, project, environments: ['*'] };
     await sync.patchGrant([{ ...rule, permission: 'Read' }]);
-    const message = await sync.waitForReason('ServiceTokenNotReady');
+    const message = await sync.waitForReason('AccessDenied');
     expect(message).toMatch(/^ServiceToken ci is not ready \(AccessDenied\): The token is suspended/);
     await sync.site.environment.change({ A: 'unseen' });
     await sync.expectStays(async () => expect(await sync.values()).toEqual(alpha));
@@ -114,7 +114,7 @@ describe('a SecretSync that names no token', () => {
     const sync = await make({ withoutGrant: true });
     await sync.create();
     const message = await waitFor('the condition to show the grant', async () => {
-      const told = await sync.waitForReason('ServiceTokenNotReady');
+      const told = await sync.waitForReason('AccessDenied');
       return told.includes('kind: AccessGrant') ? told : undefined;
     });
     expect(message).toMatch(/^ServiceToken app-token is not ready \(AccessDenied\): /);
@@ -128,7 +128,7 @@ describe('a SecretSync that names no token', () => {
     const token = await sync.site.value('app-token');
     await sync.site.withdraw();
     await waitFor('the condition to tell of the suspension', async () =>
-      (await sync.waitForReason('ServiceTokenNotReady')).includes('The token is suspended and opens nothing'),
+      (await sync.waitForReason('AccessDenied')).includes('The token is suspended and opens nothing'),
     );
     expect(await sync.site.answer(token)).toBe(401);
     await sync.site.environment.change({ A: 'meanwhile' });

@@ -70,7 +70,7 @@ describe('a SecretSync of several sources', () => {
     await site.putToken(site.own, 'mine');
     await site.sync.waitForValues({ ...united, A: 'unseen' });
     await site.grant([site.own]);
-    await site.waitForWord('ServiceTokenNotReady', 'Source shared: ServiceToken app-token-shared is not ready');
+    await site.waitForWord('AccessDenied', 'Source shared: ServiceToken app-token-shared is not ready');
     await site.own.change({ C: 'meanwhile' });
     await site.sync.expectStays(async () => expect(await site.sync.values()).toEqual({ ...united, A: 'unseen' }));
     await site.grant([site.own, site.shared]);

@@ -73,10 +73,17 @@ export function unready(name: string, because: Condition | undefined): DomainErr
   // Who may write a status can write anything into it: with a message as long as one may be, ours would be too long.
   const told = message.length <= longestMessage ? message : `${message.slice(0, longestMessage)}…`;
   return new DomainError(
-    'service_token_not_ready',
+    causes.get(reason) ?? 'service_token_not_ready',
     `ServiceToken ${name} is not ready (${reason.slice(0, longestReason)}): ${told}`,
   );
 }
+
+// What the SecretSync reports as its own reason, by the reason of the ServiceToken.
+const causes: ReadonlyMap<string, ErrorCode> = new Map([
+  ['AccessDenied', 'service_token_denied'],
+  ['NotFound', 'service_token_place_not_found'],
+  ['Revoked', 'service_token_revoked'],
+]);
 
 const longestMessage = 4096;
 const longestReason = 64;

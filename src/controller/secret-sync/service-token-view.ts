@@ -18,6 +18,9 @@ const troubles: ReadonlySet<ErrorCode> = new Set([
   'token_secret_not_found',
   'service_token_not_found',
   'service_token_not_ready',
+  'service_token_denied',
+  'service_token_place_not_found',
+  'service_token_revoked',
   'service_token_not_owned',
 ]);
 

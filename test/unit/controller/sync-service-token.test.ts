@@ -215,10 +215,21 @@ describe('what a ServiceToken tells', () => {
   test('takes the place of the trouble that it explains', () => {
     for (const error of [refused, absent]) {
       expect(explained(error, token({ ready: denied }))).toMatchObject({
-        code: 'service_token_not_ready',
+        code: 'service_token_denied',
         detail: 'ServiceToken app-token is not ready (AccessDenied): so it is.',
       });
     }
+  });
+
+  test.each([
+    ['AccessDenied', 'AccessDenied'],
+    ['NotFound', 'NotFound'],
+    ['Revoked', 'TokenRevoked'],
+    ['TargetNotOwned', 'ServiceTokenNotReady'],
+    ['constructor', 'ServiceTokenNotReady'],
+  ])('with the reason %s is the reason %s of the SecretSync', (reason, own) => {
+    const ready = { status: 'False', reason } as const;
+    expect(explained(refused, token({ ready })).description).toMatchObject({ reason: own, effect: 'wait' });
   });
 
   test('is repeated only as far as there is room for it, whoever wrote its status', () => {
