@@ -4,7 +4,7 @@ import type { Round } from './kind-rules.ts';
 import type { Resource } from './resource.ts';
 
 export interface CallerDeps {
-  readonly grants: Pick<GrantIndex, 'rulesFor'>;
+  readonly grants: Pick<GrantIndex, 'rulesFor' | 'ownGrantOf'>;
   readonly cluster: () => string;
 }
 
@@ -28,6 +28,9 @@ export function callerOf(
       namespace,
       get grants() {
         return namespace === null ? [] : grants.rulesFor(namespace);
+      },
+      get ownGrant() {
+        return namespace === null ? undefined : grants.ownGrantOf(namespace);
       },
     },
     requestId,

@@ -68,6 +68,39 @@ spec:
 `;
 }
 
+/** The command that adds a rule to an AccessGrant and leaves its other rules as they are. */
+export function grantPatch(need: GrantNeed, name: string): string {
+  const value = {
+    organization: need.organization,
+    project: need.project ?? '*',
+    environments: [need.environment ?? '*'],
+    permission: grantedPermission(need.permission),
+    kinds: kindsNeeded(need.kind),
+  };
+  const patch = JSON.stringify([{ op: 'add', path: '/spec/rules/-', value }]);
+  return `kubectl patch accessgrant ${name} --type=json -p '${patch}'`;
+}
+
+/** What rules allow one kind, for people, such as `Read on acme/web/{dev, prod}`; the first few of them. */
+export function grantedText(rules: readonly GrantRule[], kind: ResourceKindName): string {
+  const texts = rules
+    .filter(({ kinds }) => kinds.includes(kind))
+    .map(({ organization, project, environments, permission }) => {
+      const listed = shortened(environments);
+      const place = environments.length === 1 ? listed : `{${listed}}`;
+      return `${grantedPermission(permission)} on ${organization}/${project}/${place}`;
+    });
+  return texts.length === 0 ? 'nothing' : shortened([...new Set(texts)].toSorted());
+}
+
+// A condition must not be filled with a namespace's rules.
+const maxShown = 5;
+
+function shortened(texts: readonly string[]): string {
+  const more = texts.length > maxShown ? [`${texts.length - maxShown} more`] : [];
+  return [...texts.slice(0, maxShown), ...more].join(', ');
+}
+
 /** A permission as an AccessGrant spells it. */
 export function grantedPermission(permission: GrantNeed['permission']): 'Read' | 'ReadWrite' {
   return permission === 'read' ? 'Read' : 'ReadWrite';

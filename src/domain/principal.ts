@@ -72,6 +72,8 @@ export interface ResourcePrincipal extends Actor {
    * that comes in between.
    */
   readonly grants: readonly GrantRule[];
+  /** Name of an AccessGrant that is for its namespace alone and takes another rule, if there is one. For messages. */
+  readonly ownGrant?: string | undefined;
 }
 
 /** Whoever presented a token. */

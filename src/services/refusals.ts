@@ -1,5 +1,14 @@
 import { DomainError } from '../domain/domain-error.ts';
-import { type GrantPlace, grantYaml, grantedPermission, kindsNeeded } from '../domain/grants.ts';
+import { createHash } from 'node:crypto';
+import {
+  type GrantNeed,
+  type GrantPlace,
+  grantPatch,
+  grantYaml,
+  grantedPermission,
+  grantedText,
+  kindsNeeded,
+} from '../domain/grants.ts';
 import {
   type Action,
   type Decision,
@@ -80,22 +89,36 @@ export function resourceRefusal({ kind }: ResourcePrincipal, action: ResourceAct
   return new DomainError('forbidden', `no ${kind} may do ${action}`);
 }
 
-/** DomainError forbidden for a custom resource without the grant it needs, with the AccessGrant that would give it. */
+/**
+ * DomainError forbidden for a custom resource without the grant it needs, with what its namespace is granted and the
+ * change that would grant it. It says nothing of what exists in Keyframe.
+ */
 export function grantRefusal(
-  { kind, name, namespace }: ResourcePrincipal,
+  { kind, name, namespace, grants, ownGrant }: ResourcePrincipal,
   asked: GrantPlace & { readonly permission: TokenPermission },
 ): DomainError {
   const { organization, project, environment, permission } = asked;
   const place = grantPlaceText({ organization, project, environment });
   if (namespace === null)
     return new DomainError('forbidden', `${name} is in no namespace, so no AccessGrant is for it`);
-  const yaml = grantYaml({ ...asked, kind }, namespace, `${namespace}-${organization}`);
+  const need = { ...asked, kind };
+  const kinds = kindsNeeded(kind);
+  const granted = kinds.map((each) => `${each}: ${grantedText(grants, each)}`).join('; ');
   return new DomainError(
     'forbidden',
     `${name} needs ${grantedPermission(permission)} on ${place}, and no AccessGrant allows that to namespace ${namespace} ` +
-      `for ${kindsNeeded(kind).join(' and ')}; ` +
-      `ask an admin of the cluster to apply one such as:\n${yaml}`,
+      `for ${kinds.join(' and ')}. The namespace is granted, for ${granted}. Correct the slugs if they are mistyped; ` +
+      `else ask an admin of the cluster to ${remedy(need, namespace, ownGrant)}`,
   );
+}
+
+/** What grants a need: a rule more in an AccessGrant of the namespace alone, or an AccessGrant whose name no other need has. */
+function remedy(need: GrantNeed, namespace: string, ownGrant: string | undefined): string {
+  if (ownGrant !== undefined) return `add a rule to AccessGrant ${ownGrant}: \`${grantPatch(need, ownGrant)}\``;
+  const { organization, project, environment, permission, kind } = need;
+  const about = JSON.stringify([namespace, organization, project, environment, permission, kind]);
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 8);
+  return `apply one such as:\n${grantYaml(need, namespace, `${namespace}-${organization}-${digest}`)}`;
 }
 
 /** DomainError not_found for a snapshot of an environment that a custom resource may know nothing of, if it is there. */

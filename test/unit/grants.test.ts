@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { covers, type GrantNeed, type GrantRule, grantYaml, reveals } from '../../src/domain/grants.ts';
+import {
+  covers,
+  type GrantNeed,
+  type GrantRule,
+  grantPatch,
+  grantYaml,
+  grantedText,
+  reveals,
+} from '../../src/domain/grants.ts';
 import type { ResourceKindName, TokenPermission } from '../../src/domain/principal.ts';
 
 /** What each rule (by project and environments) covers, with permission and kind right. */
@@ -117,6 +125,16 @@ describe('the AccessGrant that a message shows', () => {
     }
   });
 
+  test('and the patch that adds a rule to one allow the same', () => {
+    for (const need of needs) {
+      const [, command = '', patch = ''] =
+        /^(kubectl patch accessgrant own --type=json -p) '([^']+)'$/.exec(grantPatch(need, 'own')) ?? [];
+      expect(command).not.toBe('');
+      const grant = parse(grantYaml(need, 'team-a', 'g')) as { spec: { rules: unknown[] } };
+      expect(JSON.parse(patch)).toEqual([{ op: 'add', path: '/spec/rules/-', value: grant.spec.rules[0] }]);
+    }
+  });
+
   test('allows no more than that', () => {
     const need: GrantNeed = {
       kind: 'ServiceToken',
@@ -161,5 +179,27 @@ describe('the AccessGrant that a message shows', () => {
     expect(parse(grantYaml(need, '12', 'g'), { version: '1.1' })).toMatchObject({
       spec: { namespaces: ['12'], rules: [{ organization: '1e3', project: 'no', environments: ['007'] }] },
     });
+  });
+});
+
+describe('what a namespace is granted', () => {
+  const rule = { organization: 'acme', project: 'web', permission: 'read', kinds: ['ServiceToken'] } as const;
+
+  test('is told for one kind, by the names in the rules alone', () => {
+    const rules: GrantRule[] = [
+      { ...rule, environments: ['prod', 'dev'] },
+      { ...rule, project: '*', environments: ['*'], permission: 'read_write' },
+      { ...rule, organization: 'umbra', environments: ['prod'], kinds: ['SecretSnapshot'] },
+    ];
+    expect(grantedText(rules, 'ServiceToken')).toBe('Read on acme/web/{prod, dev}, ReadWrite on acme/*/*');
+    expect(grantedText(rules, 'SnapshotRestore')).toBe('nothing');
+  });
+
+  test('is told shortly where it is much', () => {
+    const names = Array.from({ length: 64 }, (_, index) => `${'n'.repeat(60)}-${index}`);
+    const rules = names.map((project): GrantRule => ({ ...rule, project, environments: names }));
+    const text = grantedText(rules, 'ServiceToken');
+    expect(text.length).toBeLessThan(2500);
+    expect(text).toMatch(/, 59 more\}, .*, 59 more$/);
   });
 });

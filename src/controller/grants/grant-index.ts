@@ -4,6 +4,9 @@ import type { NamedWatch } from '../managed-kind.ts';
 import type { NamespaceState, Namespaces } from '../namespaces.ts';
 import { type NamespaceFacts, isGrantFor, rulesOf } from './match.ts';
 
+// As the definition has it.
+const maxRules = 64;
+
 interface IndexedGrant {
   readonly uid: string;
   readonly generation: number;
@@ -57,6 +60,15 @@ export class GrantIndex {
   rulesFor(namespace: string): readonly GrantRule[] {
     const facts = this.#deps.namespaces.find(namespace) ?? { name: namespace, labels: undefined };
     return [...this.#grants.values()].flatMap(({ spec, rules }) => (isGrantFor(spec, facts) ? rules : []));
+  }
+
+  /** Name of an AccessGrant that is for one namespace alone and has room for another rule: of several, the first. */
+  ownGrantOf(namespace: string): string | undefined {
+    return [...this.#grants]
+      .filter(([, { spec }]) => spec.namespaces?.length === 1 && spec.namespaces[0] === namespace)
+      .filter(([, { rules }]) => rules.length < maxRules)
+      .map(([name]) => name)
+      .toSorted((a, b) => (a < b ? -1 : 1))[0];
   }
 
   /** How many existing namespaces a grant's spec is for. */

@@ -30,7 +30,7 @@ export interface TokenServices {
 
 export interface ReconcilerDeps {
   readonly services: TokenServices;
-  readonly grants: Pick<GrantIndex, 'rulesFor' | 'isSynced'>;
+  readonly grants: Pick<GrantIndex, 'rulesFor' | 'ownGrantOf' | 'isSynced'>;
   readonly cluster: () => string;
   readonly memories: TokenMemories;
   readonly secrets: TokenSecrets;
@@ -169,7 +169,9 @@ export class ServiceTokenReconciler {
     if (token !== undefined && token.suspendedAt === null) {
       await resourceTokens.suspend(await resourceAccess.owner(caller, 'service_token.suspend'), 'grant_gone');
     }
-    const about = JSON.stringify(asked);
+    // The refusal says what the namespace is granted.
+    const { grants, ownGrant } = caller.principal;
+    const about = JSON.stringify([asked, grants, ownGrant]);
     if (memory.denied?.about !== about) memory.denied = { about, error: await this.#refusal(caller, asked) };
     return memory.denied.error;
   }

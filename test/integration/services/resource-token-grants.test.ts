@@ -20,7 +20,7 @@ describe('without its grant', () => {
     await expect(own.mint()).rejects.toMatchObject({
       code: 'forbidden',
       detail: expect.stringMatching(
-        /ServiceToken team-a\/ci needs ReadWrite on environment .* to namespace team-a for ServiceToken; .*kind: AccessGrant/su,
+        /ServiceToken team-a\/ci needs ReadWrite on environment .* to namespace team-a for ServiceToken\. .*kind: AccessGrant/su,
       ),
     });
     expect(await own.find()).toBeUndefined();

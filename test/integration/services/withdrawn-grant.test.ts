@@ -26,7 +26,7 @@ function reconciler(grants: Partial<ReconcilerDeps['grants']> = {}): ServiceToke
   };
   return new ServiceTokenReconciler({
     services,
-    grants: { isSynced: true, rulesFor: () => own.grants, ...grants },
+    grants: { isSynced: true, rulesFor: () => own.grants, ownGrantOf: () => undefined, ...grants },
     cluster: () => own.caller.principal.cluster,
     memories: new TokenMemories(),
     secrets: { put: untouched, mark: untouched } as never,
