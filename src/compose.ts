@@ -26,6 +26,7 @@ import { Changes } from './services/changes.ts';
 import { CredentialUsage } from './services/credential-usage.ts';
 import { Destructions } from './services/destructions.ts';
 import { EnvironmentQueue } from './services/environment-queue.ts';
+import { GrowthBudget, type GrowthLimits } from './services/growth-budget.ts';
 import { Environments } from './services/environments.ts';
 import { Me } from './services/me.ts';
 import { Members } from './services/members.ts';
@@ -78,16 +79,18 @@ interface CoreDeps {
   readonly keyring: Keyring;
   readonly listener: Listener;
   readonly logger: Logger;
+  readonly growthLimits: GrowthLimits;
 }
 
 /** The services over an open database and keyring. Nothing here does anything until it is called. */
-function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
+function composeCore({ database, keyring, listener, logger, growthLimits }: CoreDeps): Core {
   const audit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock: systemClock, logger });
   const feed = new ChangeFeed({ database, listener, logger });
   const queue = new EnvironmentQueue();
   const states = new StateCache();
-  const writer = new SecretWriter({ database, keyring, queue });
+  const budget = new GrowthBudget(growthLimits);
+  const writer = new SecretWriter({ database, keyring, queue, budget });
   return {
     database,
     keyring,
@@ -99,8 +102,8 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
     resources: {
       resourceAccess: new ResourceAccess({ database, audit }),
       resourceTokens: new ResourceTokens({ database, audit }),
-      resourceSnapshots: new ResourceSnapshots({ database, queue, audit }),
-      resourceRestores: new ResourceRestores({ database, queue, audit }),
+      resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit }),
+      resourceRestores: new ResourceRestores({ database, queue, budget, audit }),
       resourceSchedules: new ResourceSchedules({ database, audit }),
       resourceEnvironments: new ResourceEnvironments({ database, audit }),
     },
@@ -116,8 +119,8 @@ function composeCore({ database, keyring, listener, logger }: CoreDeps): Core {
     secrets: new Secrets({ database, keyring, writer, states, audit }),
     versions: new Versions({ database, keyring, writer, audit }),
     destructions: new Destructions({ database, queue, audit }),
-    snapshots: new Snapshots({ database, queue, audit }),
-    restores: new Restores({ database, queue, audit }),
+    snapshots: new Snapshots({ database, queue, budget, audit }),
+    restores: new Restores({ database, queue, budget, audit }),
     serviceTokens: new ServiceTokens({ database, audit }),
     changes: new Changes({ database, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock: systemClock }),
@@ -165,7 +168,7 @@ async function openCore(config: ServerConfig, logger: Logger, open: AsyncDisposa
   const keyring = new Keyring({ rootKeys: config.rootKeys, store: new PostgresKeyStore({ database }) });
   await keyring.open();
   const listener = new Listener({ url: config.databaseDirectUrl.reveal(), caFile: config.databaseCaFile, logger });
-  const core = composeCore({ database, keyring, listener, logger });
+  const core = composeCore({ database, keyring, listener, logger, growthLimits: config.growthLimits });
   open.defer(async () => {
     await core.auditLog.drain();
     await core.usage.drain();

@@ -48,10 +48,18 @@ export interface ServerConfig extends DatabaseConfig {
   readonly rateLimits: { readonly requests: number; readonly failedAuthentications: number };
   /** Connections at a time; 0 for no limit. Those of trusted proxies do not count. */
   readonly maxConnectionsPerAddress: number;
+  readonly growthLimits: GrowthLimitsConfig;
   /** How long the server serves on while it says that it is not ready. */
   readonly shutdownDelayMs: number;
   readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
   readonly controller: ControllerConfig;
+}
+
+/** How much may be written; 0 for no limit (src/services/growth-budget.ts). */
+export interface GrowthLimitsConfig {
+  readonly environmentBytesPerDay: number;
+  readonly callerBytesPerDay: number;
+  readonly snapshotsPerEnvironment: number;
 }
 
 export interface BootstrapAdminConfig {
@@ -90,6 +98,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   const host = reader.optional('HOST', hostName);
   const ports = readPorts(reader, role);
   const edge = readEdge(reader);
+  const growthLimits = readGrowthLimits(reader);
   const bootstrapAdmin = readBootstrapAdmin(reader);
   const controller = readController(reader, role, source);
   if (databaseUrl === undefined || rootKeys === undefined || reader.faults.length > 0) {
@@ -104,6 +113,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
     host,
     ...ports,
     ...edge,
+    growthLimits,
     bootstrapAdmin,
     controller,
   };
@@ -168,6 +178,15 @@ function readEdge(
     },
     maxConnectionsPerAddress: reader.optional('MAX_CONNECTIONS_PER_ADDRESS', countOrUnlimited) ?? 1024,
     shutdownDelayMs: reader.optional('SHUTDOWN_DELAY', shutdownDelay) ?? 0,
+  };
+}
+
+function readGrowthLimits(reader: EnvironmentReader): GrowthLimitsConfig {
+  const mebibyte = 1024 * 1024;
+  return {
+    environmentBytesPerDay: (reader.optional('WRITE_LIMIT_ENVIRONMENT', countOrUnlimited) ?? 512) * mebibyte,
+    callerBytesPerDay: (reader.optional('WRITE_LIMIT_CALLER', countOrUnlimited) ?? 1024) * mebibyte,
+    snapshotsPerEnvironment: reader.optional('SNAPSHOT_LIMIT', countOrUnlimited) ?? 2000,
   };
 }
 

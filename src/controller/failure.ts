@@ -30,6 +30,8 @@ export function failureClaim(error: DomainError): ReadyClaim {
 
 /** When to come back after an error. */
 export function nextAfter(error: DomainError): Next {
+  const { retryAfterSeconds } = error;
+  if (retryAfterSeconds !== undefined) return { kind: 'after', delayMs: retryAfterSeconds * 1000 };
   return error.description.effect === 'retry' ? retryAfter(error.cause) : { kind: 'done' };
 }
 

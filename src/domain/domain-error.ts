@@ -10,6 +10,8 @@ export interface DomainErrorOptions {
   /** For the log only; never shown to a caller. */
   readonly cause?: unknown;
   readonly fields?: readonly FieldFault[];
+  /** After how many whole seconds the same may succeed; at least 1. */
+  readonly retryAfterSeconds?: number;
 }
 
 /**
@@ -20,6 +22,7 @@ export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
   readonly fields: readonly FieldFault[];
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, detail: string, options: DomainErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -27,6 +30,7 @@ export class DomainError extends Error {
     this.code = code;
     this.detail = detail;
     this.fields = options.fields ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
   get description(): ErrorDescription {

@@ -20,13 +20,10 @@ export type RateLimitName = 'credential' | 'address';
 /** A `limit_exceeded` that knows which limit and how long it holds. */
 export class LimitExceeded extends DomainError {
   readonly limit: RateLimitName;
-  /** Whole seconds, at least 1. */
-  readonly retryAfterSeconds: number;
 
   constructor(limit: RateLimitName, detail: string, { resetSeconds }: RateState) {
-    super('limit_exceeded', `${detail}; try again in ${resetSeconds} seconds`);
+    super('limit_exceeded', `${detail}; try again in ${resetSeconds} seconds`, { retryAfterSeconds: resetSeconds });
     this.limit = limit;
-    this.retryAfterSeconds = resetSeconds;
   }
 }
 

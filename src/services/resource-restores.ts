@@ -21,7 +21,14 @@ import type { EnvironmentQueue } from './environment-queue.ts';
 import { mutate } from './mutation.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './resource-access.ts';
 import { checkPlanHash, listsOf, planHash as planHashOf, resourcePlanHash, type RestoreLists } from './restore-plan.ts';
-import { checkPlan, countsOf, type RestoreDemand, restoreLocked, summaryOf } from './restore-work.ts';
+import {
+  checkPlan,
+  countsOf,
+  type RestoreBudget,
+  type RestoreDemand,
+  restoreLocked,
+  summaryOf,
+} from './restore-work.ts';
 
 export type { ClaimedRestore, ToldKeys, ToldLists } from '../store/resource-restores.ts';
 
@@ -45,6 +52,7 @@ export interface ResourcePlan extends RestorePlace, ToldLists {
 export interface ResourceRestoresDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: RestoreBudget;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
@@ -97,7 +105,8 @@ export class ResourceRestores {
           const before = await lockAtRevision(tx, access.environmentId);
           const claim = { operation: 'restore', serial: 1, organizationId: access.organizationId } as const;
           const isFirst = await claimOnce(tx, principal, claim);
-          const more = isFirst ? await carryOut(tx, access, { input, demand, before }) : { replayed: true };
+          const { budget } = this.#deps;
+          const more = isFirst ? await carryOut(tx, access, { input, demand, before, budget }) : { replayed: true };
           const result = await readClaimedRestore(tx, principal);
           if (result === undefined) throw new Error('the restore that was just claimed is not there');
           return { result, audit: successRecord(call, more) };
@@ -116,13 +125,14 @@ interface FirstRestore {
   readonly input: ResourceRestoreInput;
   readonly demand: RestoreDemand;
   readonly before: PresentRevision;
+  readonly budget: RestoreBudget;
 }
 
 /** Restores and notes it in the claim, which is there already; answers what the audit tells of it. */
 async function carryOut(
   tx: Transaction,
   access: Access,
-  { input, demand, before }: FirstRestore,
+  { input, demand, before, budget }: FirstRestore,
 ): Promise<AuditTarget> {
   const { principal } = access.caller;
   const { planHash = null } = demand;
@@ -131,7 +141,7 @@ async function carryOut(
   }
   const { type, id, name } = principal;
   const comment = `restored from snapshot ${input.snapshotId} by ${name}`;
-  const done = await restoreLocked(tx, demand, { actor: { type, id, name }, comment });
+  const done = await restoreLocked(tx, demand, { actor: { type, id, name }, comment, budget });
   const { backupSnapshotId, revision, revisionId } = done;
   const made = { backupSnapshotId, revision, revisionId };
   await noteRestore(tx, principal, { ...placeIn(access, input), ...toldOf(done), planHash, from: before, ...made });

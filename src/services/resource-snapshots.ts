@@ -10,6 +10,7 @@ import { auditedFailure, successRecord } from './audited.ts';
 import { checkDescription, checkName, checkUuid } from './checks.ts';
 import { lockAtRevision } from './environment-lock.ts';
 import type { EnvironmentQueue } from './environment-queue.ts';
+import type { SnapshotBudget } from './growth-budget.ts';
 import { mutate } from './mutation.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './resource-access.ts';
 
@@ -26,6 +27,7 @@ export type SnapshotOrGone = ClaimedSnapshot | 'gone';
 export interface ResourceSnapshotsDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: SnapshotBudget;
   readonly audit: Pick<AuditLog, 'recordFailure'>;
 }
 
@@ -52,7 +54,7 @@ export class ResourceSnapshots {
   /**
    * Takes the resource's snapshot under the environment's lock, or answers the one that it has already, of whatever
    * environment. Throws DomainError invalid_input for a bad name or description, and what `EnvironmentQueue.run`,
-   * `lockAtRevision` and `mutate` throw.
+   * `lockAtRevision`, `GrowthBudget` and `mutate` throw.
    */
   async take(
     access: EnvironmentPlaceAccess<'snapshot.create'>,
@@ -63,16 +65,19 @@ export class ResourceSnapshots {
         if (name !== undefined) checkName('name', name);
         checkDescription(description);
       },
-      async obtain(tx) {
+      obtain: async (tx) => {
+        const { budget } = this.#deps;
         const { type, id: actorId, name: actorName } = access.caller.principal;
-        const made = await insertSnapshot(tx, {
+        const { snapshot, ...growth } = await insertSnapshot(tx, {
           id: randomUUID(),
           environmentId: access.environmentId,
           name: name ?? null,
           description: description ?? null,
           creator: { type, id: actorId, name: actorName },
+          budgetBytesPerDay: budget.environmentBytesPerDay,
         });
-        return made.id;
+        budget.chargeSnapshot(actorId, growth);
+        return snapshot.id;
       },
       accept: () => undefined,
     });

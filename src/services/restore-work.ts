@@ -9,6 +9,7 @@ import { insertSnapshot, readSnapshot } from '../store/snapshots.ts';
 import type { Transaction } from '../store/transaction.ts';
 import type { AuditTarget } from './audit-log.ts';
 import { checkRevision, lockAtRevision } from './environment-lock.ts';
+import type { GrowthBudget } from './growth-budget.ts';
 import { checkQuota } from './quota.ts';
 import { type HashedWish, listsOf, type RestoreLists, sizesOf } from './restore-plan.ts';
 import { absentSnapshot } from './snapshots.ts';
@@ -36,20 +37,24 @@ export interface RestoreDone extends RestoreLists {
 export interface RestoreAuthor {
   readonly actor: Actor;
   readonly comment?: string | undefined;
+  /** What the restore and its backup count against. */
+  readonly budget: RestoreBudget;
 }
+
+export type RestoreBudget = Pick<GrowthBudget, 'charge' | 'chargeSnapshot' | 'environmentBytesPerDay'>;
 
 // An audit row names this many keys restored and pruned; the revision it names has them all.
 const auditedKeys = 100;
 
 /**
  * Carries a restore out under the environment's lock, which it takes. Where nothing is to be changed it makes neither
- * revision nor backup and answers the revision the environment stays at. Throws what `lockAtRevision` and `checkPlan`
- * throw.
+ * revision nor backup and answers the revision the environment stays at. Throws what `lockAtRevision`, `checkPlan` and
+ * `GrowthBudget` throw.
  */
 export async function restoreLocked(
   tx: Transaction,
   demand: RestoreDemand,
-  { actor, comment }: RestoreAuthor,
+  { actor, comment, budget }: RestoreAuthor,
 ): Promise<RestoreDone> {
   const { wish } = demand;
   const { environmentId, snapshotId } = wish;
@@ -58,17 +63,19 @@ export async function restoreLocked(
   const lists = listsOf(checkPlan(planned, demand));
   const changes = lists.restored.length + lists.pruned.length;
   if (changes === 0) return { ...lists, backupSnapshotId: null, ...before };
+  const budgetBytesPerDay = budget.environmentBytesPerDay;
   const backupSnapshotId = wish.backup ? randomUUID() : null;
   if (backupSnapshotId !== null) {
-    const name = await nameOfBackup(tx, wish);
-    await insertSnapshot(tx, { id: backupSnapshotId, environmentId, name, description: null, creator: actor });
+    const backup = { id: backupSnapshotId, environmentId, name: await nameOfBackup(tx, wish), description: null };
+    budget.chargeSnapshot(actor.id, await insertSnapshot(tx, { ...backup, creator: actor, budgetBytesPerDay }));
   }
-  const revision = { id: randomUUID(), number: before.revision + 1, actor };
+  const revision = { id: randomUUID(), number: before.revision + 1, actor, budgetBytesPerDay };
   const [written] = await inOrder(
     writeRestore(tx, wish, { ...revision, comment: comment ?? `restored from snapshot ${snapshotId}` }),
     notifyEnvironment(tx, environmentId, revision.id),
   );
-  if (written !== changes) throw new Error('the restore was not written as it was planned');
+  if (written.changes !== changes) throw new Error('the restore was not written as it was planned');
+  budget.charge(actor.id, written);
   return { ...lists, backupSnapshotId, revision: revision.number, revisionId: revision.id };
 }
 

@@ -7,7 +7,15 @@ import { checkComment, checkUuid } from './checks.ts';
 import type { EnvironmentQueue } from './environment-queue.ts';
 import { type IdempotencyRequest, mutateOnce } from './mutate-once.ts';
 import { checkPlanHash, listsOf, planHash as planHashOf, type RestoreLists } from './restore-plan.ts';
-import { checkPlan, countsOf, type RestoreDemand, type RestoreDone, restoreLocked, summaryOf } from './restore-work.ts';
+import {
+  checkPlan,
+  countsOf,
+  type RestoreBudget,
+  type RestoreDemand,
+  type RestoreDone,
+  restoreLocked,
+  summaryOf,
+} from './restore-work.ts';
 
 export interface RestoreInput {
   readonly snapshotId: string;
@@ -42,6 +50,7 @@ export interface RestorePlan extends RestoreLists {
 export interface RestoresDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: RestoreBudget;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
@@ -92,7 +101,8 @@ export class Restores {
       const done = await this.#deps.queue.run(access.environmentId, () =>
         mutateOnce(this.#deps, access, once, async (tx) => {
           const { type, id, name } = access.caller.principal;
-          const author = { actor: { type, id, name }, comment: input.comment };
+          const { budget } = this.#deps;
+          const author = { actor: { type, id, name }, comment: input.comment, budget };
           const result = await restoreLocked(tx, demand, author);
           return { result, audit: successRecord(access, summaryOf(wish, result)) };
         }),

@@ -13,6 +13,7 @@ import type { AuditTarget } from './audit-log.ts';
 import { successRecord } from './audited.ts';
 import { lockAtRevision } from './environment-lock.ts';
 import type { EnvironmentQueue } from './environment-queue.ts';
+import type { GrowthBudget } from './growth-budget.ts';
 import { mutateOnce, type Once, type OnceOutcome } from './mutate-once.ts';
 import { mutate, type Mutated } from './mutation.ts';
 import { checkQuota, isGrowth } from './quota.ts';
@@ -45,6 +46,7 @@ export interface SecretWriterDeps {
   readonly database: Pick<Database, 'transactionPool'>;
   readonly keyring: Pick<Keyring, 'sealer' | 'mac'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: Pick<GrowthBudget, 'charge' | 'environmentBytesPerDay'>;
 }
 
 // An audit row names this many keys set and deleted; the revision it names has them all.
@@ -64,7 +66,7 @@ export class SecretWriter {
   /**
    * Does one write under the environment's lock, with its audit row, and tells the listeners at the commit. An order
    * without wishes, or with nothing to change, makes no revision. Throws DomainError version_mismatch where the
-   * environment or a key is not as expected, quota_exceeded beyond the limits of docs/interface.md section 8,
+   * environment or a key is not as expected, quota_exceeded and limit_exceeded beyond the limits of docs/interface.md section 8,
    * not_found where the environment was deleted meanwhile, overloaded where its writers wait too long, and what `planWrite` and `mutate` throw.
    */
   async write(access: WriteAccess, order: SecretOrder): Promise<WrittenSecrets> {
@@ -110,10 +112,13 @@ export class SecretWriter {
       number: before.revision + 1,
       ...authorship(access.caller, order),
     };
-    const [at] = await inOrder(
-      store.writeRevision(tx, { ...revision, changes }),
+    const { budget } = this.#deps;
+    const budgetBytesPerDay = budget.environmentBytesPerDay;
+    const [{ at, ...written }] = await inOrder(
+      store.writeRevision(tx, { ...revision, changes, budgetBytesPerDay }),
       notifyEnvironment(tx, environmentId, revision.id),
     );
+    budget.charge(access.caller.principal.id, written);
     return { revision: revision.number, revisionId: revision.id, at, changes, unchanged };
   }
 

@@ -19,6 +19,7 @@ import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkDescription, checkName, checkUuid } from './checks.ts';
 import { lockAtRevision } from './environment-lock.ts';
 import type { EnvironmentQueue } from './environment-queue.ts';
+import type { SnapshotBudget } from './growth-budget.ts';
 import { goneReplay, type IdempotencyRequest, mutateOnce } from './mutate-once.ts';
 import { mutate } from './mutation.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from './page.ts';
@@ -73,6 +74,7 @@ export interface SnapshotDiff {
 export interface SnapshotsDeps {
   readonly database: Pick<Database, 'transactionPool' | 'pool'>;
   readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: SnapshotBudget;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
@@ -89,7 +91,7 @@ export class Snapshots {
 
   /**
    * Keeps which version each key is at, under the environment's lock. Throws DomainError invalid_input for a bad name
-   * or description, and what `EnvironmentQueue.run`, `lockAtRevision` and `mutate` throw.
+   * or description, and what `EnvironmentQueue.run`, `lockAtRevision`, `GrowthBudget` and `mutate` throw.
    */
   async create(
     access: EnvironmentAccess<'snapshot.create'>,
@@ -109,7 +111,8 @@ export class Snapshots {
       const made = await this.#deps.queue.run(environmentId, () =>
         mutateOnce(this.#deps, access, once, async (tx) => {
           // Begun together; the transaction runs the second statement when the first one has the lock.
-          const [, snapshot] = await inOrder(
+          const { budget } = this.#deps;
+          const [, { snapshot, ...growth }] = await inOrder(
             lockAtRevision(tx, environmentId),
             insertSnapshot(tx, {
               id: randomUUID(),
@@ -117,8 +120,10 @@ export class Snapshots {
               name: name ?? null,
               description: description ?? null,
               creator: { type, id, name: creator },
+              budgetBytesPerDay: budget.environmentBytesPerDay,
             }),
           );
+          budget.chargeSnapshot(id, growth);
           return { result: snapshot, audit: successRecord(access, auditedFields(snapshot)) };
         }),
       );

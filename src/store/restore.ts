@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
+import { budgetAssignment, bytesOfVersions, growthColumns, type StoredGrowth } from './growth.ts';
 import type { NewRevision } from './secrets.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -39,6 +40,11 @@ export interface StoredPlan {
   readonly revisionId: string;
   /** By key. */
   readonly keys: readonly PlannedKey[];
+}
+
+export interface WrittenRestore extends StoredGrowth {
+  /** How many keys were changed. */
+  readonly changes: number;
 }
 
 // The one place that says what a restore does: the plan is read from it, and the restore is written from it.
@@ -90,6 +96,11 @@ const writeText = `WITH plan AS MATERIALIZED (${planText}),
       statement_timestamp(), copied.ciphertext, copied.data_key_id, copied.value_mac, copied.value_bytes
     FROM change JOIN secret_version copied ON copied.id = change.target_id AND copied.secret_id = change.secret_id
     WHERE change.version_id IS NOT NULL
+    RETURNING value_bytes
+  ), grown AS (
+    ${bytesOfVersions}
+  ), budget AS (
+    SELECT $11::float8 AS per_day
   ), revision AS (
     INSERT INTO environment_revision (id, environment_id, number, actor_id, actor_type, actor_name, comment, created_at)
     VALUES ($5::uuid, $1::uuid, $6::int, $7::uuid, $8::actor_type, $9, $10, statement_timestamp())
@@ -97,8 +108,8 @@ const writeText = `WITH plan AS MATERIALIZED (${planText}),
     INSERT INTO secret_change (revision_id, secret_id, revision_number, version_id)
     SELECT $5::uuid, secret_id, $6::int, version_id FROM change
   )
-  UPDATE environment SET revision_number = $6::int, revision_id = $5::uuid WHERE id = $1::uuid
-  RETURNING (SELECT count(*)::int FROM change) AS changes`;
+  UPDATE environment SET revision_number = $6::int, revision_id = $5::uuid, ${budgetAssignment} WHERE id = $1::uuid
+  RETURNING (SELECT count(*)::int FROM change) AS changes, ${growthColumns}`;
 
 /** Plans a restore, with one statement; undefined where the environment is gone or does not have the snapshot. */
 export async function planRestore(pool: pg.Pool, wish: RestoreWish): Promise<StoredPlan | undefined> {
@@ -113,18 +124,18 @@ export async function planLockedRestore(tx: Transaction, wish: RestoreWish): Pro
 /**
  * Writes what the plan says: a version of each key to restore, the deletion of each to prune, and one revision with all
  * of it; in one statement whatever their number. The caller holds the environment's lock since before the plan was
- * read, so that both are of one state; answers how many keys were changed.
+ * read, so that both are of one state; returns how many keys were changed, and what that adds.
  */
 export async function writeRestore(
   tx: Transaction,
   wish: RestoreWish,
-  { id, number, actor, comment }: Omit<NewRevision, 'environmentId' | 'changes'>,
-): Promise<number> {
+  { id, number, actor, comment, budgetBytesPerDay }: Omit<NewRevision, 'environmentId' | 'changes'>,
+): Promise<WrittenRestore> {
   const authorship = [actor.id, actor.type, actor.name, comment];
-  const values = [...valuesOf(wish), id, number, ...authorship];
-  const [written] = await tx.$queryRawUnsafe<{ changes: number }[]>(writeText, ...values);
+  const values = [...valuesOf(wish), id, number, ...authorship, budgetBytesPerDay];
+  const [written] = await tx.$queryRawUnsafe<WrittenRestore[]>(writeText, ...values);
   if (written === undefined) throw new Error('the environment of the restore is not there');
-  return written.changes;
+  return written;
 }
 
 type PlanRow = Pick<StoredPlan, 'revision' | 'revisionId'> & (PlannedKey | { readonly key: null });

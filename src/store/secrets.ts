@@ -1,5 +1,7 @@
 import type { Actor } from '../domain/principal.ts';
 import { byteaArray } from './bytea-array.ts';
+import { Prisma } from './generated/client.ts';
+import { budgetAssignment, bytesOfVersions, growthColumns, type StoredGrowth } from './growth.ts';
 import type { Transaction } from './transaction.ts';
 
 export type ChangeType = 'created' | 'updated' | 'rolled_back';
@@ -59,6 +61,12 @@ export interface NewRevision {
   readonly actor: Actor;
   readonly comment: string | null;
   readonly changes: readonly SecretChange[];
+  /** The daily limit of the environment; 0 for none. */
+  readonly budgetBytesPerDay: number;
+}
+
+export interface WrittenRevision extends StoredGrowth {
+  readonly at: Date;
 }
 
 /**
@@ -115,14 +123,14 @@ export async function measureEnvironment(
 }
 
 /**
- * Writes a revision with all its changes, in one statement whatever their number, and answers its time. The caller
- * holds the environment's lock; `number` follows the newest revision's.
+ * Writes a revision with all its changes, in one statement whatever their number, and returns its time and what it adds.
+ * The caller holds the environment's lock; `number` follows the newest revision's.
  */
-export async function writeRevision(tx: Transaction, revision: NewRevision): Promise<Date> {
-  const { id, environmentId, number, actor, comment } = revision;
+export async function writeRevision(tx: Transaction, revision: NewRevision): Promise<WrittenRevision> {
+  const { id, environmentId, number, actor, comment, budgetBytesPerDay } = revision;
   const column = await columnsOf(revision.changes);
   // The statement's time and not the transaction's: it is taken under the lock, so it has the order of the revisions.
-  const rows = await tx.$queryRaw<{ at: Date }[]>`
+  const rows = await tx.$queryRaw<WrittenRevision[]>`
     WITH change AS MATERIALIZED (
       SELECT * FROM unnest(
         ${column.secretIds}::uuid[], ${column.keys}::text[], ${column.versionIds}::uuid[], ${column.versions}::int[],
@@ -149,6 +157,11 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
       FROM change
       LEFT JOIN secret_version copied ON copied.id = change.copied_id AND copied.secret_id = change.secret_id
       WHERE change.version_id IS NOT NULL
+      RETURNING value_bytes
+    ), grown AS (
+      ${Prisma.raw(bytesOfVersions)}
+    ), budget AS (
+      SELECT ${budgetBytesPerDay}::float8 AS per_day
     ), revision AS (
       INSERT INTO environment_revision (id, environment_id, number, actor_id, actor_type, actor_name, comment, created_at)
       VALUES (${id}::uuid, ${environmentId}::uuid, ${number}::int, ${actor.id}::uuid, ${actor.type}::actor_type,
@@ -157,11 +170,12 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
       INSERT INTO secret_change (revision_id, secret_id, revision_number, version_id)
       SELECT ${id}::uuid, secret_id, ${number}::int, version_id FROM change
     )
-    UPDATE environment SET revision_number = ${number}::int, revision_id = ${id}::uuid WHERE id = ${environmentId}::uuid
-    RETURNING statement_timestamp()::timestamptz(3) AS at`;
+    UPDATE environment SET revision_number = ${number}::int, revision_id = ${id}::uuid, ${Prisma.raw(budgetAssignment)}
+    WHERE id = ${environmentId}::uuid
+    RETURNING statement_timestamp()::timestamptz(3) AS at, ${Prisma.raw(growthColumns)}`;
   const [written] = rows;
   if (written === undefined) throw new Error('the environment of the revision is not there');
-  return written.at;
+  return written;
 }
 
 /** The changes as one array for each column of the statement above. */

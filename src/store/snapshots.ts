@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { Actor, ActorType } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
+import { Prisma } from './generated/client.ts';
+import { budgetAssignment, bytesOfSnapshot, growthColumns, type StoredGrowth } from './growth.ts';
 import { notifySnapshots } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -27,6 +29,14 @@ export interface NewSnapshot {
   readonly name: string | null;
   readonly description: string | null;
   readonly creator: Actor;
+  /** The daily limit of the environment; 0 for none. */
+  readonly budgetBytesPerDay: number;
+}
+
+export interface WrittenSnapshot extends StoredGrowth {
+  readonly snapshot: SnapshotRecord;
+  /** How many snapshots the environment had before. */
+  readonly snapshotsBefore: number;
 }
 
 export interface SnapshotPage {
@@ -115,13 +125,15 @@ const diffStatement: Statement = {
 };
 
 /**
- * Makes a snapshot of an environment as it is, in one statement whatever the number of its secrets, and answers its
- * record. The caller holds the environment's lock.
+ * Makes a snapshot of an environment as it is, in one statement whatever the number of its secrets, and returns its
+ * record and what it adds. The caller holds the environment's lock.
  */
-export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Promise<SnapshotRecord> {
-  const { id, environmentId, name, description, creator } = snapshot;
+export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Promise<WrittenSnapshot> {
+  const { id, environmentId, name, description, creator, budgetBytesPerDay } = snapshot;
   // The statement's time and not the transaction's: it is taken under the lock, so that it has the order of the changes.
-  const rows = await tx.$queryRaw<Pick<SnapshotRecord, 'createdAt' | 'secretCount' | 'revision' | 'revisionId'>[]>`
+  type Row = Pick<SnapshotRecord, 'createdAt' | 'secretCount' | 'revision' | 'revisionId'> &
+    Omit<WrittenSnapshot, 'snapshot'>;
+  const rows = await tx.$queryRaw<Row[]>`
     WITH present AS MATERIALIZED (
       SELECT id AS secret_id, current_version_id AS version_id FROM secret
       WHERE environment_id = ${environmentId}::uuid AND deleted_at IS NULL
@@ -136,14 +148,24 @@ export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Pr
         statement_timestamp()
       FROM environment e WHERE e.id = ${environmentId}::uuid
       RETURNING created_at, secret_count, revision_id
+    ), grown AS (
+      ${Prisma.raw(bytesOfSnapshot)}
+    ), budget AS (
+      SELECT ${budgetBytesPerDay}::float8 AS per_day
+    ), charged AS (
+      UPDATE environment SET ${Prisma.raw(budgetAssignment)} WHERE id = ${environmentId}::uuid
+      RETURNING ${Prisma.raw(growthColumns)}
     )
     SELECT made.created_at AS "createdAt", made.secret_count AS "secretCount", made.revision_id AS "revisionId",
-      e.revision_number AS revision
-    FROM made, environment e WHERE e.id = ${environmentId}::uuid`;
-  const [made] = rows;
-  if (made === undefined) throw new Error('the environment of the snapshot is not there');
+      e.revision_number AS revision, charged.bytes, charged."filledSeconds",
+      (SELECT count(*)::int FROM snapshot WHERE environment_id = ${environmentId}::uuid) AS "snapshotsBefore"
+    FROM made, charged, environment e WHERE e.id = ${environmentId}::uuid`;
+  const [row] = rows;
+  if (row === undefined) throw new Error('the environment of the snapshot is not there');
+  const { bytes, filledSeconds, snapshotsBefore, ...made } = row;
   const { id: createdBy, type: createdByType, name: createdByName } = creator;
-  return { id, name, description, createdBy, createdByType, createdByName, ...made };
+  const record = { id, name, description, createdBy, createdByType, createdByName, ...made };
+  return { snapshot: record, bytes, filledSeconds, snapshotsBefore };
 }
 
 /** The snapshots of an environment, newest first. */

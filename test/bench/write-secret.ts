@@ -131,7 +131,13 @@ class BareWriters {
       changeType: 'updated',
       content,
     } as const;
-    await writeRevision(tx, { ...revision, actor: { id, type, name }, comment: null, changes: [version] });
+    await writeRevision(tx, {
+      ...revision,
+      actor: { id, type, name },
+      comment: null,
+      changes: [version],
+      budgetBytesPerDay: 0,
+    });
     await notifyEnvironment(tx, environmentId, revision.id);
     await appendAudit(tx, {
       organizationId,

@@ -22,6 +22,7 @@ import { Changes } from '../../src/services/changes.ts';
 import { CredentialUsage } from '../../src/services/credential-usage.ts';
 import { Destructions } from '../../src/services/destructions.ts';
 import { EnvironmentQueue } from '../../src/services/environment-queue.ts';
+import { GrowthBudget, type GrowthLimits } from '../../src/services/growth-budget.ts';
 import { type EnvironmentRecord, Environments } from '../../src/services/environments.ts';
 import { Me } from '../../src/services/me.ts';
 import { Members } from '../../src/services/members.ts';
@@ -89,6 +90,8 @@ export interface StartOptions {
   readonly rootKeys?: string;
   readonly poolSize?: number;
   readonly streams?: Pick<ChangeStreamsDeps, 'atOnce' | 'checkMs'>;
+  /** What may be written; the server's defaults unless given. */
+  readonly growthLimits?: GrowthLimits;
   readonly listener?: Pick<ListenerDeps, 'heartbeatMs' | 'limitMs'>;
 }
 
@@ -144,7 +147,8 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
   const logger = createLogger('silent');
   const feed = new ChangeFeed({ database, listener: new Listener({ url, logger, ...options.listener }), logger });
   const queue = new EnvironmentQueue();
-  const writer = new SecretWriter({ database, keyring, queue });
+  const budget = new GrowthBudget(options.growthLimits);
+  const writer = new SecretWriter({ database, keyring, queue, budget });
   const states = new StateCache();
   return {
     url,
@@ -164,16 +168,16 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     secretReader: new SecretReader({ database, keyring, states, audit }),
     versions: new Versions({ database, keyring, writer, audit }),
     destructions: new Destructions({ database, queue, audit }),
-    snapshots: new Snapshots({ database, queue, audit }),
-    restores: new Restores({ database, queue, audit }),
+    snapshots: new Snapshots({ database, queue, budget, audit }),
+    restores: new Restores({ database, queue, budget, audit }),
     serviceTokens: new ServiceTokens({ database, audit }),
     changes: new Changes({ database, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock: systemClock, ...options.streams }),
     auditEntries: new AuditEntries({ database, audit }),
     resourceAccess: new ResourceAccess({ database, audit }),
     resourceTokens: new ResourceTokens({ database, audit }),
-    resourceSnapshots: new ResourceSnapshots({ database, queue, audit }),
-    resourceRestores: new ResourceRestores({ database, queue, audit }),
+    resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit }),
+    resourceRestores: new ResourceRestores({ database, queue, budget, audit }),
     resourceSchedules: new ResourceSchedules({ database, audit }),
     resourceEnvironments: new ResourceEnvironments({ database, audit }),
     feed,

@@ -55,6 +55,11 @@ describe('a complete environment', () => {
       trustedProxies: [],
       rateLimits: { requests: 6000, failedAuthentications: 60 },
       maxConnectionsPerAddress: 1024,
+      growthLimits: {
+        environmentBytesPerDay: 512 * 1024 * 1024,
+        callerBytesPerDay: 1024 * 1024 * 1024,
+        snapshotsPerEnvironment: 2000,
+      },
       shutdownDelayMs: 0,
       bootstrapAdmin: undefined,
       controller: {
@@ -84,6 +89,9 @@ describe('a complete environment', () => {
           KEYFRAME_RATE_LIMIT_REQUESTS: '0',
           KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS: '1000000',
           KEYFRAME_MAX_CONNECTIONS_PER_ADDRESS: '0',
+          KEYFRAME_WRITE_LIMIT_ENVIRONMENT: '64',
+          KEYFRAME_WRITE_LIMIT_CALLER: '0',
+          KEYFRAME_SNAPSHOT_LIMIT: '300',
           KEYFRAME_SHUTDOWN_DELAY: '5s',
           KEYFRAME_LOG_LEVEL: 'debug',
           KEYFRAME_KUBECONFIG_FILE: '/kubeconfig',
@@ -106,6 +114,11 @@ describe('a complete environment', () => {
       trustedProxies: ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'],
       rateLimits: { requests: 0, failedAuthentications: 1_000_000 },
       maxConnectionsPerAddress: 0,
+      growthLimits: {
+        environmentBytesPerDay: 64 * 1024 * 1024,
+        callerBytesPerDay: 0,
+        snapshotsPerEnvironment: 300,
+      },
       shutdownDelayMs: 5000,
       bootstrapAdmin: { email: 'admin@example.com', tokenFile: '/token' },
       controller: {
@@ -270,6 +283,7 @@ describe('one fault is told in one sentence', () => {
       { KEYFRAME_TRUSTED_PROXIES: text },
       'KEYFRAME_TRUSTED_PROXIES: must be IP addresses or CIDR ranges such as 10.0.0.0/8',
     ]),
+    ['a limit that is no whole number', { KEYFRAME_WRITE_LIMIT_ENVIRONMENT: '1Gi' }, 'must be a whole number from 0'],
     ['a limit below none', { KEYFRAME_RATE_LIMIT_REQUESTS: '-1' }, 'must be a whole number from 0 to 1000000'],
     ['a limit too high', { KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS: '1000001' }, 'must be a whole number'],
     ['a delay too long', { KEYFRAME_SHUTDOWN_DELAY: '61s' }, 'KEYFRAME_SHUTDOWN_DELAY: must be a duration from 0s'],

@@ -16,6 +16,9 @@
 {{- else }}
 - { name: KEYFRAME_ROOT_KEY_FILE, value: /etc/keyframe/root-key/{{ $values.rootKey.key }} }
 - { name: KEYFRAME_SHUTDOWN_DELAY, value: {{ $values.shutdownDelay }} }
+- { name: KEYFRAME_WRITE_LIMIT_ENVIRONMENT, value: {{ $values.growthLimits.environmentMiBPerDay | int64 | quote }} }
+- { name: KEYFRAME_WRITE_LIMIT_CALLER, value: {{ $values.growthLimits.callerMiBPerDay | int64 | quote }} }
+- { name: KEYFRAME_SNAPSHOT_LIMIT, value: {{ $values.growthLimits.snapshotsPerEnvironment | int64 | quote }} }
 {{- if ne .role "controller" }}
 {{- include "keyframe.apiEnv" . }}
 {{- end }}

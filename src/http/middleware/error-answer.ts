@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
+import { DomainError } from '../../domain/domain-error.ts';
 import { problemOf, sendProblem } from '../problem.ts';
-import { LimitExceeded } from '../rate-limits.ts';
 import { contextOf } from '../request-context.ts';
 
 /** Must come last: answers whatever was thrown as a problem document. */
@@ -18,6 +18,8 @@ export const errorAnswer: ErrorRequestHandler = (error: unknown, request, respon
     const presented = request.headers.authorization !== undefined;
     response.setHeader('WWW-Authenticate', `Bearer realm="keyframe"${presented ? ', error="invalid_token"' : ''}`);
   }
-  if (error instanceof LimitExceeded) response.setHeader('Retry-After', String(error.retryAfterSeconds));
+  if (error instanceof DomainError && error.retryAfterSeconds !== undefined) {
+    response.setHeader('Retry-After', String(error.retryAfterSeconds));
+  }
   sendProblem(response, problem);
 };

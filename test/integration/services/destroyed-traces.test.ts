@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { EnvironmentQueue } from '../../../src/services/environment-queue.ts';
+import { GrowthBudget } from '../../../src/services/growth-budget.ts';
 import { SecretWriter } from '../../../src/services/secret-writer.ts';
 import { Secrets } from '../../../src/services/secrets.ts';
 import { dropDestroyed, StateCache } from '../../../src/services/state-cache.ts';
@@ -24,7 +25,12 @@ describe('what is kept in memory of an environment', () => {
   test('goes when a value of its past is destroyed, and nothing else goes', async () => {
     const states = new StateCache();
     const { keyring, audit, feed } = services;
-    const writer = new SecretWriter({ database: services.database, keyring, queue: new EnvironmentQueue() });
+    const writer = new SecretWriter({
+      database: services.database,
+      keyring,
+      queue: new EnvironmentQueue(),
+      budget: new GrowthBudget(),
+    });
     const secrets = new Secrets({ database: services.database, keyring, writer, states, audit });
     dropDestroyed(feed, states);
     feed.start();

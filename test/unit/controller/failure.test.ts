@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals';
+import { failureClaim, nextAfter } from '../../../src/controller/failure.ts';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+
+test('a resource that waits for a budget says so and is tried again when the budget has room', () => {
+  const error = new DomainError('limit_exceeded', 'this environment has written 1 MiB', { retryAfterSeconds: 90 });
+  expect(nextAfter(error)).toEqual({ kind: 'after', delayMs: 90_000 });
+  expect(failureClaim(error)).toMatchObject({ progress: 'reconciling', reason: 'RateLimited' });
+});
+
+test('a failure without a time of its own is tried again at once or when something changes', () => {
+  expect(nextAfter(new DomainError('quota_exceeded', 'too many'))).toEqual({ kind: 'done' });
+  expect(nextAfter(new DomainError('store_unavailable', 'away'))).toEqual({ kind: 'retry' });
+});
