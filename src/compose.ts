@@ -50,6 +50,7 @@ import { Users } from './services/users.ts';
 import { Versions } from './services/versions.ts';
 import { StartError, exitCodes } from './start-error.ts';
 import { type Database, openDatabase } from './store/database.ts';
+import { readDatabaseSize } from './store/database-size.ts';
 import { PostgresKeyStore } from './store/keys.ts';
 import { Listener } from './store/listener.ts';
 import { schemaFault } from './store/migrate.ts';
@@ -189,6 +190,7 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
   const { core, logger, open } = deps;
   const metrics = new Metrics();
   metrics.observePools({ reads: core.database.pool, transactions: core.database.transactionPool });
+  metrics.observeDatabaseSize(() => readDatabaseSize(core.database.pool));
   metrics.observeAuditQueue(() => core.auditLog.queueLength);
   metrics.observeChangeStreams(() => core.changeStreams.open);
   // For every role: the API serves without it, but for its streams.

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { type DatabaseFigures, DatabaseMetrics } from './database-metrics.ts';
 import { ResourceMetrics, type ResourceStates } from './resource-metrics.ts';
 
 /** Connections of the database pool, as `pg` counts them. */
@@ -108,6 +109,11 @@ export class Metrics {
         gauge.set({ pool, state: 'waited_for' }, waitingCount);
       }
     });
+  }
+
+  /** Reports how large the database is, by a reading of the last minute. Call once. */
+  observeDatabaseSize(read: () => Promise<DatabaseFigures>): void {
+    DatabaseMetrics.register(this.#registry, read);
   }
 
   /** Reports at each scrape how many audit entries wait to be written. Call once. */

@@ -1,3 +1,4 @@
+import { growingTables } from '../../src/store/database-size.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
 import { maxResourceSeries } from '../../src/lib/resource-metrics.ts';
 import type { RefusalFault } from '../../src/services/authentication.ts';
@@ -48,6 +49,8 @@ function observeAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels):
   for (const cause of ['resource_gone', 'grant_gone'] as const) metrics.orphanedTokenSuspended(cause);
   const pool = { totalCount: 1, idleCount: 1, waitingCount: 0 };
   metrics.observePools({ reads: pool, transactions: pool });
+  const tables = growingTables.map((table) => ({ table, bytes: 1, rows: 1 }));
+  metrics.observeDatabaseSize(() => Promise.resolve({ bytes: 1, tables }));
   metrics.observeAuditQueue(() => 0);
   metrics.observeChangeStreams(() => 0);
   metrics.observeControllerQueue(() => 0);

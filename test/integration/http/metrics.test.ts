@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../../src/http/routes/table.ts';
+import { Metrics } from '../../../src/lib/metrics.ts';
+import { growingTables, readDatabaseSize } from '../../../src/store/database-size.ts';
 import { type TestApi, startTestApi } from '../../support/http.ts';
 import { type World, createWorld } from '../../support/services.ts';
 
@@ -70,6 +72,20 @@ test('each label has a value of a list that is known beforehand', async () => {
   const own = text.split('\n').filter((line) => line.startsWith('keyframe_'));
   const labels = own.flatMap((line) => [...line.matchAll(/[{,]([a-z_]+)="/g)].map(([, label]) => label));
   for (const label of new Set(labels)) expect(known).toContain(label);
+});
+
+test('the size of the database and of the tables that grow is read from it', async () => {
+  const metrics = new Metrics();
+  const { pool } = api.services.database;
+  metrics.observeDatabaseSize(() => readDatabaseSize(pool));
+  const text = await metrics.render();
+  const size = Number(/^keyframe_database_size_bytes (\d+)$/m.exec(text)?.[1]);
+  expect(size).toBeGreaterThan(1_000_000);
+  for (const table of growingTables) {
+    const line = new RegExp(`^keyframe_database_table_size_bytes\\{table="${table}"\\} (\\d+)$`, 'm').exec(text);
+    expect([table, Number(line?.[1]) > 0]).toEqual([table, true]);
+    expect(text).toMatch(new RegExp(`^keyframe_database_table_rows\\{table="${table}"\\} \\d+$`, 'm'));
+  }
 });
 
 test('requests, both pools, the audit queue and streams are there', async () => {
