@@ -158,6 +158,8 @@ describe('authentication over HTTP', () => {
         id: expect.stringMatching(uuid),
         name: 'laptop',
         createdAt: expect.stringMatching(instant),
+        // The developer's own token was created by the owner of this site.
+        createdBy: expect.objectContaining({ type: 'user', derived: true }),
         expiresAt: expect.stringMatching(instant),
         revokedAt: null,
         lastUsedAt: null,

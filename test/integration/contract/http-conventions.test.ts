@@ -202,7 +202,7 @@ describe('the conventions of the interface over HTTP', () => {
   test(sentence('9.1', 'http'), async () => {
     const { document } = await openApi();
     const outside = Object.keys(document.paths).filter((path) => !path.startsWith('/api/v1/'));
-    expect(outside).toEqual(['/healthz', '/readyz']);
+    expect(outside).toEqual(['/healthz', '/readyz', '/cli', '/cli.sha256']);
     expect((await owner.request('GET', `/api/v1/secrets/${place.path}`)).status).toBe(200);
     for (const prefix of ['', '/v1', '/api', '/api/v2', '/api/v1/api/v1']) {
       expect((await owner.request('GET', `${prefix}/secrets/${place.path}`)).status).toBe(404);
