@@ -17,7 +17,7 @@ export type SnapshotBudget = Pick<GrowthBudget, 'chargeSnapshot' | 'environmentB
 
 const mebibyte = 1024 * 1024;
 
-export const defaultGrowthLimits: GrowthLimits = {
+const defaultGrowthLimits: GrowthLimits = {
   environmentBytesPerDay: 512 * mebibyte,
   callerBytesPerDay: 1024 * mebibyte,
   snapshotsPerEnvironment: 2000,

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
-import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import { MovedClock } from '../support/moved-clock.ts';
 import { conditionsOf, readyOf } from '../support/resource-site.ts';
 import { ScheduleSite, hourMs, hourOf, nameAt } from '../support/schedule-site.ts';
 import { Stack } from '../support/stack.ts';
+import { suggestedPatch } from '../support/suggested-patch.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // The controller's clock is ahead of the API server's, so that every schedule has missed times when it is made; it is put
@@ -154,7 +153,7 @@ describe('what a schedule cannot be about', () => {
     await site.waitUntilTaken('hourly', hourOf(clock.now()));
   });
 
-  test('what it is not granted it says, with the grant that it needs, which can be applied as it is', async () => {
+  test('what it is not granted it says, with the rule that its grant lacks, which can be added as it is', async () => {
     const site = await makeSite({ isGranted: false });
     // Enough for the schedule, and too little for what it makes.
     const half = await site.grant(['SnapshotSchedule']);
@@ -163,11 +162,10 @@ describe('what a schedule cannot be about', () => {
     const message = readyOf(refused)?.message ?? '';
     expect(refused.status?.nextTime).toBeUndefined();
     await site.expectOnlyChildren('hourly', [], { reason: 'AccessDenied' });
-    const shown = parse(message.slice(message.indexOf('apiVersion:'))) as AccessGrant;
-    expect(shown.spec.rules[0]).toMatchObject({ kinds: ['SnapshotSchedule', 'SecretSnapshot'] });
-    await site.withdraw(half);
-    await site.apply(shown);
-    resources.defer(() => site.withdraw(shown.metadata.name));
+    const shown = suggestedPatch(message);
+    expect(shown).toMatchObject({ grant: half, rule: { kinds: ['SnapshotSchedule', 'SecretSnapshot'] } });
+    resources.defer(() => site.withdraw(half));
+    await shown.apply();
     await site.waitUntilTaken('hourly', hourOf(clock.now()));
   });
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
-import { sharedCluster } from '../support/cluster.ts';
-import { runKubectl } from '../support/kubectl.ts';
 import { Stack } from '../support/stack.ts';
+import { suggestedPatch } from '../support/suggested-patch.ts';
 import { TokenSite } from '../support/token-site.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -52,9 +51,9 @@ test('two suggestions that are applied as printed both hold, and so does one tha
   await site.create({ environment: 'third', permission: 'ReadWrite' }, 'third');
   const message = await refusal(site, 'third');
   expect(message).not.toContain('kind: AccessGrant');
-  const [, grant = '', patch = ''] = /`kubectl patch accessgrant (\S+) --type=json -p '([^']+)'`/.exec(message) ?? [];
-  expect(names).toContain(grant);
-  await runKubectl(sharedCluster(), ['patch', 'accessgrant', grant, '--type=json', '-p', patch]);
+  const shown = suggestedPatch(message);
+  expect(names).toContain(shown.grant);
+  await shown.apply();
   await site.waitForReason('Issued', 'third');
   expect(await site.answer(first)).toBe(200);
   expect(await site.condition('Ready', 'second')).toMatchObject({ reason: 'Issued' });

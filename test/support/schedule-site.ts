@@ -60,10 +60,6 @@ export class ScheduleSite {
     await this.#grants.delete(grant);
   }
 
-  async apply(grant: AccessGrant): Promise<void> {
-    await this.#stack.kube.json({ method: 'POST', path: this.#grants.path(), body: grant });
-  }
-
   /** The spec of a schedule of the environment: every hour, unless told. */
   spec(more: object = {}): object {
     return { schedule: '0 * * * *', template: { spec: { source: { environmentRef: this.environment.ref } } }, ...more };
