@@ -52,6 +52,13 @@ const programSettings: readonly Setting[] = [
     shows: { [variable('RATE_LIMIT_FAILED_AUTHENTICATIONS')]: '0' },
   },
   {
+    value: 'growthLimits.environmentMiBPerDay',
+    set: 1_000_000,
+    shows: { [variable('WRITE_LIMIT_ENVIRONMENT')]: '1000000' },
+  },
+  { value: 'growthLimits.callerMiBPerDay', set: 0, shows: { [variable('WRITE_LIMIT_CALLER')]: '0' } },
+  { value: 'growthLimits.snapshotsPerEnvironment', set: 77, shows: { [variable('SNAPSHOT_LIMIT')]: '77' } },
+  {
     value: 'shutdownDelay',
     set: '3s',
     shows: { [variable('SHUTDOWN_DELAY')]: '3s', [`${preDelete}.env[KEYFRAME_SHUTDOWN_DELAY].value`]: '3s' },

@@ -199,6 +199,15 @@ const monitoringSettings: readonly Setting[] = [
     },
   },
   {
+    value: 'prometheusRule.databaseSizeGiB',
+    set: 100,
+    given: rule,
+    shows: {
+      'PrometheusRule/keyframe spec.groups[keyframe].rules[8].expr': expect.stringMatching(/ > 0\.8 \* 107374182400$/),
+      'PrometheusRule/keyframe spec.groups[keyframe].rules[9].expr': expect.stringMatching(/ > 107374182400$/),
+    },
+  },
+  {
     value: 'prometheusRule.labels',
     set: { release: 'p' },
     given: rule,
