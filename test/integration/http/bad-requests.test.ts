@@ -76,7 +76,7 @@ describe('a request is refused with 401', () => {
   });
 
   test('and accepted with the scheme in any case', async () => {
-    const authorization = `bEARER  ${world.owner.token.reveal()}`;
+    const authorization = `bEARER ${world.owner.token.reveal()}`;
     expect((await api.client().send('GET', '/me', undefined, { authorization })).status).toBe(200);
   });
 });

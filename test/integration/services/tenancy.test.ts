@@ -33,7 +33,13 @@ describe('an organization', () => {
       await services.access.instance(world.owner.caller, 'organization.create'),
       { slug, displayName: 'New & Co' },
     );
-    expect(made).toEqual({ id: expect.any(String), slug, displayName: 'New & Co', createdAt: expect.any(Date) });
+    expect(made).toEqual({
+      id: expect.any(String),
+      slug,
+      displayName: 'New & Co',
+      createdAt: expect.any(Date),
+      impersonationForbidden: false,
+    });
     expect(await services.organizations.list(world.owner.caller)).toEqual(
       [
         { ...made, role: 'owner' },
