@@ -89,7 +89,9 @@ describe('The chart, installed on a node with its defaults', () => {
     resources.defer(() => cli.remove());
     const end = await followNotes(release.notes, { cli, cluster: site.node, port: await freePort() });
     expect(end).toMatchObject({ code: 0 });
-    expect(end.stdout).toMatch(/successfully rolled out[^]*Forwarding from[^]*admin@keyframe\.test[^]*Phase: +Succeeded/);
+    expect(end.stdout).toMatch(
+      /successfully rolled out[^]*Forwarding from[^]*admin@keyframe\.test[^]*Phase: +Succeeded/,
+    );
   });
 
   test('gives an application what the quickstart syncs, as variables and as files', async () => {
