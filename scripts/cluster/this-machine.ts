@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import type { MachineView, ProgramAnswer } from './discovery.ts';
+import { isExecutable } from '../../src/lib/executable.ts';
 
 const programPatienceMs = 15_000;
 
@@ -17,13 +17,4 @@ function runProgram(program: string, args: readonly string[], env: NodeJS.Proces
   });
   if (error !== undefined && 'code' in error && error.code === 'ENOENT') return undefined;
   return { status, stdout, stderr: error === undefined ? stderr : error.message };
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

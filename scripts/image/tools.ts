@@ -1,7 +1,7 @@
-import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Commands } from '../test-run/commands.ts';
 import { ImageError } from './image-error.ts';
+import { isExecutable } from '../../src/lib/executable.ts';
 
 const limitMs = 30 * 60_000;
 
@@ -33,14 +33,5 @@ export class Tools {
   has(program: string): boolean {
     const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
     return folders.some((folder) => isExecutable(join(folder, program)));
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,5 +1,6 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { isExecutable } from '../../lib/executable.ts';
 
 // What the system takes if PATH is not set.
 const defaultPath = '/usr/bin:/bin';
@@ -23,15 +24,6 @@ export function findProgram(command: string, path: string | undefined): string |
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
   } catch {
     return false;
   }

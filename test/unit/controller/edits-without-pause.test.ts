@@ -6,6 +6,7 @@ import { createLogger } from '../../../src/lib/logger.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
+import { kindContext } from './kind-context.ts';
 
 /** A namespace whose resources are edited without pause: each edit alone is acted on at once, all of them are bounded. */
 
@@ -85,36 +86,23 @@ describe('a resource of any other kind', () => {
     const logger = createLogger('silent');
     const onRecovered = (): void => {};
     const namespaces = new Namespaces({ client: cluster, clock, logger, onRecovered });
-    controller = new KindController<Resource>(
-      {
-        kube: cluster,
-        clock,
-        logger,
-        metrics: { reconciled: () => {}, secretWrite: () => {}, orphanedTokenSuspended: () => {} },
-        instance: 'test',
-        watchNamespaces: [],
-        namespaces,
-        onWatchFailure: () => {},
-        onRecovered,
+    controller = new KindController<Resource>(kindContext({ kube: cluster, clock, logger, namespaces, onRecovered }), {
+      kind: thingKind,
+      plural: 'Things',
+      isNamespaced: true,
+      action: 'Try',
+      reconcile: () => {
+        reconciled += 1;
+        return Promise.resolve({ claim: { progress: 'done', reason: 'Done', message: 'It is done.' } });
       },
-      {
-        kind: thingKind,
-        plural: 'Things',
-        isNamespaced: true,
-        action: 'Try',
-        reconcile: () => {
-          reconciled += 1;
-          return Promise.resolve({ claim: { progress: 'done', reason: 'Done', message: 'It is done.' } });
-        },
-        cleanup: {
-          isNeeded: () => true,
-          run: () => {
-            cleaned += 1;
-            return Promise.resolve();
-          },
+      cleanup: {
+        isNeeded: () => true,
+        run: () => {
+          cleaned += 1;
+          return Promise.resolve();
         },
       },
-    );
+    });
     cluster.put(things, 'one', (object) => {
       object['spec'] = {};
     });

@@ -7,6 +7,7 @@ import { createLogger } from '../../../src/lib/logger.ts';
 import { Harness, prod } from './controller-harness.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { FakeCluster } from './fake-cluster.ts';
+import { kindContext } from './kind-context.ts';
 
 /** What becomes of resources whose namespace is being deleted while they are not yet. */
 
@@ -30,17 +31,7 @@ beforeEach(() => {
   const onRecovered = (): void => {};
   namespaces = new Namespaces({ client: cluster, clock, logger, onRecovered });
   controller = new KindController<Resource>(
-    {
-      kube: cluster,
-      clock,
-      logger,
-      metrics: { reconciled: () => {}, secretWrite: () => {}, orphanedTokenSuspended: () => {} },
-      instance: 'test',
-      watchNamespaces: [],
-      namespaces,
-      onWatchFailure: () => {},
-      onRecovered,
-    },
+    kindContext({ kube: cluster, clock, logger, namespaces, onRecovered }),
     {
       kind: thingKind,
       plural: 'Things',

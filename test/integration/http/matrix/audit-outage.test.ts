@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type TestApi, startTestApi } from '../../../support/http.ts';
+import { expect, test } from '@jest/globals';
+import type { TestApi } from '../../../support/http.ts';
 import type { Told } from '../../../support/keep-alive-client.ts';
 import { type ActorName, type Row, rows } from './expectations.ts';
 import { seedKey } from './places.ts';
-import { type Ready, Site } from './site.ts';
+import { type Ready, type Site } from './site.ts';
+import { withSite } from './with-site.ts';
 
 let api: TestApi;
 let site: Site;
 
-beforeAll(async () => {
-  api = await startTestApi();
-  // For the streams of changes.
-  api.services.feed.start();
-  site = await Site.make(api);
-});
-
-afterAll(async () => {
-  // Undefined where it could not be made.
-  (site as Site | undefined)?.close();
-  await api.close();
-});
+withSite((given) => ({ api, site } = given));
 
 const machines: readonly ActorName[] = ['organization-r', 'organization-rw', 'environment-rw'];
 const people: readonly ActorName[] = ['owner', 'instance-admin', 'developer'];

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { routeTable } from '../../../../src/http/routes/table.ts';
-import { type TestApi, startTestApi } from '../../../support/http.ts';
 import type { Told } from '../../../support/keep-alive-client.ts';
 import type { Actor } from './callers.ts';
 import { type ForeignTarget, type Row, foreignAnswer, foreignTargets, missingItems, rows } from './expectations.ts';
 import { preparations, withMissingItem } from './requests.ts';
-import { type Ready, Site, comparable, requestIdOf } from './site.ts';
+import { type Ready, type Site, comparable, requestIdOf } from './site.ts';
+import { withSite } from './with-site.ts';
 
-let api: TestApi;
 let site: Site;
 
-beforeAll(async () => {
-  api = await startTestApi();
-  // For the streams of changes.
-  api.services.feed.start();
-  site = await Site.make(api);
-});
-
-afterAll(async () => {
-  // Undefined where it could not be made.
-  (site as Site | undefined)?.close();
-  await api.close();
-});
+withSite((given) => ({ site } = given));
 
 /** The first line of each route. */
 const routes = [...Map.groupBy(rows, ({ route }) => route).values()].flatMap(([first]) => first ?? []);

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { type TestApi, startTestApi } from '../../../support/http.ts';
+import { Site } from './site.ts';
+
+/** Starts an API with the site of the matrix before the tests of a file, and ends both after them. */
+export function withSite(give: (given: { readonly api: TestApi; readonly site: Site }) => void): void {
+  let api: TestApi;
+  let site: Site | undefined;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    // For the streams of changes.
+    api.services.feed.start();
+    site = await Site.make(api);
+    give({ api, site });
+  });
+
+  afterAll(async () => {
+    // Undefined if it could not be made.
+    site?.close();
+    await api.close();
+  });
+}

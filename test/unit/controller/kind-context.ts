@@ -1,0 +1,14 @@
+import type { KindContext } from '../../../src/controller/managed-kind.ts';
+
+type Parts = Pick<KindContext, 'kube' | 'clock' | 'logger' | 'namespaces' | 'onRecovered'>;
+
+/** What the manager gives a kind that watches all namespaces; nothing listens to its metrics. */
+export function kindContext(parts: Parts): KindContext {
+  return {
+    ...parts,
+    metrics: { reconciled: () => {}, secretWrite: () => {}, orphanedTokenSuspended: () => {} },
+    instance: 'test',
+    watchNamespaces: [],
+    onWatchFailure: () => {},
+  };
+}
