@@ -10,7 +10,7 @@ import { createLogger } from '../../src/lib/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { ApiClient, type ApiEnvironment } from '../support/api-client.ts';
 import { CapturedProcess } from '../support/captured-process.ts';
-import { adminClient, createNamespace, deleteNamespace, sharedCluster } from '../support/cluster.ts';
+import { adminClient, createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
 import { startSharedCluster, stopSharedCluster } from '../support/global-cluster.ts';
 import { SecretWatch } from '../support/secret-watch.ts';
 import { ServerProcess } from '../support/server-process.ts';
@@ -46,7 +46,7 @@ export async function changeToSecret(): Promise<void> {
   await database.connect();
   resources.defer(() => database.end());
   const namespace = await createNamespace();
-  resources.defer(() => deleteNamespace(namespace));
+  resources.defer(() => discardNamespace(namespace));
   const keyframe = await startKeyframe(resources, { databaseUrl, database, namespace });
   const floor = await startFloor(resources, { databaseUrl, database, namespace });
   for (const contender of [keyframe, floor]) await measure(contender, warmUps);

@@ -13,6 +13,7 @@ import {
   createAccount,
   createNamespace,
   deleteNamespace,
+  discardNamespace,
   sharedCluster,
 } from '../support/cluster.ts';
 import { secretValues, watchSecret } from '../support/secret-watch.ts';
@@ -28,7 +29,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await deleteNamespace(namespace);
+  await discardNamespace(namespace);
   cache.remove();
 });
 

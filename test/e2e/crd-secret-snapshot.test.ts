@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { createNamespace, discardNamespace } from '../support/cluster.ts';
 import { ResourceTrial, expectRefused } from '../support/resource-trial.ts';
 
 let namespace: string;
@@ -10,7 +10,7 @@ beforeAll(async () => {
   trial = new ResourceTrial({ kind: 'SecretSnapshot', plural: 'secretsnapshots', namespace });
 });
 
-afterAll(() => deleteNamespace(namespace));
+afterAll(() => discardNamespace(namespace));
 
 const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
 const snapshotId = '0198a6f0-1234-7abc-8def-0123456789ab';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { createNamespace, discardNamespace } from '../support/cluster.ts';
 import { ResourceTrial, expectRefused } from '../support/resource-trial.ts';
 
 let namespace: string;
@@ -10,7 +10,7 @@ beforeAll(async () => {
   trial = new ResourceTrial({ kind: 'ServiceToken', plural: 'servicetokens', namespace });
 });
 
-afterAll(() => deleteNamespace(namespace));
+afterAll(() => discardNamespace(namespace));
 
 const spec = { scope: 'Environment', organization: 'acme', project: 'web', environment: 'prod' };
 

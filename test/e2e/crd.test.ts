@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { KubeAnswer } from '../../scripts/cluster/kube-http.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
-import { adminClient, createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { adminClient, createNamespace, discardNamespace } from '../support/cluster.ts';
 
 let namespace: string;
 let made = 0;
@@ -10,7 +10,7 @@ beforeAll(async () => {
   namespace = await createNamespace();
 });
 
-afterAll(() => deleteNamespace(namespace));
+afterAll(() => discardNamespace(namespace));
 
 type Spec = Record<string, unknown>;
 

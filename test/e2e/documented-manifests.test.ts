@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
-import { createNamespace, deleteNamespace, sharedCluster } from '../support/cluster.ts';
+import { createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
 import { fencedBlocks, pages, readPage, scriptsOf } from '../support/documentation.ts';
 import { chartFolder, objectsOf, runHelm } from '../support/helm.ts';
 import { runKubectl } from '../support/kubectl.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await deleteNamespace(namespace);
+  await discardNamespace(namespace);
 });
 
 /** The YAML of a page: its blocks, and the here-documents in its commands. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/conditions.ts';
 import { ArgoHealth, type Health, documentedCustomizations } from '../support/argo-health.ts';
-import { adminClient, createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { adminClient, createNamespace, discardNamespace } from '../support/cluster.ts';
 import { fencedBlocks, readPage } from '../support/documentation.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -171,7 +171,7 @@ describe('the health checks of docs/gitops.md for Flux', () => {
       expect(found).toEqual(held);
     } finally {
       await removeRequirement(namespace);
-      await deleteNamespace(namespace);
+      await discardNamespace(namespace);
     }
   });
 

@@ -4,7 +4,7 @@ import { RootKeys } from '../../src/crypto/root-keys.ts';
 import { parseToken } from '../../src/crypto/token.ts';
 import { Canary } from '../support/canary.ts';
 import { ChartHook } from '../support/chart-hook.ts';
-import { adminClient, createNamespace, deleteNamespace, sharedCluster } from '../support/cluster.ts';
+import { adminClient, createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
 import { type SecretObject, secretValues } from '../support/secret-watch.ts';
 
 /** The role init, under the account and with the variables that the chart gives it. */
@@ -22,7 +22,7 @@ beforeAll(() => {
 beforeEach(async () => {
   const made = await createNamespace();
   namespace = made;
-  resources.defer(() => deleteNamespace(made));
+  resources.defer(() => discardNamespace(made));
   init = await ChartHook.make(resources, {
     cluster: sharedCluster(),
     kube,
@@ -143,7 +143,7 @@ describe('where Secrets are there already', () => {
 
 test('without its rights it makes nothing and says which call was refused', async () => {
   const elsewhere = await createNamespace();
-  resources.defer(() => deleteNamespace(elsewhere));
+  resources.defer(() => discardNamespace(elsewhere));
   const { code, output } = await init.run({ NAMESPACE: elsewhere });
   expect(code).toBe(1);
   expect(output).toMatch(

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LeaseObject } from '../../src/kube/lease.ts';
 import type { ProxiedRequest } from '../support/api-proxy.ts';
-import { createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { createNamespace, discardNamespace } from '../support/cluster.ts';
 import { LeaderPair, isLeader } from '../support/leader-pair.ts';
 import { runs } from '../support/postgres-proxy.ts';
 import { writesOf } from '../support/secret-requests.ts';
@@ -179,7 +179,7 @@ describe('the Lease', () => {
 
   test('that the account may not hold is told by readiness, with the rules to apply', async () => {
     const foreign = await createNamespace(stack.kube);
-    resources.defer(() => deleteNamespace(foreign, stack.kube));
+    resources.defer(() => discardNamespace(foreign, stack.kube));
     const server = await stack.spawnController({ name: 'without rights', env: { NAMESPACE: foreign } });
     const readiness = async (): Promise<boolean> => {
       const answer = await fetch(`${server.metricsUrl}/readyz`);

@@ -6,7 +6,7 @@ import type { SecretSnapshot } from '../../src/controller/generated/secret-snaps
 import { finalizer } from '../../src/controller/resource.ts';
 import type { LeaseObject } from '../../src/kube/lease.ts';
 import { ChartHook } from '../support/chart-hook.ts';
-import { createNamespace, deleteNamespace } from '../support/cluster.ts';
+import { createNamespace, discardNamespace } from '../support/cluster.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { ResourceSite } from '../support/resource-site.ts';
 import type { ServerProcess } from '../support/server-process.ts';
@@ -123,7 +123,7 @@ test('the controller stands by from then on, and does not put them back', async 
 
 test('what was being deleted goes, and the log names it; other finalizers and other namespaces are let be', async () => {
   const elsewhere = await createNamespace(stack.kube);
-  resources.defer(() => deleteNamespace(elsewhere, stack.kube));
+  resources.defer(() => discardNamespace(elsewhere, stack.kube));
   const finalizers = [finalizer, 'example.com/mine'];
   const [watched, unwatched] = await Promise.all(
     [stack.takeNamespace(), elsewhere].map(async (namespace) => {

@@ -11,7 +11,7 @@ import {
   adminClient,
   controllerKubeconfig,
   createNamespace,
-  deleteNamespace,
+  discardNamespace,
   sharedCluster,
 } from '../support/cluster.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await Promise.all(reflectors.splice(0).map((reflector) => reflector.stop()));
-  await deleteNamespace(namespace);
+  await discardNamespace(namespace);
 });
 
 interface StartOptions extends Partial<ReflectorLimits> {

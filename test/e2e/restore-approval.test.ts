@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { requireApprovals } from '../../scripts/cluster/approvals.ts';
 import { type KubeAnswer, KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
-import { createAccount, createNamespace, deleteNamespace, adminClient, sharedCluster } from '../support/cluster.ts';
+import { createAccount, createNamespace, discardNamespace, adminClient, sharedCluster } from '../support/cluster.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // The policy alone, by what the API server answers: no controller is needed to refuse.
@@ -25,7 +25,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyframe-approval-'));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
   namespace = await createNamespace();
-  resources.defer(() => deleteNamespace(namespace));
+  resources.defer(() => discardNamespace(namespace));
   const writing = ['get', 'list', 'create', 'update', 'patch', 'delete'];
   planner = await makeUser('planner', [{ verbs: writing }]);
   approver = await makeUser('approver', [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { ChartHook } from '../support/chart-hook.ts';
-import { createNamespace, deleteNamespace, sharedCluster } from '../support/cluster.ts';
+import { createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
 import { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -90,7 +90,7 @@ test('a token that the database does not know is told, and nothing is made', asy
 test('told to stop, it removes what it made', async () => {
   // A namespace that no controller serves: it would wait for a minute.
   const elsewhere = await createNamespace();
-  resources.defer(() => deleteNamespace(elsewhere));
+  resources.defer(() => discardNamespace(elsewhere));
   const waiting = (await makeHook(elsewhere)).spawn(env);
   const isWaiting = async (): Promise<boolean> => (await leftovers(elsewhere)).includes('keyframe-smoke-test-token');
   await waitFor('it to wait for the Secret', isWaiting);

@@ -53,6 +53,16 @@ export async function deleteNamespace(name: string, client: KubeHttp = adminClie
   await client.find({ method: 'DELETE', path: `/api/v1/namespaces/${name}` });
 }
 
+/**
+ * Ends a test's use of a namespace. The clusters of a run are removed with everything in them, so only a cluster that was there
+ * before has it deleted. Deletions are costly: the namespace controller lists every kind of resource, and does so again every
+ * few seconds for as long as a resource keeps the finalizer of a controller that has ended.
+ */
+export async function discardNamespace(name: string, client: KubeHttp = adminClient()): Promise<void> {
+  const text = process.env[clusterVariable];
+  if (text !== undefined && (JSON.parse(text) as SharedCluster).how === 'explicit') await deleteNamespace(name, client);
+}
+
 /** Makes a ServiceAccount without any rights of its own; answers its token. */
 export async function createAccount(
   namespace: string,

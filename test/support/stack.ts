@@ -13,7 +13,7 @@ import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import { ApiClient } from './api-client.ts';
 import type { CapturedProcess } from './captured-process.ts';
-import { createAccount, createNamespace, deleteNamespace, sharedCluster } from './cluster.ts';
+import { createAccount, createNamespace, discardNamespace, sharedCluster } from './cluster.ts';
 import type { MemoryLimit } from './memory-limit.ts';
 import type { MovedClock } from './moved-clock.ts';
 import { createTestDatabase } from './postgres.ts';
@@ -228,7 +228,7 @@ async function makeNamespaces(
   const namespaces: string[] = [];
   for (const name of typeof wanted === 'number' ? Array.from({ length: wanted }, () => undefined) : wanted) {
     const namespace = await createNamespace(kube, name);
-    resources.defer(() => deleteNamespace(namespace, kube));
+    resources.defer(() => discardNamespace(namespace, kube));
     namespaces.push(namespace);
   }
   const [accountNamespace = ''] = namespaces;
