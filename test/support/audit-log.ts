@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { text } from 'node:stream/consumers';
+import { stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import type { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import { adminClient, sharedCluster } from './cluster.ts';
 import { waitFor } from './wait-for.ts';
@@ -42,33 +43,34 @@ export class AuditLog {
 
   /** A mark behind every request that was answered before this call. */
   async mark(): Promise<AuditMark> {
-    return (await this.#readThroughMark(0)).end;
+    // Not from the beginning: the log of a run grows to hundreds of megabytes.
+    const { size } = await stat(this.#path);
+    return (await this.#readThroughMark(size)).end;
   }
 
   /** The entries of all requests that were answered since the mark and before this call. */
   async since(mark: AuditMark): Promise<AuditEntry[]> {
-    const { entries } = await this.#readThroughMark(mark);
-    return entries.filter((entry) => !entry.requestURI.startsWith(markPrefix));
+    const { lines } = await this.#readThroughMark(mark);
+    const entries = lines
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '');
+    return entries
+      .map((line) => JSON.parse(line) as AuditEntry)
+      .filter((entry) => !entry.requestURI.startsWith(markPrefix));
   }
 
   // An entry is written a moment after its answer is sent. So a request is made that nobody else makes: when it is in the
-  // log, so are those before it.
-  async #readThroughMark(from: number): Promise<{ entries: AuditEntry[]; end: AuditMark }> {
+  // log, so are those before it. If `from` lies within a line, so does the beginning of the answer.
+  async #readThroughMark(from: number): Promise<{ lines: Buffer; end: AuditMark }> {
     const path = `${markPrefix}${randomUUID()}`;
     await this.#client.send({ path });
     return waitFor(`the audit log to hold ${path}`, async () => {
-      const { entries, end } = await this.#read(from);
-      return entries.some((entry) => entry.requestURI === path) && { entries, end };
+      const content = await buffer(createReadStream(this.#path, { start: from }));
+      // The last line may be half written.
+      const lines = content.subarray(0, content.lastIndexOf('\n') + 1);
+      return lines.includes(`"${path}"`) && { lines, end: (from + lines.length) as AuditMark };
     });
-  }
-
-  async #read(from: number): Promise<{ entries: AuditEntry[]; end: AuditMark }> {
-    const content = await text(createReadStream(this.#path, { start: from }));
-    // The last line may be half written.
-    const whole = content.slice(0, content.lastIndexOf('\n') + 1);
-    const lines = whole.split('\n').filter((line) => line !== '');
-    const entries = lines.map((line) => JSON.parse(line) as AuditEntry);
-    return { entries, end: (from + Buffer.byteLength(whole)) as AuditMark };
   }
 }
 

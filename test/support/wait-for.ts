@@ -4,9 +4,12 @@ import { inspect } from 'node:util';
 export interface WaitOptions {
   /** 15 s if absent. */
   readonly timeoutMs?: number;
-  /** 25 ms if absent. */
+  /** If absent, 25 ms at first, then a twentieth of the time waited, up to 250 ms: a long wait costs little CPU time. */
   readonly pollMs?: number;
 }
+
+const shortestPollMs = 25;
+const longestPollMs = 250;
 
 /**
  * Looks again and again until the look answers something other than undefined or false, and answers that. A look may throw
@@ -16,9 +19,10 @@ export interface WaitOptions {
 export async function waitFor<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  { timeoutMs = 15_000, pollMs = 25 }: WaitOptions = {},
+  { timeoutMs = 15_000, pollMs }: WaitOptions = {},
 ): Promise<T> {
-  const deadlineMs = Date.now() + timeoutMs;
+  const beganMs = Date.now();
+  const deadlineMs = beganMs + timeoutMs;
   for (;;) {
     const last = await attempt(look);
     if (last.seen !== undefined && last.seen !== false) return last.seen;
@@ -26,7 +30,8 @@ export async function waitFor<T>(
       const saw = last.error === undefined ? `the last look answered ${inspect(last.seen)}` : inspectError(last.error);
       throw new Error(`Waited ${timeoutMs} ms in vain for ${what}: ${saw}`, { cause: last.error });
     }
-    await sleep(pollMs);
+    const grownMs = (Date.now() - beganMs) / 20;
+    await sleep(pollMs ?? Math.min(Math.max(grownMs, shortestPollMs), longestPollMs));
   }
 }
 
