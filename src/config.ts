@@ -44,8 +44,12 @@ export interface ServerConfig extends DatabaseConfig {
   readonly metricsPort: number;
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[];
-  /** Each a minute; 0 for no limit. */
-  readonly rateLimits: { readonly requests: number; readonly failedAuthentications: number };
+  /** Each a minute; 0 for no limit (src/http/rate-limits.ts). */
+  readonly rateLimits: {
+    readonly requests: number;
+    readonly failedAuthentications: number;
+    readonly trafficBytes: number;
+  };
   /** Connections at a time; 0 for no limit. Those of trusted proxies do not count. */
   readonly maxConnectionsPerAddress: number;
   readonly growthLimits: GrowthLimitsConfig;
@@ -167,6 +171,8 @@ function readPorts(reader: EnvironmentReader, role: ServerRole): Pick<ServerConf
   return { port, metricsPort };
 }
 
+const mebibyte = 1024 * 1024;
+
 function readEdge(
   reader: EnvironmentReader,
 ): Pick<ServerConfig, 'trustedProxies' | 'rateLimits' | 'maxConnectionsPerAddress' | 'shutdownDelayMs'> {
@@ -175,6 +181,7 @@ function readEdge(
     rateLimits: {
       requests: reader.optional('RATE_LIMIT_REQUESTS', countOrUnlimited) ?? 6000,
       failedAuthentications: reader.optional('RATE_LIMIT_FAILED_AUTHENTICATIONS', countOrUnlimited) ?? 60,
+      trafficBytes: (reader.optional('RATE_LIMIT_TRAFFIC_MIB', countOrUnlimited) ?? 1024) * mebibyte,
     },
     maxConnectionsPerAddress: reader.optional('MAX_CONNECTIONS_PER_ADDRESS', countOrUnlimited) ?? 1024,
     shutdownDelayMs: reader.optional('SHUTDOWN_DELAY', shutdownDelay) ?? 0,
@@ -182,7 +189,6 @@ function readEdge(
 }
 
 function readGrowthLimits(reader: EnvironmentReader): GrowthLimitsConfig {
-  const mebibyte = 1024 * 1024;
   return {
     environmentBytesPerDay: (reader.optional('WRITE_LIMIT_ENVIRONMENT', countOrUnlimited) ?? 512) * mebibyte,
     callerBytesPerDay: (reader.optional('WRITE_LIMIT_CALLER', countOrUnlimited) ?? 1024) * mebibyte,

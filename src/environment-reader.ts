@@ -48,7 +48,9 @@ export const variables = {
   METRICS_PORT: 'Port of /metrics, /healthz and /readyz; 0 takes a free one. Default: 8701.',
   TRUSTED_PROXIES: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. Default: none.',
   RATE_LIMIT_REQUESTS: 'Requests a minute with one token; 0 for no limit. Default: 6000.',
-  RATE_LIMIT_FAILED_AUTHENTICATIONS: 'Refused tokens a minute from one address; 0 for no limit. Default: 60.',
+  RATE_LIMIT_FAILED_AUTHENTICATIONS: 'Guessed tokens a minute from one address; 0 for no limit. Default: 60.',
+  RATE_LIMIT_TRAFFIC_MIB:
+    'MiB of bodies and answers a minute of one person or service token; 0 for no limit. Default: 1024.',
   MAX_CONNECTIONS_PER_ADDRESS: 'Connections at a time from one address; 0 for no limit. Default: 1024.',
   WRITE_LIMIT_ENVIRONMENT: 'MiB of versions and snapshots a day in one environment; 0 for no limit. Default: 512.',
   WRITE_LIMIT_CALLER: 'MiB a day by one caller, on each replica; 0 for no limit. Default: 1024.',

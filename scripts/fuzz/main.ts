@@ -56,6 +56,7 @@ async function startTarget(resources: AsyncDisposableStack, folder: string): Pro
       KEYFRAME_BOOTSTRAP_TOKEN_FILE: tokenFile,
       KEYFRAME_RATE_LIMIT_REQUESTS: '0',
       KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS: '0',
+      KEYFRAME_RATE_LIMIT_TRAFFIC_MIB: '0',
     },
     logFile: join(reports, 'fuzz-server.log'),
   });

@@ -3,7 +3,7 @@ import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 /** How much of its limit one key has used. */
 export interface RateState {
   readonly limit: number;
-  /** How often it was counted in the present window. */
+  /** What was counted of it in the present window. */
   readonly used: number;
   /** Whole seconds until the window ends; at least 1. */
   readonly resetSeconds: number;
@@ -14,7 +14,7 @@ export const windowSeconds = 60;
 // Of more than these the oldest are forgotten, so that nobody can fill the memory with keys.
 const defaultMaxKeys = 10_000;
 
-/** Counts how often each key comes in a minute, in this process. */
+/** Counts for each key, in this process, how often it comes in a minute, or how much of something it takes. */
 export class RateCounter {
   readonly #limiter: RateLimiterMemory;
   readonly #limit: number;
@@ -38,10 +38,10 @@ export class RateCounter {
     return found === null || found.msBeforeNext <= 0 ? undefined : this.#state(found);
   }
 
-  /** Counts the key once; above the limit too. */
-  async count(key: string): Promise<RateState> {
+  /** Counts the key once, or by an amount; above the limit too. */
+  async count(key: string, amount = 1): Promise<RateState> {
     // Not `consume`: above the limit it throws what is no error.
-    const counted = await this.#limiter.penalty(key);
+    const counted = await this.#limiter.penalty(key, amount);
     if (counted.isFirstInDuration || !this.#keys.has(key)) await this.#remember(key);
     return this.#state(counted);
   }

@@ -11,11 +11,13 @@ export interface RateLimitOptions {
   readonly requests: number;
   /** Guessed tokens a minute from one address, or one /64 network of IPv6; also refusals a minute of one ended token. */
   readonly failedAuthentications: number;
+  /** Bytes of bodies and answers a minute of one person or service token. */
+  readonly trafficBytes: number;
 }
 
-export const noRateLimits: RateLimitOptions = { requests: 0, failedAuthentications: 0 };
+export const noRateLimits: RateLimitOptions = { requests: 0, failedAuthentications: 0, trafficBytes: 0 };
 
-export type RateLimitName = 'credential' | 'address';
+export type RateLimitName = 'credential' | 'address' | 'traffic';
 
 /** A `limit_exceeded` that knows which limit and how long it holds. */
 export class LimitExceeded extends DomainError {
@@ -30,6 +32,7 @@ export class LimitExceeded extends DomainError {
 const details = {
   requests: 'this token has made too many requests in a minute',
   ended: 'this token opens nothing and was sent too often in a minute',
+  traffic: 'this caller has sent and read too many bytes in a minute',
   guesses: 'too many tokens from this address were refused in a minute, and this one was not seen before',
 };
 
@@ -50,12 +53,15 @@ export class RateLimits {
   readonly #guesses: RateCounter | undefined;
   /** Refusals of tokens that have ended. */
   readonly #ended: RateCounter | undefined;
+  /** Bytes, by the caller. */
+  readonly #traffic: RateCounter | undefined;
   readonly #known = new KnownTokens(knownTokenLimits);
 
-  constructor({ requests, failedAuthentications: limit }: RateLimitOptions) {
+  constructor({ requests, failedAuthentications: limit, trafficBytes }: RateLimitOptions) {
     this.#requests = requests === 0 ? undefined : new RateCounter({ limit: requests });
     this.#guesses = limit === 0 ? undefined : new RateCounter({ limit });
     this.#ended = limit === 0 ? undefined : new RateCounter({ limit });
+    this.#traffic = trafficBytes === 0 ? undefined : new RateCounter({ limit: trafficBytes });
   }
 
   /**
@@ -85,15 +91,33 @@ export class RateLimits {
    * To be called after a token was found good. Counts a request of its credential and returns the state of that limit,
    * undefined without a limit.
    *
-   * @throws LimitExceeded if it is one too many. Such a request does not keep the token known.
+   * @throws LimitExceeded if it is one too many, or if the caller's traffic is used up. Such a request does not keep the
+   *   token known.
    */
   async accepted(token: string, principal: BearerPrincipal): Promise<RateState | undefined> {
     const state = await this.#requests?.count(principal.credentialId);
     if (state !== undefined && state.used > state.limit) {
       throw new LimitExceeded('credential', details.requests, state);
     }
+    await this.admitTraffic(principal);
     if (this.#guesses !== undefined) this.#known.add(digestOf(token), ownerOf(principal));
     return state;
+  }
+
+  /**
+   * To be called before much is read for a caller. What begins below the limit may exceed it, so that no single request
+   * is too large.
+   *
+   * @throws LimitExceeded if the caller's traffic is used up.
+   */
+  async admitTraffic({ id }: BearerPrincipal): Promise<void> {
+    const state = await this.#traffic?.look(id);
+    if (state !== undefined && state.used >= state.limit) throw new LimitExceeded('traffic', details.traffic, state);
+  }
+
+  /** Counts bytes of a body that has come in, or of an answer. Never refuses: a change may be done already. */
+  async countTraffic({ id }: BearerPrincipal, bytes: number): Promise<void> {
+    await this.#traffic?.count(id, bytes);
   }
 }
 

@@ -30,8 +30,12 @@ interface Taken {
 
 /** What one request takes, until it leaves. */
 export interface Work {
-  /** Tells whose it is. Throws DomainError limit_exceeded where too many of this caller's are under way. */
-  isOf(callerId: string): void;
+  /**
+   * Sets whose it is. `onTaken` gets the bytes that the request takes from then on, each once.
+   *
+   * @throws DomainError limit_exceeded if too many of this caller's are under way.
+   */
+  isOf(callerId: string, onTaken?: (bytes: number) => void): void;
   /** Takes note of bytes that wait in memory. Throws DomainError overloaded where too many do. */
   hold(bytes: number): void;
   /**
@@ -71,7 +75,12 @@ export class WorkLimit {
     this.#all.requests += 1;
     const own: Taken = { requests: 1, bytes: 0 };
     let caller: string | undefined;
+    let onTaken: ((bytes: number) => void) | undefined;
     let reserved = 0;
+    const take = (bytes: number): void => {
+      own.bytes += this.#hold(bytes, own, caller);
+      if (bytes > 0) onTaken?.(bytes);
+    };
     const left = Promise.withResolvers<void>();
     const leave = (): void => {
       left.resolve();
@@ -80,18 +89,19 @@ export class WorkLimit {
     };
     response.once('close', leave);
     return {
-      isOf: (callerId) => {
+      isOf: (callerId, listener) => {
         this.#admit(callerId);
         caller = callerId;
+        onTaken = listener;
       },
       hold: (bytes) => {
         const used = Math.min(bytes, reserved);
-        own.bytes += this.#hold(bytes - used, own, caller);
+        take(bytes - used);
         reserved -= used;
       },
       enterLarge: () => this.#enterLarge(caller ?? '', left.promise),
       reserve: (bytes) => {
-        own.bytes += this.#hold(bytes, own, caller);
+        take(bytes);
         reserved += bytes;
       },
       leave,

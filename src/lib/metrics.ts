@@ -50,7 +50,7 @@ export class Metrics {
     });
     this.#rateLimited = new Counter({
       name: 'keyframe_rate_limited_requests_total',
-      help: 'Requests that were refused for coming too often, by the limit: of their credential or of their address.',
+      help: 'Requests that were refused by a rate limit: of their credential, their address, or the bytes of their caller.',
       labelNames: ['limit'],
       registers,
     });
@@ -94,8 +94,8 @@ export class Metrics {
     this.#authenticationFailures.inc({ fault });
   }
 
-  /** A request that came too often. */
-  rateLimited(limit: 'credential' | 'address'): void {
+  /** A request that came too often, or whose caller moved too many bytes. */
+  rateLimited(limit: 'credential' | 'address' | 'traffic'): void {
     this.#rateLimited.inc({ limit });
   }
 

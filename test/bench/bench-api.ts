@@ -36,6 +36,7 @@ export async function startBenchApi(resources: AsyncDisposableStack): Promise<Be
       BOOTSTRAP_TOKEN_FILE: tokenFile,
       LOG_LEVEL: 'warn',
       RATE_LIMIT_REQUESTS: '0',
+      RATE_LIMIT_TRAFFIC_MIB: '0',
     },
   });
   const adminToken = readFileSync(tokenFile, 'utf8').trim();

@@ -42,7 +42,7 @@ const faults = [
 function observeAll(metrics: Metrics, { kinds, reasons, statuses }: OpenLabels): void {
   for (const status of statuses) metrics.httpRequest({ method: 'GET', route: '/api/v1/me', status, durationMs: 1 });
   for (const fault of faults) metrics.authenticationFailed(fault);
-  for (const limit of ['credential', 'address'] as const) metrics.rateLimited(limit);
+  for (const limit of ['credential', 'address', 'traffic'] as const) metrics.rateLimited(limit);
   for (const kind of kinds) for (const reason of reasons) metrics.reconciled(kind, reason, 1);
   for (const operation of ['create', 'replace', 'apply', 'delete'] as const)
     for (const result of ['done', 'conflict', 'failed'] as const) metrics.secretWrite(operation, result);

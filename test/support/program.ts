@@ -15,7 +15,11 @@ export interface ProgramOptions {
 }
 
 /** Tests come from one address, and as fast as they can. */
-export const noRateLimits = { RATE_LIMIT_REQUESTS: '0', RATE_LIMIT_FAILED_AUTHENTICATIONS: '0' };
+export const noRateLimits = {
+  RATE_LIMIT_REQUESTS: '0',
+  RATE_LIMIT_FAILED_AUTHENTICATIONS: '0',
+  RATE_LIMIT_TRAFFIC_MIB: '0',
+};
 
 /** A server that has started. */
 export interface RunningProgram {

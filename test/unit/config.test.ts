@@ -53,7 +53,7 @@ describe('a complete environment', () => {
       port: 8700,
       metricsPort: 8701,
       trustedProxies: [],
-      rateLimits: { requests: 6000, failedAuthentications: 60 },
+      rateLimits: { requests: 6000, failedAuthentications: 60, trafficBytes: 1024 * 1024 * 1024 },
       maxConnectionsPerAddress: 1024,
       growthLimits: {
         environmentBytesPerDay: 512 * 1024 * 1024,
@@ -88,6 +88,7 @@ describe('a complete environment', () => {
           KEYFRAME_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,2001:db8::/32,10.0.0.0/8',
           KEYFRAME_RATE_LIMIT_REQUESTS: '0',
           KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS: '1000000',
+          KEYFRAME_RATE_LIMIT_TRAFFIC_MIB: '3',
           KEYFRAME_MAX_CONNECTIONS_PER_ADDRESS: '0',
           KEYFRAME_WRITE_LIMIT_ENVIRONMENT: '64',
           KEYFRAME_WRITE_LIMIT_CALLER: '0',
@@ -112,7 +113,7 @@ describe('a complete environment', () => {
       port: 0,
       metricsPort: 0,
       trustedProxies: ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'],
-      rateLimits: { requests: 0, failedAuthentications: 1_000_000 },
+      rateLimits: { requests: 0, failedAuthentications: 1_000_000, trafficBytes: 3 * 1024 * 1024 },
       maxConnectionsPerAddress: 0,
       growthLimits: {
         environmentBytesPerDay: 64 * 1024 * 1024,

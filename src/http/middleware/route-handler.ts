@@ -17,15 +17,21 @@ export interface RouteHandlerDeps extends IdentifyDeps {
 
 /** Serves one route: who calls, what the route makes of it, the answer. What is thrown goes to `errorAnswer`. */
 export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandler {
-  const { auditLog, services, workLimit } = deps;
+  const { auditLog, services, workLimit, rateLimits } = deps;
   return async (request, response) => {
     const work = workLimit.enter(response);
     const caller = await identify(request, response, deps);
-    work.isOf(caller.principal.id);
+    const { principal } = caller;
+    work.isOf(principal.id, (bytes) => void rateLimits.countTraffic(principal, bytes));
     const target = auditTarget(request);
     const call = callOf(request, {
       caller,
       work,
+      enterLarge: async () => {
+        await work.enterLarge();
+        // Others of the same caller were served while this one waited.
+        await rateLimits.admitTraffic(principal);
+      },
       entered: (organizationId) => void (target['organizationId'] = organizationId),
     });
     try {
@@ -50,15 +56,16 @@ function isAlwaysAudited(action: Route['action']): boolean {
 
 interface Served extends Pick<Call, 'caller' | 'entered'> {
   readonly work: Work;
+  readonly enterLarge: () => Promise<void>;
 }
 
-function callOf(request: Request, { caller, work, entered }: Served): Call {
+function callOf(request: Request, { caller, work, enterLarge, entered }: Served): Call {
   const hold = (bytes: number): void => work.hold(bytes);
   return {
     caller,
     entered,
     params: pathParams(request),
-    room: { enter: () => work.enterLarge(), reserve: (bytes) => work.reserve(bytes) },
+    room: { enter: enterLarge, reserve: (bytes) => work.reserve(bytes) },
     header: (name) => headerOf(request, name),
     query: () => readQuery(request.originalUrl),
     body: ({ isOptional, maxEntries }) =>

@@ -51,6 +51,7 @@ const programSettings: readonly Setting[] = [
     set: 0,
     shows: { [variable('RATE_LIMIT_FAILED_AUTHENTICATIONS')]: '0' },
   },
+  { value: 'rateLimits.trafficMiB', set: 2_048, shows: { [variable('RATE_LIMIT_TRAFFIC_MIB')]: '2048' } },
   {
     value: 'growthLimits.environmentMiBPerDay',
     set: 1_000_000,

@@ -10,7 +10,7 @@ let api: TestApi;
 let world: World;
 
 beforeAll(async () => {
-  api = await startTestApi({ rateLimits: { requests: 100_000, failedAuthentications: 2 } });
+  api = await startTestApi({ rateLimits: { requests: 100_000, failedAuthentications: 2, trafficBytes: 0 } });
   const { pool: reads, transactionPool: transactions } = api.services.database;
   api.metrics.observePools({ reads, transactions });
   api.metrics.observeAuditQueue(() => api.services.audit.queueLength);

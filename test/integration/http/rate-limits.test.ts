@@ -8,7 +8,7 @@ import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../.
 import { type World, createUser, createWorld } from '../../support/services.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const limits = { requests: 12, failedAuthentications: 5 };
+const limits = { requests: 12, failedAuthentications: 5, trafficBytes: 0 };
 let api: TestApi;
 let world: World;
 let nextAddress = 1;

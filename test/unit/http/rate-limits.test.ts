@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
-import { LimitExceeded, RateLimits } from '../../../src/http/rate-limits.ts';
+import { LimitExceeded, RateLimits, noRateLimits } from '../../../src/http/rate-limits.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -38,7 +38,7 @@ async function lockAddress(limits: RateLimits, guesses: number): Promise<void> {
 }
 
 test('an organization that uses 10,100 tokens does not make the address forget those of others', async () => {
-  const limits = new RateLimits({ requests: 0, failedAuthentications: 2 });
+  const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
   await limits.accepted('of another', serviceToken());
   const organizationId = randomUUID();
   for (let count = 0; count < 10_100; count += 1) await limits.accepted(`token ${count}`, serviceToken(organizationId));
@@ -50,7 +50,7 @@ test('an organization that uses 10,100 tokens does not make the address forget t
 });
 
 test('a token becomes known only while it is below its limit of requests', async () => {
-  const limits = new RateLimits({ requests: 1, failedAuthentications: 1 });
+  const limits = new RateLimits({ ...noRateLimits, requests: 1, failedAuthentications: 1 });
   const principal = serviceToken();
   await limits.accepted('a', principal);
   await expect(limits.accepted('another of the same credential', principal)).rejects.toThrow(LimitExceeded);
@@ -60,8 +60,30 @@ test('a token becomes known only while it is below its limit of requests', async
 });
 
 test('an ended token is refused above its own limit and locks out nobody else at its address', async () => {
-  const limits = new RateLimits({ requests: 0, failedAuthentications: 2 });
+  const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
   for (let count = 0; count < 3; count += 1) await limits.refused(address, 'ended', { hasEnded: true });
   expect(await isAdmitted(limits, 'ended')).toBe(false);
   expect(await isAdmitted(limits, 'never seen')).toBe(true);
+});
+
+test('the traffic of a caller is used up until the minute ends, with whichever of their tokens, and no other caller is refused', async () => {
+  const limits = new RateLimits({ ...noRateLimits, trafficBytes: 100 });
+  const principal = serviceToken();
+  await limits.countTraffic(principal, 99);
+  await limits.admitTraffic(principal);
+  // It may exceed the limit, as no request may be too large for it.
+  await limits.countTraffic(principal, 1000);
+  const exceeded = expect.objectContaining({ limit: 'traffic', code: 'limit_exceeded', retryAfterSeconds: 60 });
+  await expect(limits.admitTraffic(principal)).rejects.toEqual(exceeded);
+  await expect(limits.accepted('a', { ...principal, credentialId: randomUUID() })).rejects.toEqual(exceeded);
+  await limits.accepted('b', serviceToken());
+  jest.advanceTimersByTime(60_000);
+  await limits.accepted('a', principal);
+});
+
+test('without a limit of traffic no caller is refused', async () => {
+  const limits = new RateLimits(noRateLimits);
+  const principal = serviceToken();
+  await limits.countTraffic(principal, Number.MAX_SAFE_INTEGER);
+  await expect(limits.admitTraffic(principal)).resolves.toBeUndefined();
 });

@@ -75,3 +75,22 @@ test('what alone is larger than all of that passes when nothing else of its call
   };
   expect(holdAll).not.toThrow();
 });
+
+test('each byte that a request takes is reported once, a refused one never', () => {
+  const limit = new WorkLimit({ bytes: 1000 * kibibyte });
+  const [taken, ofAnother]: number[][] = [[], []];
+  limit.enter(response()).isOf('eve');
+  const work = limit.enter(response());
+  work.isOf('ada', (bytes) => taken?.push(bytes));
+  work.hold(10);
+  work.reserve(100);
+  // Of these, 100 were reported when they were reserved.
+  work.hold(60);
+  work.hold(70);
+  expect(taken).toEqual([10, 100, 30]);
+  const second = limit.enter(response());
+  second.isOf('ada', (bytes) => ofAnother?.push(bytes));
+  limit.enter(response()).hold(900 * kibibyte);
+  expect(() => second.hold(200 * kibibyte)).toThrow('too much memory');
+  expect(ofAnother).toEqual([]);
+});
