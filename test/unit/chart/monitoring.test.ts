@@ -128,6 +128,12 @@ describe('the alerts', () => {
   });
 });
 
+/** Metrics without a panel, and why. */
+const notShown: ReadonlyMap<string, string> = new Map([
+  ['keyframe_resource_ready', 'has a series for each resource; keyframe_resources counts them'],
+  ['keyframe_secret_sync_last_sync_timestamp_seconds', 'has a series for each SecretSync; the stale ones are shown'],
+]);
+
 describe('the dashboard', () => {
   const targets = dashboard.panels.flatMap(({ title, targets: all = [] }) =>
     all.map((target) => ({ title, ...target })),
@@ -143,6 +149,16 @@ describe('the dashboard', () => {
     const has = resultLabels(expr);
     const named = Array.from(legendFormat.matchAll(/\{\{\s*(\w+)\s*\}\}/g), ([, label = '']) => label);
     expect(named.filter((label) => !has.has(label))).toEqual([]);
+  });
+
+  test('shows every metric of the server, or says why not', () => {
+    const shown = targets.flatMap(({ expr }) => readQuery(expr).selectors);
+    const isShown = (name: string): boolean =>
+      shown.some(({ matchers }) => matchers.some((by) => by.label === '__name__' && isMatched(name, by)));
+    const names = series.map(({ __name__ = '' }) => __name__).filter((name) => name.startsWith('keyframe_'));
+    const metrics = new Set(names.map((name) => name.replace(/_(?:bucket|sum|count)$/, '')));
+    const absent = [...metrics].filter((metric) => !['', '_bucket', '_count'].some((end) => isShown(metric + end)));
+    expect(absent.toSorted()).toEqual([...notShown.keys()].toSorted());
   });
 
   test('its variables come from series that the server has', () => {
