@@ -16,7 +16,7 @@ beforeAll(async () => {
   const { kubeconfig } = await startOwnCluster(resources);
   stack = await Stack.start(resources, { namespaces: 3, adminKubeconfig: kubeconfig });
   await stack.startController({ env: { WATCH_NAMESPACES: stack.namespaces[0] ?? '' } });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

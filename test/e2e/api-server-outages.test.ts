@@ -13,24 +13,22 @@ let stack: Stack;
 let proxy: ApiProxy;
 let site: SyncSite;
 
-const patient = { timeoutMs: 50_000 };
-
 beforeAll(async () => {
   cluster = await startOwnCluster(resources);
   stack = await Stack.start(resources, { namespaces: 14, adminKubeconfig: cluster.kubeconfig });
   proxy = await ApiProxy.start(stack.kubeconfigFile);
   resources.defer(() => proxy.close());
   await stack.startController({ kubeconfigFile: proxy.kubeconfigFile });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
 beforeEach(async () => {
   site = await stack.makeSite({ values: { COUNT: '0' } });
-  await site.waitUntilSynced({ COUNT: '0' }, patient);
+  await site.waitUntilSynced({ COUNT: '0' });
   // After an outage they are begun anew one by one, with pauses that grow.
   const watches = (): number => proxy.countOpen(isWatchOf('secrets')) + proxy.countOpen(isWatchOf('secretsyncs'));
-  await waitFor('the watches of SecretSyncs, targets, token Secrets and the token', () => watches() === 4, patient);
+  await waitFor('the watches of SecretSyncs, targets, token Secrets and the token', () => watches() === 4);
 });
 
 const answersTo = (method: 'POST' | 'PUT'): (number | undefined)[] =>
@@ -47,7 +45,7 @@ describe('a write', () => {
     await site.environment.change({ COUNT: '1' });
     await cut.arrived();
     const written = await site.existingSecret();
-    const { metadata } = await site.waitUntilSynced({ COUNT: '1' }, patient);
+    const { metadata } = await site.waitUntilSynced({ COUNT: '1' });
     expect(metadata.resourceVersion).toBe(written.metadata.resourceVersion);
     expect(answersTo('PUT').filter((status) => status === 200)).toHaveLength(1);
   });
@@ -58,7 +56,7 @@ describe('a write', () => {
     await cut.arrived();
     const { uid } = (await site.existingSecret()).metadata;
     await site.environment.change({ COUNT: '1' });
-    expect((await site.waitUntilSynced({ COUNT: '1' }, patient)).metadata.uid).toBe(uid);
+    expect((await site.waitUntilSynced({ COUNT: '1' })).metadata.uid).toBe(uid);
   });
 
   test('of the status whose answer is lost leaves a status that tells the truth', async () => {
@@ -66,7 +64,7 @@ describe('a write', () => {
     await site.environment.change({ COUNT: '1' });
     await cut.arrived();
     await site.environment.change({ COUNT: '2' });
-    await site.waitUntilSynced({ COUNT: '2' }, patient);
+    await site.waitUntilSynced({ COUNT: '2' });
   });
 
   test.each([
@@ -77,7 +75,7 @@ describe('a write', () => {
     proxy.answer(writesOf(site, 'PUT'), failureAnswer(status, reason), { times: 2 });
     proxy.answer(statusPatchesOf(site), failureAnswer(status, reason), { times: 2 });
     await site.environment.change({ COUNT: '1' });
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
   });
 
   test('that is answered 429 is not repeated before the time that the answer asks for', async () => {
@@ -86,7 +84,7 @@ describe('a write', () => {
     await site.environment.change({ COUNT: '1' });
     await answered.arrived();
     const beganMs = performance.now();
-    await site.waitForValues({ COUNT: '1' }, patient);
+    await site.waitForValues({ COUNT: '1' });
     expect(performance.now() - beganMs).toBeGreaterThan(2_900);
   });
 });
@@ -107,7 +105,7 @@ describe('a watch', () => {
     proxy.kill(isWatch);
     proxy.thaw();
     await answered.arrived();
-    await site.waitUntilSynced({ COUNT: '0' }, patient);
+    await site.waitUntilSynced({ COUNT: '0' });
     expect(lists()).toBe(before + 1);
   });
 
@@ -118,7 +116,7 @@ describe('a watch', () => {
       proxy.kill(isWatchOf('secretsyncs'));
       await answered.arrived();
       const late = await stack.makeSite({ namespace: site.namespace, name: 'late', values: { KEY: 'x' } });
-      await late.waitUntilSynced({ KEY: 'x' }, patient);
+      await late.waitUntilSynced({ KEY: 'x' });
     },
   );
 });
@@ -135,8 +133,8 @@ describe('the API server', () => {
     await other.environment.change({ KEY: 'y' });
     await site.environment.change({ COUNT: '2', LATER: 'z' });
     await startApiServer();
-    await site.waitUntilSynced({ COUNT: '2', LATER: 'z' }, patient);
-    await other.waitUntilSynced({ KEY: 'y' }, patient);
+    await site.waitUntilSynced({ COUNT: '2', LATER: 'z' });
+    await other.waitUntilSynced({ KEY: 'y' });
   });
 
   test('is killed, and what happens to SecretSyncs and Secrets right after its return is seen', async () => {
@@ -144,8 +142,8 @@ describe('the API server', () => {
     await startApiServer();
     await site.patchSecret({ data: null });
     const late = await stack.makeSite({ namespace: site.namespace, name: 'late', values: { KEY: 'x' } });
-    await late.waitUntilSynced({ KEY: 'x' }, patient);
-    await site.waitUntilSynced({ COUNT: '0' }, patient);
+    await late.waitUntilSynced({ KEY: 'x' });
+    await site.waitUntilSynced({ COUNT: '0' });
   });
 
   test('is unreachable for the controller: drift and changes of that time are put right afterwards', async () => {
@@ -156,8 +154,8 @@ describe('the API server', () => {
     const late = await stack.makeSite({ namespace: site.namespace, name: 'late', values: { KEY: 'x' } });
     await expect(site.waitForValues({ COUNT: '1' }, { timeoutMs: 700 })).rejects.toThrow('in vain');
     await proxy.accept();
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
-    await late.waitUntilSynced({ KEY: 'x' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
+    await late.waitUntilSynced({ KEY: 'x' });
   });
 
   async function killApiServer(): Promise<void> {
@@ -167,6 +165,6 @@ describe('the API server', () => {
 
   async function startApiServer(): Promise<void> {
     await cluster.apiServer?.start();
-    await waitFor('the API server to serve', async () => (await site.secret()) !== undefined, patient);
+    await waitFor('the API server to serve', async () => (await site.secret()) !== undefined);
   }
 });

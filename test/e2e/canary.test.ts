@@ -58,7 +58,7 @@ beforeAll(async () => {
   await useApiWrongly();
   await loseDatabase();
   await useController();
-}, 180_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

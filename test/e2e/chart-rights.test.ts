@@ -26,7 +26,7 @@ beforeAll(async () => {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     await admin.json({ method: 'POST', path: '/api/v1/namespaces', body });
   }
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

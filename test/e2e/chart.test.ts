@@ -85,7 +85,7 @@ beforeAll(async () => {
     contentType: 'application/merge-patch+json',
     body: { metadata: { labels: restricted } },
   });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

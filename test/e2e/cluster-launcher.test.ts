@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { findPublished } from '../../scripts/cluster/published-cluster.ts';
 import { CapturedProcess } from '../support/captured-process.ts';
@@ -16,8 +16,6 @@ import {
 } from '../support/cluster-cache.ts';
 import type { LaunchedCluster } from '../support/cluster-launcher.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-jest.setTimeout(120_000);
 
 const launchers: CapturedProcess[] = [];
 let cache: ClusterCache;
@@ -46,7 +44,7 @@ describe('when the launcher ends', () => {
   /** Starts a launcher as a process of its own, and waits for its cluster. */
   async function launch(): Promise<{ launcher: CapturedProcess; launched: LaunchedCluster }> {
     const launcher = run([join(checkoutDirectory, 'test', 'support', 'cluster-launcher.ts'), published()]);
-    const line = await waitFor('the launcher to tell of its cluster', () => firstLine(launcher), { timeoutMs: 60_000 });
+    const line = await waitFor('the launcher to tell of its cluster', () => firstLine(launcher));
     return { launcher, launched: JSON.parse(line) as LaunchedCluster };
   }
 
@@ -121,7 +119,7 @@ describe('npm run cluster and npm run kubectl', () => {
     mkdirSync(assets);
     writeScript(join(assets, 'kubectl'), ['echo "$KUBECONFIG" "$@"', 'exit 7']);
     const main = run(program('main.ts'), { ...cache.env, KUBEBUILDER_ASSETS: assets });
-    await waitFor('the greeting', () => main.output.includes('Ctrl-C stops it'), { timeoutMs: 60_000 });
+    await waitFor('the greeting', () => main.output.includes('Ctrl-C stops it'));
     const kubeconfig = join(checkout, '.dev', 'cluster', 'kubeconfig');
     const runFolder = findPublished(join(checkout, '.dev', 'cluster'))?.runFolder ?? '';
     const processes = processesOf(runFolder);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { controlPlaneBinaries } from '../../scripts/cluster/binaries.ts';
 import { clusterSources } from '../../scripts/cluster/discovery.ts';
@@ -17,8 +17,6 @@ import {
   writeScript,
 } from '../support/cluster-cache.ts';
 import { sharedCluster } from '../support/cluster.ts';
-
-jest.setTimeout(120_000);
 
 const sources = clusterSources;
 const customResources = join(checkoutDirectory, 'crds');

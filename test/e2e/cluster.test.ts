@@ -140,7 +140,7 @@ describe('the controllers', () => {
     await createSecret('owned', { metadata: { ownerReferences: [owner] } });
     await createSecret('free');
     await adminClient().json({ method: 'DELETE', path: `${path}/owner` });
-    await waitFor('the garbage collector', async () => (await find('owned')) === undefined, { timeoutMs: 60_000 });
+    await waitFor('the garbage collector', async () => (await find('owned')) === undefined);
     expect(await find('free')).toBeDefined();
   });
 
@@ -149,7 +149,7 @@ describe('the controllers', () => {
     await deleteNamespace(name);
     const path = `/api/v1/namespaces/${name}`;
     const isGone = async (): Promise<boolean> => (await adminClient().find({ path })) === undefined;
-    expect(await waitFor('the namespace to be gone', isGone, { timeoutMs: 60_000 })).toBe(true);
+    expect(await waitFor('the namespace to be gone', isGone)).toBe(true);
   });
 });
 

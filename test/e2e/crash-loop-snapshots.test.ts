@@ -17,7 +17,7 @@ beforeAll(async () => {
   site = await TokenSite.make(stack, { kinds: ['SecretSnapshot'] });
   snapshots = snapshotsOf({ kube: stack.kube, namespace: site.namespace });
   loop = await CrashLoop.start(resources, stack);
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

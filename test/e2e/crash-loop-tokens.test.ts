@@ -15,7 +15,7 @@ beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 1 });
   site = await TokenSite.make(stack);
   loop = await CrashLoop.start(resources, stack);
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

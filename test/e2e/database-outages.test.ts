@@ -24,8 +24,6 @@ let controller: ServerProcess;
 let site: SyncSite;
 let crashes = 0;
 
-const patient = { timeoutMs: 40_000 };
-
 beforeAll(async () => {
   postgres = await startPostgres({ durable: false });
   resources.defer(() => postgres.stop());
@@ -43,8 +41,8 @@ afterAll(() => resources.disposeAsync());
 
 beforeEach(async () => {
   site = await stack.makeSite({ values: { COUNT: '0' } });
-  await site.waitUntilSynced({ COUNT: '0' }, patient);
-  await waitFor('the controller to listen', () => controllerDatabase.listeners().length === 1, patient);
+  await site.waitUntilSynced({ COUNT: '0' });
+  await waitFor('the controller to listen', () => controllerDatabase.listeners().length === 1);
 });
 
 // A connection that its client gave up while it was frozen ends now.
@@ -67,14 +65,14 @@ describe('the listening connection', () => {
     await site.environment.change({ COUNT: '1' });
     await expectStale({ COUNT: '1' });
     await controllerDatabase.accept();
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
   });
 
   test('is killed between the commit and its notification', async () => {
     controllerDatabase.freeze(controllerDatabase.listeners());
     await site.environment.change({ COUNT: '1' });
     controllerDatabase.kill(controllerDatabase.listeners());
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
   });
 
   test('falls silent without an end: the heartbeat finds out, and no change is lost', async () => {
@@ -82,7 +80,7 @@ describe('the listening connection', () => {
     controllerDatabase.freeze(frozen);
     await site.environment.change({ COUNT: '1' });
     await expectStale({ COUNT: '1' });
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
     expect(controllerDatabase.listeners().map(({ id }) => id)).not.toEqual(frozen.map(({ id }) => id));
   });
 
@@ -93,7 +91,7 @@ describe('the listening connection', () => {
     await site.environment.change({ COUNT: '1' });
     await expectStale({ COUNT: '1' });
     listen.release();
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
   });
 });
 
@@ -104,7 +102,7 @@ describe('PostgreSQL', () => {
     await hold.arrived();
     await crash();
     hold.release();
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
   });
 
   test('crashes right after a commit, before anybody has heard of it, and the change arrives', async () => {
@@ -113,7 +111,7 @@ describe('PostgreSQL', () => {
     await crash();
     controllerDatabase.kill();
     controllerDatabase.thaw();
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
   });
 
   test('is out of reach for the controller for a while, which keeps the Secret as it is and says so', async () => {
@@ -121,14 +119,14 @@ describe('PostgreSQL', () => {
     controllerDatabase.kill();
     await site.environment.change({ COUNT: '1' });
     const edited = await site.patchSecret({ stringData: { COUNT: 'edited' } });
-    expect(await site.waitForReason('StoreUnavailable', patient)).toMatchObject({ status: 'False' });
+    expect(await site.waitForReason('StoreUnavailable')).toMatchObject({ status: 'False' });
     // One that is made now shows that the controller has come past the edit: without a database it can show no more.
     const witness = await site.sibling('witness');
-    await witness.waitForReason('StoreUnavailable', patient);
+    await witness.waitForReason('StoreUnavailable');
     expect(await site.existingSecret()).toEqual(edited);
     await waitFor('the controller to be unready', async () => !(await controller.isReady()));
     await controllerDatabase.accept();
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
     await controller.ready();
   });
 
@@ -137,7 +135,7 @@ describe('PostgreSQL', () => {
     await site.environment.change({ COUNT: '1' });
     await expectStale({ COUNT: '1' });
     controllerDatabase.thaw();
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
   });
 
   /** Kills one of the server's processes, at which it drops all sessions and recovers from its log. */
@@ -149,7 +147,7 @@ describe('PostgreSQL', () => {
     const ended = new Promise((resolve) => client.on('end', () => resolve(undefined)));
     process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
     await ended;
-    await waitFor('the server to be back', () => execute('SELECT 1'), patient);
+    await waitFor('the server to be back', () => execute('SELECT 1'));
     crashes += 1;
     expect(readFileSync(postgres.logFile, 'utf8').split('all server processes terminated').length - 1).toBe(crashes);
   }
@@ -164,7 +162,7 @@ describe('a process', () => {
     await Promise.all([expect(answer).rejects.toThrow(), api.kill()]);
     await expectStale({ COUNT: '1' });
     committed.release();
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
     await proxy.close();
   });
 
@@ -174,7 +172,7 @@ describe('a process', () => {
     const { status } = await client.send('PATCH', site.environment.path, { set: { COUNT: '1', OTHER: 'x' } });
     await lost.arrived();
     expect([500, 503]).toContain(status);
-    await site.waitUntilSynced({ COUNT: '1', OTHER: 'x' }, patient);
+    await site.waitUntilSynced({ COUNT: '1', OTHER: 'x' });
     await api.stop();
     await proxy.close();
   });
@@ -187,7 +185,7 @@ describe('a process', () => {
     await controller.kill();
     hold.cut();
     controller = await startController();
-    const { metadata } = await site.waitUntilSynced({ COUNT: '1' }, patient);
+    const { metadata } = await site.waitUntilSynced({ COUNT: '1' });
     expect(metadata.resourceVersion).toBe(written.metadata.resourceVersion);
     expect(controllerApi.count(writesOf(site, 'PUT'))).toBe(1);
   });

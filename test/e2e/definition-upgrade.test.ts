@@ -24,7 +24,7 @@ beforeAll(async () => {
   cluster = await startOwnCluster(resources, { withoutDefinitions: true });
   admin = new KubeHttp(cluster.kubeconfig);
   resources.defer(() => admin.close());
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -56,7 +56,7 @@ describe.each(releasedVersions())('the resources of release %s', (release) => {
       before.set(path, made);
     }
     await installCustomResources(admin, definitionsFolder);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     for (const path of before.keys()) await admin.find({ method: 'DELETE', path });
@@ -125,7 +125,7 @@ describe.each(releasedVersions())('the resources of release %s', (release) => {
       },
       { timeoutMs: 40_000 },
     );
-  }, 150_000);
+  });
 });
 
 test('a definition that drops what a resource has would be noticed', async () => {

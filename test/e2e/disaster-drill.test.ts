@@ -19,7 +19,6 @@ import { waitFor } from '../support/wait-for.ts';
 // along. The steps are those of docs/backup-and-recovery.md.
 
 const resources = new AsyncDisposableStack();
-const patient = { timeoutMs: 60_000 };
 const atDump = { A: 'one', C: 'three', D: 'four' };
 const lost: string[] = [];
 let environment: ApiEnvironment;
@@ -52,7 +51,7 @@ beforeAll(async () => {
   const postgres = await startPostgres({ durable: false });
   resources.defer(() => postgres.stop());
   databaseUrl = postgres.urlOf('postgres');
-}, 180_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -108,8 +107,8 @@ async function waitForValues(site: DisasterSite, name: string, values: object): 
     expect(await site.values(name)).toEqual(values);
     return true;
   };
-  await waitFor(`Secret ${name} to hold what it should`, look, patient);
-  await site.syncs.waitForReason(name, 'Synced', patient);
+  await waitFor(`Secret ${name} to hold what it should`, look);
+  await site.syncs.waitForReason(name, 'Synced');
 }
 
 describe('the database, made anew from the dump', () => {
@@ -150,7 +149,7 @@ describe('after «recovered», with the root key and a new cluster', () => {
     site = new DisasterSite(stack.kube, namespaces[0] ?? '');
     brought = await site.bring(survivor);
     await site.apply(environment.ref, { snapshotId: releaseId });
-  }, 120_000);
+  });
 
   test('no token of before opens anything, whether it was revoked before the dump, after it, or not at all', async () => {
     const dead = [...[revokedBefore, revokedAfter, ofMachine].map(({ token }) => token), ...lost];
@@ -181,22 +180,22 @@ describe('after «recovered», with the root key and a new cluster', () => {
   });
 
   test('a ServiceToken gets a value that works', async () => {
-    await site.tokens.waitForReason('ci', 'Issued', patient);
+    await site.tokens.waitForReason('ci', 'Issued');
     const { token = '' } = await site.values('ci');
     expect((await stack.admin.as(token).send('GET', environment.path)).status).toBe(200);
   });
 
   test('a SecretSnapshot adopts the snapshot that its source names, and one that names none takes another', async () => {
-    const { status } = await site.snapshots.waitForReason('release', 'Adopted', patient);
+    const { status } = await site.snapshots.waitForReason('release', 'Adopted');
     expect(status).toMatchObject({ snapshotId: releaseId, digest: releaseDigest, revision: 1 });
-    const nightly = await site.snapshots.waitForReason('nightly', 'Taken', patient);
+    const nightly = await site.snapshots.waitForReason('nightly', 'Taken');
     expect(nightly.status?.revision).toBeGreaterThan(1);
   });
 
   test('a SnapshotRestore that was carried out before is not carried out again by the same manifest', async () => {
     const known = await everythingOf(stack.admin, environment.ref);
     await site.restores.create(applied, 'back');
-    const { status } = await site.restores.waitForReason('back', 'PlanOutdated', patient);
+    const { status } = await site.restores.waitForReason('back', 'PlanOutdated');
     expect(status?.planHash).not.toBe((applied as { planHash: string }).planHash);
     expect(status?.result).toBeUndefined();
     expect(await everythingOf(stack.admin, environment.ref)).toEqual(known);
@@ -208,7 +207,7 @@ describe('after «recovered», with the root key and a new cluster', () => {
   });
 
   test('a SecretEnvironment finds the environment, and makes none', async () => {
-    const { status } = await site.environments.waitForReason('production', 'Available', patient);
+    const { status } = await site.environments.waitForReason('production', 'Available');
     expect(status?.environmentId).toBe(environment.id);
   });
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { requestToken } from '../../scripts/cluster/controller-account.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
@@ -11,8 +11,6 @@ import { buildPatienceMs } from '../support/cluster-cache.ts';
 import { exampleThemes, examplesFolder } from '../support/example-page.ts';
 import { ExampleSite } from '../support/example-site.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-jest.setTimeout(90_000);
 
 const resources = new AsyncDisposableStack();
 let site: ExampleSite;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
 import { buildPatienceMs } from '../support/cluster-cache.ts';
 import { exampleThemes } from '../support/example-page.ts';
@@ -6,8 +6,6 @@ import { ExampleSite } from '../support/example-site.ts';
 import { ageToken } from '../support/resource-rows.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Workloads } from '../support/workloads.ts';
-
-jest.setTimeout(90_000);
 
 const resources = new AsyncDisposableStack();
 let site: ExampleSite;

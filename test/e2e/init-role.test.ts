@@ -29,7 +29,7 @@ beforeEach(async () => {
     template: 'init.yaml',
     rendering: { namespace },
   });
-}, 60_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

@@ -12,7 +12,6 @@ import type { SyncSite } from '../support/sync-site.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
-const patient = { timeoutMs: 40_000 };
 let stack: Stack;
 let pair: LeaderPair;
 let namespace: string;
@@ -24,14 +23,14 @@ beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 1 });
   namespace = stack.takeNamespace();
   pair = await LeaderPair.start(resources, stack);
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
 beforeEach(async () => {
   sites += 1;
   site = await stack.makeSite({ namespace, name: `app-${sites}`, values: { COUNT: '0' } });
-  await site.waitUntilSynced({ COUNT: '0' }, patient);
+  await site.waitUntilSynced({ COUNT: '0' });
   watch = await SecretWatch.open(stack.kube, { namespace, name: site.name });
   resources.defer(() => watch.close());
 });
@@ -47,7 +46,7 @@ function history(): number[] {
 
 async function secondsUntil(what: string, look: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();
-  await waitFor(what, look, { ...patient, pollMs: 20 });
+  await waitFor(what, look, { pollMs: 20 });
   return (performance.now() - beganMs) / 1000;
 }
 
@@ -105,7 +104,7 @@ describe('a leader that is frozen past its Lease and thawed', () => {
     await hold.arrived();
     leader.server.suspend();
     await site.environment.change({ COUNT: '2' });
-    await site.waitUntilSynced({ COUNT: '2' }, patient);
+    await site.waitUntilSynced({ COUNT: '2' });
     const written = await site.existingSecret();
     const before = leader.api.count(isWrite);
     hold.release();
@@ -125,7 +124,7 @@ describe('a leader that is frozen past its Lease and thawed', () => {
     await hold.arrived();
     leader.server.suspend();
     await site.environment.change({ COUNT: '2' });
-    await site.waitUntilSynced({ COUNT: '2' }, patient);
+    await site.waitUntilSynced({ COUNT: '2' });
     hold.release();
     leader.server.resume();
     await waitFor('the thawed one to know', async () => !(await isLeader(leader)));
@@ -150,10 +149,10 @@ describe('the API server', () => {
     expect([await isLeader(leader), await isLeader(standby)]).toEqual([false, false]);
     expect(await standby.server.isReady()).toBe(true);
     await Promise.all([leader.api.accept(), standby.api.accept()]);
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
     await roles();
     expect(history()).toEqual([0, 1]);
-  }, 90_000);
+  });
 });
 
 describe('the Lease', () => {
@@ -164,7 +163,7 @@ describe('the Lease', () => {
     await stack.kube.json({ method: 'PATCH', path: pair.leasePath, contentType, body });
     await waitFor('the leader to stop', async () => !(await isLeader(leader)), { timeoutMs: 5_000 });
     await site.environment.change({ COUNT: '1' });
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
     expect(history()).toEqual([0, 1]);
   });
 
@@ -174,7 +173,7 @@ describe('the Lease', () => {
     const made = await waitFor('a new Lease', () => stack.kube.find<LeaseObject>({ path: pair.leasePath }));
     expect(made.spec?.holderIdentity).toMatch(/_[0-9a-f-]{36}$/);
     await site.environment.change({ COUNT: '1' });
-    await site.waitUntilSynced({ COUNT: '1' }, patient);
+    await site.waitUntilSynced({ COUNT: '1' });
   });
 
   test('that the account may not hold is told by readiness, with the rules to apply', async () => {
@@ -186,7 +185,7 @@ describe('the Lease', () => {
       expect(await answer.text()).toContain(`hold its Lease keyframe-controller in the namespace ${foreign}`);
       return answer.status === 503;
     };
-    await waitFor('readiness to tell', readiness, patient);
+    await waitFor('readiness to tell', readiness);
     await server.stop();
   });
 });

@@ -43,7 +43,7 @@ beforeAll(async () => {
   // The API goes down with the controller where both are one process.
   server = await stack.spawnController({ role: 'all', memory });
   await server.ready();
-}, 240_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -161,7 +161,7 @@ describe('a server with the memory of the chart', () => {
       await quiet.waitForValues({ KEY: `change ${change}` });
     }
     expectAlive();
-  }, 60_000);
+  });
 
   test(
     'is still the same process when the commits end, and every Secret holds the last one',

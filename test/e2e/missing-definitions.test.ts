@@ -38,4 +38,4 @@ test('a cluster without our definitions is told once, with what to do, and serve
   await installCustomResources(admin, definitionsFolder);
   await controller.ready();
   expect(timesTold()).toBe(1);
-}, 60_000);
+});

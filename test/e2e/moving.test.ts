@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
@@ -13,8 +13,6 @@ import type { ServerProcess } from '../support/server-process.ts';
 import type { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startWholeInstallation } from '../support/whole-installation.ts';
-
-jest.setTimeout(90_000);
 
 const resources = new AsyncDisposableStack();
 const values = { API_KEY: 'of the operator', GREETING: 'grüß Gott\n' };

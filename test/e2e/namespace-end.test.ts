@@ -40,7 +40,7 @@ beforeAll(async () => {
   writeKubeconfigFor(kubeconfigFile, cluster.kubeconfig, { name: account, token });
   options = { kubeconfigFile, env: { WATCH_NAMESPACES: watched } };
   controller = await stack.startController(options);
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -77,7 +77,7 @@ test('is that of its tokens and its snapshot at once, and needs nobody after the
   await sites[1].deleteNamespace(soon);
   expect([await other.answers(), await other.snapshots()]).toEqual([[401, 401], 0]);
   expect(controller.captured.output.toString()).not.toContain('until an admin runs');
-}, 120_000);
+});
 
 test('that comes after the end of the rights ends the tokens and the snapshot too, and an admin lets it go', async () => {
   const site = await TokenSite.make(stack, both);
@@ -105,7 +105,7 @@ test('that comes after the end of the rights ends the tokens and the snapshot to
   await runDocumented(namespace);
   const isGone = async (): Promise<boolean> => (await site.namespaceObject()) === undefined;
   await waitFor('the namespace to be gone', isGone, soon);
-}, 120_000);
+});
 
 test('leaves a controller that starts afterwards to serve the namespaces that there are', async () => {
   await controller.stop();
@@ -113,7 +113,7 @@ test('leaves a controller that starts afterwards to serve the namespaces that th
   controller = await stack.startController(options);
   const { answers, snapshots } = await fillNamespace(stack, site);
   expect([await answers(), await snapshots()]).toEqual([[200, 200], 1]);
-}, 60_000);
+});
 
 /** The commands of docs/upgrade.md for a namespace that waits, as an admin runs them. */
 async function runDocumented(namespace: string): Promise<void> {

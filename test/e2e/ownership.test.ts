@@ -43,7 +43,7 @@ describe('deleting a SecretSync', () => {
     const site = await stack.makeSite({ values, target: { deletionPolicy: 'Delete' } });
     await site.waitUntilSynced(values);
     await site.deleteSync();
-    await waitFor('the Secret to be gone', async () => (await site.secret()) === undefined, { timeoutMs: 40_000 });
+    await waitFor('the Secret to be gone', async () => (await site.secret()) === undefined);
     const tokenSecret = await site.kube.find({ path: site.secretPath(site.tokenSecretName) });
     expect(tokenSecret).toBeDefined();
   });
@@ -83,7 +83,7 @@ describe('deleting a SecretSync', () => {
       async () => (await owners(retained)) === 0 && (await owners(removed)) === 1,
     );
     for (const site of [retained, removed]) await site.deleteSync();
-    await waitFor('the Secret to be gone', async () => (await removed.secret()) === undefined, { timeoutMs: 40_000 });
+    await waitFor('the Secret to be gone', async () => (await removed.secret()) === undefined);
     expect(await retained.secret()).toBeDefined();
   });
 

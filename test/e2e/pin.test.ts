@@ -22,7 +22,7 @@ let controller: ServerProcess;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 13 });
   controller = await stack.startController();
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

@@ -14,7 +14,6 @@ import { waitFor } from '../support/wait-for.ts';
 // docs/backup-and-recovery.md, but that nobody stopped the servers first.
 
 const resources = new AsyncDisposableStack();
-const patient = { timeoutMs: 60_000 };
 let postgres: RecoverablePostgres;
 let stack: Stack;
 let sync: TokenSync;
@@ -39,7 +38,7 @@ beforeAll(async () => {
   await postgres.backUp();
   await changeMore();
   await postgres.recover();
-}, 180_000);
+});
 
 afterAll(async () => {
   await Promise.all([sync.site, tokens].map((site) => site.withdraw()));
@@ -92,12 +91,12 @@ function workingValue(name?: string): Promise<string> {
     const held = await tokens.value(name);
     return (await statusOf(held)) === 200 && held;
   };
-  return waitFor('a value that works', look, patient);
+  return waitFor('a value that works', look);
 }
 
 test('the recovered database is on another timeline, and brings back what was revoked since', async () => {
   expect(await postgres.timeline()).toBe(2);
-  await waitFor('the API to answer again', async () => (await statusOf(adminBefore)) < 500, patient);
+  await waitFor('the API to answer again', async () => (await statusOf(adminBefore)) < 500);
   expect(await statusOf(revokedBefore.token)).toBe(401);
   expect(await statusOf(revokedAfter.token)).toBe(200);
 });
@@ -128,7 +127,7 @@ describe('after «recovered», though no server was stopped', () => {
   test('a Secret that was newer than the database follows it back, and then forward', async () => {
     const isOlder = async (): Promise<boolean> =>
       JSON.stringify(await sync.values()) === JSON.stringify({ A: 'alpha' });
-    await waitFor('the older values', isOlder, patient);
+    await waitFor('the older values', isOlder);
     await sync.waitForReason('Synced');
     await admin.call('PATCH', sync.site.environment.path, { set: { A: 'later' } });
     await sync.waitForValues({ A: 'later' });
@@ -142,7 +141,7 @@ describe('after «recovered», though no server was stopped', () => {
       permission: 'read',
     });
     await grown.putToken(token.token);
-    const { message } = await grown.waitForReason('DeletionBlocked', patient);
+    const { message } = await grown.waitForReason('DeletionBlocked');
     await grown.waitForValues({ A: 'alpha', B: 'b', C: 'c', D: 'd' });
     const digest = /allow-deletion[=:]\s*"?([0-9a-f]{32})/.exec(message)?.[1];
     await grown.patchSync({ metadata: { annotations: { 'keyframe.dev/allow-deletion': digest } } });
@@ -150,7 +149,7 @@ describe('after «recovered», though no server was stopped', () => {
   });
 
   test('a SecretSync with a token of a person keeps its Secret, and waits for another token', async () => {
-    await handed.waitForReason('AuthenticationFailed', patient);
+    await handed.waitForReason('AuthenticationFailed');
     await handed.waitForValues({ A: 'alpha' });
   });
 

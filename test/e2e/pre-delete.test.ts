@@ -41,7 +41,7 @@ beforeAll(async () => {
     template: 'pre-delete.yaml',
     rendering: { namespace, more },
   });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -172,6 +172,6 @@ test('with the controller gone, the namespaces and the resources of the cluster 
   await stack.kube.json({ method: 'DELETE', path: `/api/v1/namespaces/${site.namespace}` });
   const isGone = async (): Promise<boolean> =>
     (await stack.kube.find({ path: `/api/v1/namespaces/${site.namespace}` })) === undefined;
-  await waitFor('the namespace to be gone', isGone, { timeoutMs: 60_000 });
+  await waitFor('the namespace to be gone', isGone);
   await stack.admin.call('GET', site.environment.path);
-}, 90_000);
+});

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { ensureBinaries } from '../../scripts/cluster/build.ts';
 import { Api } from '../../scripts/start/api.ts';
@@ -14,8 +14,6 @@ import { buildPatienceMs } from '../support/cluster-cache.ts';
 import { npmStandIn } from '../support/npm-stand-in.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-jest.setTimeout(90_000);
 
 const page = readFileSync(join(checkoutDirectory, 'README.md'), 'utf8');
 const resources = new AsyncDisposableStack();

@@ -16,7 +16,6 @@ import { waitFor } from '../support/wait-for.ts';
 // database, first under the same name, then one more under a name of its own.
 
 const resources = new AsyncDisposableStack();
-const patient = { timeoutMs: 60_000 };
 const dayMs = 24 * hourMs;
 // Half a day from now: no test runs over it.
 const schedule = `0 ${(new Date().getUTCHours() + 12) % 24} * * *`;
@@ -42,7 +41,7 @@ beforeAll(async () => {
   } finally {
     await doomed.disposeAsync();
   }
-}, 180_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -92,8 +91,8 @@ async function waitForValues(site: DisasterSite, wanted: Readonly<Record<string,
       expect(await site.values(name)).toEqual(values);
       return true;
     };
-    await waitFor(`Secret ${name} to hold what it should`, look, patient);
-    await site.syncs.waitForReason(name, 'Synced', patient);
+    await waitFor(`Secret ${name} to hold what it should`, look);
+    await site.syncs.waitForReason(name, 'Synced');
   }
 }
 
@@ -120,7 +119,7 @@ describe.each([
     await applyResources(cluster, yaml);
     site = new DisasterSite(stack.kube, namespaces[0] ?? '');
     await stack.startController({ clock, env });
-  }, 120_000);
+  });
 
   test('has the native Secrets made anew, from the environment and from what they are pinned to', async () => {
     // SecretSnapshot nightly names its environment, and so it is another snapshot here, of the present.
@@ -128,22 +127,22 @@ describe.each([
   });
 
   test('finds its environment, and the snapshot that is named by its id', async () => {
-    const { status } = await site.environments.waitForReason('production', 'Available', patient);
+    const { status } = await site.environments.waitForReason('production', 'Available');
     expect(status?.environmentId).toBe(environment.id);
-    const { status: release } = await site.snapshots.waitForReason('release', 'Adopted', patient);
+    const { status: release } = await site.snapshots.waitForReason('release', 'Adopted');
     expect(release?.snapshotId).toBe(snapshotId);
   });
 
   test('carries no restore out again, with a plan or without', async () => {
-    const planned = await site.restores.waitForReason('back', 'PlanOutdated', patient);
+    const planned = await site.restores.waitForReason('back', 'PlanOutdated');
     expect(planned.status?.result).toBeUndefined();
     expect(planned.status?.planHash).not.toBe((planned.spec as { planHash?: string }).planHash);
-    const { status } = await site.restores.waitForReason('unplanned', 'AlreadyRestored', patient);
+    const { status } = await site.restores.waitForReason('unplanned', 'AlreadyRestored');
     expect(status?.result).toBeUndefined();
   });
 
   test('has the schedule take nothing for times of before', async () => {
-    const { status } = await site.schedules.waitForReason('daily', 'Scheduled', patient);
+    const { status } = await site.schedules.waitForReason('daily', 'Scheduled');
     expect(status?.lastSnapshot).toBeUndefined();
     expect(status?.nextToPrune ?? []).toEqual([]);
     expect(Date.parse(status?.nextTime ?? '')).toBeGreaterThan(clock.now());
@@ -151,7 +150,7 @@ describe.each([
 
   test('changes no value, version or revision, and takes just the snapshots that SecretSnapshots ask for', async () => {
     const names = ['nightly', firstOfSchedule.name];
-    for (const name of names) await site.snapshots.waitForReason(name, 'Taken', patient);
+    for (const name of names) await site.snapshots.waitForReason(name, 'Taken');
     const now = await everything();
     const isNew = ({ id }: { id: string }): boolean => !before.snapshots.some((snapshot) => snapshot.id === id);
     expect(now.snapshots.filter((snapshot) => !isNew(snapshot))).toEqual(before.snapshots);
@@ -167,7 +166,7 @@ describe.each([
   });
 
   test('makes ServiceTokens with values of their own; those of before go on until somebody revokes them', async () => {
-    await site.tokens.waitForReason('ci', 'Issued', patient);
+    await site.tokens.waitForReason('ci', 'Issued');
     const { token = '' } = await site.values('ci');
     expect(token).not.toBe(firstValue);
     for (const value of [token, firstValue]) {
@@ -179,7 +178,7 @@ describe.each([
     const old = await snapshotIds();
     await passDay();
     // What was exported has the name, and is not this schedule's.
-    await site.schedules.waitForReason('daily', 'TargetNotOwned', patient);
+    await site.schedules.waitForReason('daily', 'TargetNotOwned');
     await passDay();
     const second = await lastTaken();
     await passDay();

@@ -20,7 +20,7 @@ const files = ['SHA256SUMS', 'keyframe', `keyframe-${version}.cdx.json`, `keyfra
 beforeAll(async () => {
   writeFileSync(path('keyframe-0.0.1.tgz'), 'of an earlier release');
   await makeRelease({ folder, withImage: false });
-}, 120_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 

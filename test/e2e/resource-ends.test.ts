@@ -14,7 +14,6 @@ import { TokenSite } from '../support/token-site.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
-const patient = { timeoutMs: 40_000 };
 const both = { kinds: ['ServiceToken', 'SecretSnapshot'] };
 let stack: Stack;
 let database: PostgresProxy;
@@ -30,7 +29,7 @@ beforeAll(async () => {
   const kubeconfigFile = join(cluster.runFolder, 'controller.kubeconfig');
   const env = { NAMESPACE: 'keyframe' };
   await stack.startController({ databaseUrl: database.url, kubeconfigFile, env });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -61,7 +60,7 @@ describe('two ServiceTokens for one Secret', () => {
     await site.waitForReason('Issued', loser);
     expect(await site.answer(value)).toBe(401);
     expect(await site.answer(await site.value('shared'))).toBe(200);
-  }, 60_000);
+  });
 });
 
 describe('an environment that is purged and made anew under the same slugs', () => {
@@ -79,7 +78,7 @@ describe('an environment that is purged and made anew under the same slugs', () 
     expect(await site.answer(before)).toBe(401);
     await stack.admin.call('POST', `${path}/${name}/purge`);
     await stack.admin.call('POST', path, { slug: name });
-    await snapshots.waitForReason('old', 'SnapshotGone', patient);
+    await snapshots.waitForReason('old', 'SnapshotGone');
     await site.patch({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
     expect((await site.waitForReason('SourceReplaced')).message).toContain('Delete the ServiceToken');
     // Nothing was written: who reads the Secret finds a token that opens nothing, and none for a place of another's.
@@ -99,7 +98,7 @@ describe('an environment that is purged and made anew under the same slugs', () 
     expect((await snapshots.get('old')).status?.snapshotId).toBe(old.status?.snapshotId);
     await snapshots.create({ source: { environmentRef: site.environment.ref } }, 'new');
     expect((await snapshots.waitForReason('new', 'Taken')).status).toMatchObject({ revision: 0, secretCount: 0 });
-  }, 60_000);
+  });
 });
 
 describe('kubectl wait --for=condition=Ready', () => {
@@ -133,7 +132,7 @@ describe('kubectl wait --for=condition=Ready', () => {
     const syncs = new ResourceSite<SecretSync>({ kube, kind: 'SecretSync', plural: 'secretsyncs', namespace });
     await syncs.create({ environmentRef: environment.ref, tokenSecretRef: { name: 'ci' } }, 'app');
     await expectWaited('secretsync/app');
-  }, 120_000);
+  });
 });
 
 describe('a namespace that is deleted', () => {
@@ -141,32 +140,28 @@ describe('a namespace that is deleted', () => {
     const site = await TokenSite.make(stack, both);
     const { answers, snapshots } = await fillNamespace(stack, site);
     expect([await answers(), await snapshots()]).toEqual([[200, 200], 1]);
-    await site.deleteNamespace(patient);
+    await site.deleteNamespace();
     expect([await answers(), await snapshots()]).toEqual([[401, 401], 0]);
-  }, 90_000);
+  });
 
   test('waits while the database is away, says for what, and then goes', async () => {
     const site = await TokenSite.make(stack, both);
     const { answers, snapshots } = await fillNamespace(stack, site);
     database.refuse();
     database.kill();
-    const gone = site.deleteNamespace({ timeoutMs: 90_000 });
+    const gone = site.deleteNamespace();
     gone.catch(() => undefined);
     const { message } = await site.waitForReason('StoreUnavailable');
     expect(message).toContain('annotate it with keyframe.dev/force-finalize="true"');
-    await waitFor(
-      'the namespace to say what it waits for',
-      async () => {
-        const { status } = (await site.namespaceObject()) ?? {};
-        return status?.conditions?.find(({ type }) => type === 'NamespaceFinalizersRemaining')?.status === 'True';
-      },
-      patient,
-    );
+    await waitFor('the namespace to say what it waits for', async () => {
+      const { status } = (await site.namespaceObject()) ?? {};
+      return status?.conditions?.find(({ type }) => type === 'NamespaceFinalizersRemaining')?.status === 'True';
+    });
     expect((await site.resource()).metadata.finalizers).toEqual(['keyframe.dev/cleanup']);
     await database.accept();
     await gone;
     expect([await answers(), await snapshots()]).toEqual([[401, 401], 0]);
-  }, 150_000);
+  });
 });
 
 // The last one: it takes the database away for good.
@@ -192,9 +187,9 @@ describe('a resource whose database is gone for good', () => {
       'the ServiceToken to be gone',
       async () => (await stack.kube.find({ path: site.tokenPath() })) === undefined,
     );
-    await waitFor('its Secret to be collected', async () => (await site.secret()) === undefined, patient);
+    await waitFor('its Secret to be collected', async () => (await site.secret()) === undefined);
     await snapshots.patch('taken', forced);
     await snapshots.waitUntilGone('taken');
-    await site.deleteNamespace(patient);
-  }, 120_000);
+    await site.deleteNamespace();
+  });
 });

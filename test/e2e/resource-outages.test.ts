@@ -31,7 +31,7 @@ beforeAll(async () => {
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   await stack.startController({ kubeconfigFile: api.kubeconfigFile, databaseUrl: database.url });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

@@ -40,7 +40,7 @@ beforeAll(async () => {
     'the policy to be in force',
     async () => (await create(planner, 'probe', applied, '?dryRun=All')).status === 403,
   );
-}, 60_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   await stack.startController({ databaseUrl: database.url });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -154,6 +154,6 @@ test('a restore that is approved while the database is away is done once when it
   // What is tried again by itself lets the plan stand.
   expect(waiting.status?.planHash).toBe(planHash);
   await database.accept();
-  await site.restores.waitForReason(name, 'Complete', { timeoutMs: 60_000 });
+  await site.restores.waitForReason(name, 'Complete');
   expect(await site.revision()).toBe(4);
-}, 90_000);
+});

@@ -22,7 +22,7 @@ beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 8, adminKubeconfig: cluster.kubeconfig });
   const kubeconfigFile = join(cluster.runFolder, 'controller.kubeconfig');
   await stack.startController({ kubeconfigFile, env: { NAMESPACE: 'keyframe' } });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -149,7 +149,7 @@ describe('one that was stored before the definition asked for all that', () => {
     const { status } = await site.restores.waitForReason('stored', 'PlanOutdated');
     await site.restores.patch('stored', { spec: { planHash: status?.planHash } });
     await site.restores.waitForReason('stored', 'Complete');
-  }, 60_000);
+  });
 });
 
 /** Puts the definition back to what it was before it knew rules for new objects alone. */

@@ -15,7 +15,6 @@ import { Workloads, makeNode } from '../support/workloads.ts';
 const resources = new AsyncDisposableStack();
 const values = { A: 'one', B: 'two' };
 const web: Target = { kind: 'Deployment', name: 'web' };
-const patience = { timeoutMs: 30_000 };
 let stack: Stack;
 let controller: ServerProcess;
 let site: SyncSite;
@@ -100,7 +99,7 @@ describe('a Deployment', () => {
     expect(mark).toEqual(['rollout.keyframe.dev/app', expect.stringMatching(/^1\/[0-9a-f]{32}\/20.*Z$/)]);
     const revision = await change({ A: 'changed' });
     expect(await site.condition('Converged')).toMatchObject({ status: 'False', reason: 'RolloutPending' });
-    await site.waitForConverged('RollingOut', patience);
+    await site.waitForConverged('RollingOut');
     await waitForMessage('Deployment web rolls out: 0 of 2 pods are up to date and available.');
     expect(await site.condition('Ready')).toMatchObject({ status: 'True' });
     expect((await converged()).message).toBe(`All pods of Deployment web run with the data of revision ${revision}.`);
@@ -126,7 +125,7 @@ describe('a Deployment', () => {
     const before = await generation();
     for (let count = 1; count <= 30; count += 1) await site.environment.change({ A: `value ${count}` });
     await site.waitForValues({ ...values, A: 'value 30' });
-    await site.waitForConverged('RollingOut', patience);
+    await site.waitForConverged('RollingOut');
     await converged();
     expect((await generation()) - before).toBeLessThanOrEqual(2);
     expect(await rows()).toEqual([{ ...web, revision: 31, replicas: 1, updatedReplicas: 1 }]);
@@ -136,7 +135,7 @@ describe('a Deployment', () => {
     await convergedSite(1);
     const before = await generation();
     await change({ A: 'first' });
-    await site.waitForConverged('RollingOut', patience);
+    await site.waitForConverged('RollingOut');
     await change({ A: 'second' });
     await change({ A: 'third' });
     expect(await site.condition('Converged')).toMatchObject({ status: 'False', reason: 'RolloutPending' });
@@ -159,8 +158,8 @@ describe('a Deployment', () => {
   test('whose pods do not become ready is stuck after the timeout, and is restarted for the next change', async () => {
     await convergedSite(1, rollout([web], '10s'));
     await change({ A: 'changed' });
-    await site.waitForConverged('RollingOut', patience);
-    const { message } = await site.waitForConverged('RolloutStuck', patience);
+    await site.waitForConverged('RollingOut');
+    const { message } = await site.waitForConverged('RolloutStuck');
     expect(message).toContain('Deployment web is stuck after 10s: 0 of 1 pods');
     const before = await generation();
     await change({ A: 'better' });
@@ -202,7 +201,7 @@ describe('a Deployment', () => {
     await convergedSite(1);
     const before = await generation();
     await change({ A: 'changed' });
-    await site.waitForConverged('RollingOut', patience);
+    await site.waitForConverged('RollingOut');
     await stack.killController(controller);
     await workloads.runPods('web');
     await startController();
@@ -273,7 +272,7 @@ describe('without the rights on workloads', () => {
     expect(status).toBe('Unknown');
     expect(message).toContain('charts/keyframe/files/rollout-rules.yaml');
     await stack.allowRollouts(namespace);
-    await site.waitForConverged('Converged', { timeoutMs: 60_000 });
+    await site.waitForConverged('Converged');
   });
 });
 

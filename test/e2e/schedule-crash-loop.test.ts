@@ -25,7 +25,7 @@ beforeAll(async () => {
   resources.defer(() => site.withdraw(granted));
   loop = await CrashLoop.start(resources, stack, clock);
   ground = { site, clock, databaseUrl: stack.databaseUrl };
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

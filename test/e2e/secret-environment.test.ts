@@ -21,7 +21,7 @@ beforeAll(async () => {
     plural: 'secretenvironments',
   });
   await stack.startController();
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 11 });
   grants = new ResourceSite<AccessGrant>({ kube: stack.kube, kind: 'AccessGrant', plural: 'accessgrants' });
   await stack.startController();
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

@@ -17,7 +17,7 @@ let controller: ServerProcess;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 14 });
   controller = await stack.startController();
-}, 120_000);
+});
 
 afterAll(async () => {
   // AccessGrants are the whole cluster's.

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await stack.startController();
   database = new pg.Pool({ connectionString: stack.databaseUrl, max: 1 });
   resources.defer(() => database.end());
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
   namespace = stack.takeNamespace();
   smokeTest = await makeHook(namespace);
   env = { SMOKE_TEST_URL: stack.api.url, SMOKE_TEST_TOKEN: stack.adminToken, SMOKE_TEST_TOKEN_FILE: '' };
-}, 60_000);
+});
 
 function makeHook(place: string): Promise<ChartHook> {
   const cluster = sharedCluster();

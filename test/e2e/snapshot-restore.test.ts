@@ -12,7 +12,7 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 8 });
   await stack.startController();
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

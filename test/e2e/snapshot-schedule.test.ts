@@ -20,7 +20,7 @@ beforeAll(async () => {
   const toGoMs = hourOf(clock.now()) + hourMs - clock.now();
   if (toGoMs < 600_000) clock.move(toGoMs);
   await stack.startController({ clock });
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

@@ -31,10 +31,9 @@ beforeAll(async () => {
   await owner.create();
   await startController();
   await owner.waitForValues({ A: 'alpha' });
-  for (const [index, site] of sites.entries())
-    await site.waitUntilSynced({ KEY: `value of ${index}` }, { timeoutMs: 60_000 });
+  for (const [index, site] of sites.entries()) await site.waitUntilSynced({ KEY: `value of ${index}` });
   await settle();
-}, 180_000);
+});
 
 afterAll(async () => {
   // AccessGrants are the whole cluster's.

@@ -15,7 +15,7 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 3 });
   await stack.startController();
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -57,7 +57,7 @@ test('two suggestions that are applied as printed both hold, and so does one tha
   await site.waitForReason('Issued', 'third');
   expect(await site.answer(first)).toBe(200);
   expect(await site.condition('Ready', 'second')).toMatchObject({ reason: 'Issued' });
-}, 60_000);
+});
 
 test('a mistyped slug is answered with what the namespace is granted, and nothing of what exists beyond that', async () => {
   const [site, other] = [await TokenSite.make(stack), await TokenSite.make(stack)];
@@ -97,4 +97,4 @@ test('a mistyped slug is answered with what the namespace is granted, and nothin
     });
     return true;
   });
-}, 60_000);
+});

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { namespace } = site;
   syncs = new ResourceSite({ kube, kind: 'SecretSync', plural: 'secretsyncs', namespace });
   snapshots = new ResourceSite({ kube, kind: 'SecretSnapshot', plural: 'secretsnapshots', namespace });
-}, 120_000);
+});
 
 afterAll(async () => {
   // AccessGrants are the whole cluster's.
@@ -105,7 +105,7 @@ test('a pin, a merge and an owned token keep their promises together, whatever i
   // The keys outlive the SecretSync, its token does not.
   const value = await site.value('app-token');
   await syncs.delete('app');
-  await waitFor('the token to end', async () => (await site.answer(value)) === 401, { timeoutMs: 60_000 });
+  await waitFor('the token to end', async () => (await site.answer(value)) === 401);
   const left = await site.secret('shared');
   expect(Object.fromEntries(secretValues(left as SecretObject))).toEqual({ ...theirs, ...good });
-}, 180_000);
+});

@@ -14,7 +14,7 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 16 });
   await stack.startController();
-}, 120_000);
+});
 
 afterAll(async () => {
   // AccessGrants are the whole cluster's.

@@ -13,7 +13,7 @@ let controller: ServerProcess;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 12 });
   controller = await stack.startController();
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await sync.site.create({ rotation: { interval: '1m', overlap: '2s', maxOverlap: `${maxOverlapMs / 1000}s` } });
   await sync.create({ tokenRef: { name: 'ci' } });
   await sync.waitForValues({ A: 'alpha' });
-}, 120_000);
+});
 
 afterAll(async () => {
   await sync.site.withdraw();
@@ -68,4 +68,4 @@ test('a SecretSync misses no revision while its token is rotated, is ready all t
   await sync.waitForReason('Synced');
   expect(await readySince()).toBe(since);
   expect(await eventReasons()).toEqual(reasons);
-}, 150_000);
+});

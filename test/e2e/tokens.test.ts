@@ -25,7 +25,7 @@ async function syncedUntilExpiry([lifeMs, ...longer]: readonly number[]): Promis
 
 /** Expects that the token is refused, and that nothing that happens in the environment then reaches the Secret. */
 async function expectRefused(site: SyncSite, before: unknown, cause: RegExp): Promise<void> {
-  const ready = await site.waitForReason('AuthenticationFailed', { timeoutMs: 50_000 });
+  const ready = await site.waitForReason('AuthenticationFailed');
   expect(ready.status).toBe('False');
   expect(ready.message).toMatch(cause);
   await site.environment.change({ KEY: 'later', NEW: 'x' });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   resources.defer(() => schedules.withdraw(granted));
   ground = { site: schedules, clock, databaseUrl: stack.databaseUrl };
   pair = await LeaderPair.start(resources, stack, clock);
-}, 120_000);
+});
 
 afterAll(() => resources.disposeAsync());
 

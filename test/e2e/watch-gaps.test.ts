@@ -83,17 +83,17 @@ test('a watch of a quiet namespace that is cut again and again is begun anew soo
   const isOpen = (): boolean => proxy.countOpen(isTargetWatchOf(site)) === 1;
   const pausesMs: number[] = [];
   for (let round = 0; round < 6; round += 1) {
-    await waitFor('the watch to be open', isOpen, { timeoutMs: 40_000 });
+    await waitFor('the watch to be open', isOpen);
     await pause(2_000);
     proxy.kill(isTargetWatchOf(site));
     const cutAtMs = performance.now();
     await waitFor('the watch to end', () => !isOpen());
-    await waitFor('the watch to be open again', isOpen, { timeoutMs: 40_000 });
+    await waitFor('the watch to be open again', isOpen);
     pausesMs.push(performance.now() - cutAtMs);
   }
   // The sixth failure in a row would be waited out for 8 seconds at least.
   expect(Math.max(...pausesMs)).toBeLessThan(5_000);
-}, 120_000);
+});
 
 describe('names that mean something to JavaScript or to nobody', () => {
   test('as the key of a token are looked for in the Secret alone', async () => {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import { pauseImageTag } from '../../scripts/cluster/node/pause-image.ts';
@@ -13,8 +13,6 @@ import type { LaunchedCluster } from '../support/cluster-launcher.ts';
 import { waitByKubectl } from '../support/kubectl.ts';
 import { firstProcessOf } from '../support/node-image-names.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-jest.setTimeout(120_000);
 
 const resources = new AsyncDisposableStack();
 

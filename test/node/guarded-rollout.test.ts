@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { rolledBackAnnotation } from '../../src/controller/secret-sync/target-record.ts';
 import { NodeImageNames } from '../support/node-image-names.ts';
 import { NodeSite } from '../support/node-site.ts';
@@ -9,8 +9,6 @@ import { waitFor } from '../support/wait-for.ts';
 import { Workloads } from '../support/workloads.ts';
 
 // One story of one application: each of its tests goes on where the one before has ended.
-
-jest.setTimeout(240_000);
 
 const patience = { timeoutMs: 90_000, pollMs: 100 };
 const replicas = 2;

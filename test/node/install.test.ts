@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { apply } from '../../scripts/cluster/apply.ts';
 import { freePort } from '../../scripts/free-port.ts';
@@ -14,8 +14,6 @@ import { Release } from '../support/release.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // One story: each test goes on where the one before has ended.
-
-jest.setTimeout(240_000);
 
 const patience = { timeoutMs: 90_000, pollMs: 200 };
 const { organization, project, environment } = sample;

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { NodeSite } from '../support/node-site.ts';
 import { Release } from '../support/release.ts';
 import { SyncSite } from '../support/sync-site.ts';
-
-jest.setTimeout(240_000);
-
-const patience = { timeoutMs: 60_000 };
 
 const resources = new AsyncDisposableStack();
 const site = new NodeSite(resources);
@@ -32,7 +28,7 @@ describe('The controller in pods of its own, for some namespaces', () => {
       await SyncSite.make({ kube: site.kube, admin }, { namespace, values: { A: 'one' } });
     const elsewhere = await make(await site.makeNamespace('restricted'));
     const here = await make(watched);
-    await here.waitForValues({ A: 'one' }, patience);
+    await here.waitForValues({ A: 'one' });
     expect(await elsewhere.secret()).toBeUndefined();
   });
 

@@ -31,7 +31,6 @@ export interface CrashSeries {
   readonly first?: number;
 }
 
-const patient = { timeoutMs: 30_000 };
 // More messages than anything takes: a loop that gets here does not end.
 const mostMessages = 400;
 
@@ -90,14 +89,14 @@ export class CrashLoop {
       if (this.#controller === undefined) throw new Error('There is no controller.');
       this.#switch.arm(this.#controller.captured, point);
       await trial.act();
-      await waitFor('the controller to be done or dead', () => this.#switch.isStruck || isDone(trial), patient);
+      await waitFor('the controller to be done or dead', () => this.#switch.isStruck || isDone(trial));
       if (!this.#switch.isStruck) await this.#switch.quiet();
       const hasDied = this.#switch.isStruck;
       this.#switch.disarm();
       if (hasDied) await this.#controller.captured.ended;
       await trial.meanwhile?.();
       if (hasDied) await this.#startController();
-      await waitFor('what was asked for', () => isSettled(trial), patient);
+      await waitFor('what was asked for', () => isSettled(trial));
       await this.#switch.quiet();
       await isSettled(trial);
       await trial.prove();

@@ -14,8 +14,6 @@ export interface GuardedOptions extends SiteOptions {
   readonly deadlineSeconds?: number;
 }
 
-const patience = { timeoutMs: 30_000 };
-
 /** A SecretSync that restarts Deployments, whose pods do as the test says: a pod runs, or fails for a reason. */
 export class GuardedSite {
   readonly sync: SyncSite;
@@ -68,30 +66,22 @@ export class GuardedSite {
   }
 
   async #until(reason: string, step: (target: Target) => Promise<void>): Promise<Condition> {
-    return await waitFor(
-      `Converged of ${this.sync.namespace} to be ${reason}`,
-      async () => {
-        for (const target of this.targets) await step(target);
-        const condition = await this.sync.condition('Converged');
-        expect(condition?.reason).toBe(reason);
-        return condition;
-      },
-      patience,
-    );
+    return await waitFor(`Converged of ${this.sync.namespace} to be ${reason}`, async () => {
+      for (const target of this.targets) await step(target);
+      const condition = await this.sync.condition('Converged');
+      expect(condition?.reason).toBe(reason);
+      return condition;
+    });
   }
 
   /** Waits while the new pods of all Deployments fail, until the Secret is taken back; answers the condition Ready. */
   async waitForRollback(how = 'CrashLoopBackOff'): Promise<Condition> {
-    return await waitFor(
-      `SecretSync of ${this.sync.namespace} to be RolledBack`,
-      async () => {
-        for (const { name } of this.targets) await this.workloads.failPods(name, how);
-        const ready = await this.sync.condition('Ready');
-        expect(ready?.reason).toBe('RolledBack');
-        return ready;
-      },
-      patience,
-    );
+    return await waitFor(`SecretSync of ${this.sync.namespace} to be RolledBack`, async () => {
+      for (const { name } of this.targets) await this.workloads.failPods(name, how);
+      const ready = await this.sync.condition('Ready');
+      expect(ready?.reason).toBe('RolledBack');
+      return ready;
+    });
   }
 
   /** For which revision a Deployment was restarted last. */
@@ -100,7 +90,7 @@ export class GuardedSite {
     return parseMark(marks[markAnnotation(this.sync.name)])?.revision;
   }
 
-  async waitUntilRestartedFor(name: string, revision: number, options: WaitOptions = patience): Promise<void> {
+  async waitUntilRestartedFor(name: string, revision: number, options?: WaitOptions): Promise<void> {
     const what = `Deployment ${name} to be restarted for revision ${revision}`;
     await waitFor(what, async () => (await this.restartedFor(name)) === revision, options);
   }

@@ -14,8 +14,6 @@ export interface Member {
   server: ServerProcess;
 }
 
-const patient = { timeoutMs: 40_000 };
-
 /** Two controllers of one installation. */
 export class LeaderPair {
   readonly members: readonly Member[];
@@ -57,31 +55,27 @@ export class LeaderPair {
 
   /** Who leads now, and who stands by; waits until there is a leader. */
   async roles(): Promise<{ readonly leader: Member; readonly standby: Member }> {
-    return await waitFor(
-      'one of the controllers to lead',
-      async () => {
-        const [first, second] = this.members;
-        if (first === undefined || second === undefined) return undefined;
-        const leads = [await isLeader(first), await isLeader(second)];
-        expect(leads).not.toEqual([true, true]);
-        if (leads[0] === true) return { leader: first, standby: second };
-        return leads[1] === true ? { leader: second, standby: first } : undefined;
-      },
-      patient,
-    );
+    return await waitFor('one of the controllers to lead', async () => {
+      const [first, second] = this.members;
+      if (first === undefined || second === undefined) return undefined;
+      const leads = [await isLeader(first), await isLeader(second)];
+      expect(leads).not.toEqual([true, true]);
+      if (leads[0] === true) return { leader: first, standby: second };
+      return leads[1] === true ? { leader: second, standby: first } : undefined;
+    });
   }
 
   /** Freezes the leader, which so goes on to believe that it leads, and has the other one lead at once. */
   async usurp({ leader, standby }: { readonly leader: Member; readonly standby: Member }): Promise<void> {
     leader.server.suspend();
     await this.#stack.kube.find({ method: 'DELETE', path: this.leasePath });
-    await waitFor('the other one to lead', () => isLeader(standby), patient);
+    await waitFor('the other one to lead', () => isLeader(standby));
   }
 
   /** Lets a frozen leader go on, until it has found out that it leads no more. */
   async thaw(leader: Member): Promise<void> {
     leader.server.resume();
-    await waitFor('the thawed one to know', async () => !(await isLeader(leader)), patient);
+    await waitFor('the thawed one to know', async () => !(await isLeader(leader)));
   }
 }
 

@@ -21,7 +21,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-const defaultTimeoutMs = 15_000;
+const defaultTimeoutMs = 90_000;
 
 /** Follows one Secret. If it was there when the watch began, that is the first event. */
 export class SecretWatch {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 export interface WaitOptions {
-  /** 15 s if absent. */
+  /** 90 s if absent: a limit for what hangs, which a slow machine does not reach. */
   readonly timeoutMs?: number;
   /** If absent, 25 ms at first, then a twentieth of the time waited, up to 250 ms: a long wait costs little CPU time. */
   readonly pollMs?: number;
@@ -19,7 +19,7 @@ const longestPollMs = 250;
 export async function waitFor<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  { timeoutMs = 15_000, pollMs }: WaitOptions = {},
+  { timeoutMs = 90_000, pollMs }: WaitOptions = {},
 ): Promise<T> {
   const beganMs = Date.now();
   const deadlineMs = beganMs + timeoutMs;

@@ -33,7 +33,7 @@ beforeAll(async () => {
   );
   const running = cli.startBashOnTerminal(script, { limitMs: 60_000 });
   ends = await followSession(running, blocks);
-}, 90_000);
+});
 
 afterAll(async () => {
   cli.remove();

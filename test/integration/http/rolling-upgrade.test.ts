@@ -21,7 +21,7 @@ let servers: ApiServers;
 
 beforeAll(async () => {
   servers = await ApiServers.make(resources);
-}, 60_000);
+});
 
 afterAll(() => resources.disposeAsync());
 
@@ -87,7 +87,7 @@ test('a migration and the replacement of both servers under steady load fail no 
   // Each change once and in order, whichever server told it.
   const first = load.watched[0] ?? 0;
   expect(load.watched).toEqual(load.watched.map((_, index) => first + index));
-}, 90_000);
+});
 
 test('connections that were used during the delay have been told to end, and those idle all the time are closed', async () => {
   const old = await startServer();
@@ -115,7 +115,7 @@ test('connections that were used during the delay have been told to end, and tho
   await once(other, 'close');
   expect(performance.now() - stoppingAt).toBeGreaterThan(delayMs - 500);
   expect(await old.server.ended).toEqual({ code: 0, signal: null });
-}, 60_000);
+});
 
 test('a server is not ready before streams can be opened on it, for some seconds at most', async () => {
   const direct = await PostgresProxy.start(servers.database.url);
@@ -132,4 +132,4 @@ test('a server is not ready before streams can be opened on it, for some seconds
   direct.refuse();
   const deaf = await servers.start({ DATABASE_DIRECT_URL: direct.url });
   await waitFor('the one that never hears to be ready', async () => (await readyStatus(deaf)) === 200);
-}, 60_000);
+});

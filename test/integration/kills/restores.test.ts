@@ -234,4 +234,4 @@ test(`${restores} restores of ${secrets} secrets are each done whole or not at a
   const history = await readHistory(services, world);
   expect(history.faults).toEqual([]);
   expect(history.revision).toBe(before.revision);
-}, 240_000);
+});

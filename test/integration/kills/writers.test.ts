@@ -193,4 +193,4 @@ test('32 writers lose nothing and do nothing twice while PostgreSQL is killed fi
     expectAllAccounted(site, history);
     await expectCurrent(site, history);
   }
-}, 240_000);
+});

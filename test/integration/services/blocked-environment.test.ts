@@ -38,4 +38,4 @@ test('a locked environment holds up no other change, and those that wait for it 
   expect(await services.database.prisma.environmentRevision.count({ where: { environmentId } })).toBe(0);
   // And it takes writes again.
   expect(await writing.put('KEY', 'one')).toMatchObject({ version: 1, revision: 1 });
-}, 30_000);
+});

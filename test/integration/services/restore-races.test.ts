@@ -115,7 +115,7 @@ describe('restores at once', () => {
       expect(own.every(({ isOfSnapshot }) => isOfSnapshot === true)).toBe(true);
     }
     expect(await calls.read()).toMatchObject({ revision: revisions.length });
-  }, 60_000);
+  });
 
   test('share the turns of the writers, so that one locked environment leaves connections for others', async () => {
     await calls.put('KEY', '1');
@@ -132,7 +132,7 @@ describe('restores at once', () => {
     expect(await secretCalls(services, other, other.developer.caller).put('KEY', '1')).toMatchObject({ revision: 1 });
     await session.commit();
     expect((await waiting).map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 'fulfilled'));
-  }, 30_000);
+  });
 });
 
 describe('a restore that fails half-way writes nothing', () => {
@@ -211,4 +211,4 @@ test('a snapshot, its comparison, plan and restore take as many statements for 1
   await newWorld();
   expect(await countAll(10_000)).toEqual(few);
   expect(await calls.readOne('KEY_9999')).toBe('9999');
-}, 60_000);
+});
