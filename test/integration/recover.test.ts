@@ -3,6 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Plaintext } from '../../src/domain/plaintext.ts';
 import { RecoverSite } from '../support/recover-site.ts';
+import { withServerClockOff } from '../support/server-clock.ts';
 import { createUser, createWorld } from '../support/services.ts';
 import { tableDigests } from '../support/table-digest.ts';
 import { TokenResource } from '../support/token-resource.ts';
@@ -132,6 +133,38 @@ describe('a recovery', () => {
     const before = new Date(Date.now() + 60_000);
     await expect(site.run({ before })).rejects.toMatchObject({ code: 'invalid_input' });
     expect(await site.answerTo(site.world.owner)).toBe('opens');
+  });
+});
+
+const minuteMs = 60_000;
+
+describe.each([
+  ['an hour ahead', 60 * minuteMs],
+  ['an hour behind', -60 * minuteMs],
+])('with the clock of the server %s, the clock of the database judges', (_name, byMs) => {
+  test('which moment of --before is yet to come', async () => {
+    const now = (await site.databaseTime()).getTime();
+    const run = (fromNowMs: number): Promise<unknown> =>
+      withServerClockOff(byMs, () => site.run({ before: new Date(now + fromNowMs) }));
+    await expect(run(30 * minuteMs)).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await site.answerTo(site.world.owner)).toBe('opens');
+    expect(await run(-30 * minuteMs)).toMatchObject({ isNewToken: true });
+  });
+
+  test('what is older than it, when that was revoked, and whether the token in the file was made since', async () => {
+    const restoredAt = new Date((await site.databaseTime()).getTime() - 30 * minuteMs);
+    const [older, newer] = [await site.world.serviceToken(), await site.world.serviceToken()];
+    const made = 'UPDATE service_token_credential SET created_at = $1 WHERE service_token_id = $2';
+    await site.database.pool.query(made, [new Date(restoredAt.getTime() - minuteMs), older.id]);
+    const run = (): Promise<unknown> => withServerClockOff(byMs, () => site.run({ before: restoredAt }));
+    expect(await run()).toMatchObject({ serviceTokens: 1, credentials: 1, personalTokens: 0, isNewToken: true });
+    expect([await site.answerTo(older), await site.answerTo(newer)]).toEqual(['revoked', 'opens']);
+    const revoked = 'SELECT abs(extract(epoch FROM clock_timestamp() - revoked_at)) < 300 AS "isRecent" FROM';
+    const { rows } = await site.database.pool.query(`${revoked} service_token_credential WHERE service_token_id = $1`, [
+      older.id,
+    ]);
+    expect(rows).toEqual([{ isRecent: true }]);
+    expect(await run()).toMatchObject({ serviceTokens: 0, personalTokens: 0, isNewToken: false });
   });
 });
 
