@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { ApiEnvironment } from '../support/api-client.ts';
+import { fillWriteBudget } from '../support/resource-rows.ts';
 import { ResourceSite, conditionsOf, readyOf } from '../support/resource-site.ts';
 import { Stack } from '../support/stack.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -13,7 +14,7 @@ let stack: Stack;
 let grants: ResourceSite<AccessGrant>;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 11 });
+  stack = await Stack.start(resources, { namespaces: 12 });
   grants = new ResourceSite<AccessGrant>({ kube: stack.kube, kind: 'AccessGrant', plural: 'accessgrants' });
   await stack.startController();
 });
@@ -142,6 +143,20 @@ describe('a SecretSnapshot', () => {
     await site.snapshots.waitForReason(second, 'Taken');
     await site.snapshots.waitForReason(third, 'Taken');
     expect(conditionsOf(await site.snapshots.get(first))).toContain('Ready True');
+  });
+
+  test('waits while the write budget of its environment is full, says so, and goes on by itself', async () => {
+    const site = await makeSite();
+    await fillWriteBudget(stack.databaseUrl, site.environment.id, 10);
+    const name = await site.snapshots.create(source(site));
+    const refused = await site.snapshots.waitForReason(name, 'RateLimited');
+    expect(conditionsOf(refused)).toEqual(['Ready False', 'Reconciling True', 'Stalled False']);
+    expect(readyOf(refused)?.message).toMatch(
+      /^This environment has written 512 MiB in a day, which is its limit; try again in \d+ seconds, and write only /,
+    );
+    expect(await listed(site)).toEqual([]);
+    const { status } = await site.snapshots.waitForReason(name, 'Taken');
+    expect(await listed(site)).toMatchObject([{ id: status?.snapshotId }]);
   });
 
   test('waits for an environment that is made later', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
-import { forgetRestore } from '../support/resource-rows.ts';
+import { fillWriteBudget, forgetRestore } from '../support/resource-rows.ts';
 import { conditionsOf, readyOf } from '../support/resource-site.ts';
 import { RestoreSite, drifted } from '../support/restore-site.ts';
 import { Stack } from '../support/stack.ts';
@@ -10,7 +10,7 @@ const resources = new AsyncDisposableStack();
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 8 });
+  stack = await Stack.start(resources, { namespaces: 9 });
   await stack.startController();
 });
 
@@ -90,6 +90,26 @@ describe('a SnapshotRestore', () => {
       },
       { id },
     ]);
+  });
+
+  test('waits while the write budget of its environment is full, says so, and goes on by itself', async () => {
+    const site = await makeSite();
+    const id = await site.drift();
+    const name = await site.restores.create({ snapshotId: id, skipUnchanged: true });
+    const planHash = await site.planned(name);
+    await fillWriteBudget(stack.databaseUrl, site.environment.id, 10);
+    await site.approve(name, planHash);
+    const refused = await site.restores.waitForReason(name, 'RateLimited');
+    expect(conditionsOf(refused).slice(0, 3)).toEqual(['Ready False', 'Reconciling True', 'Stalled False']);
+    expect(conditionsOf(refused)).toContain('Failed False');
+    expect(readyOf(refused)?.message).toMatch(
+      /^This environment has written 512 MiB in a day, which is its limit; try again in \d+ seconds, and write only /,
+    );
+    expect(await site.values()).toEqual(drifted);
+    expect(await site.listed()).toMatchObject([{ id }]);
+    const { status } = await site.restores.waitForReason(name, 'Complete');
+    expect(await site.values()).toMatchObject({ A: 'old' });
+    expect(await site.listed()).toMatchObject([{ id: status?.backupSnapshotId }, { id }]);
   });
 
   test('does nothing more once it is complete, whatever changes', async () => {

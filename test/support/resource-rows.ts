@@ -107,3 +107,10 @@ export async function makeTokenOld(databaseUrl: string, uid: string): Promise<vo
   const sql = "UPDATE service_token SET created_at = created_at - interval '6 minutes' WHERE created_by_id = $1";
   await query(databaseUrl, sql, [uid]);
 }
+
+/** Fills the write budget of an environment, so that it stays full for so many seconds. */
+export async function fillWriteBudget(databaseUrl: string, environmentId: string, seconds: number): Promise<void> {
+  const sql = `UPDATE environment SET write_budget_empty_at = clock_timestamp() + interval '1 day' + make_interval(secs => $2)
+    WHERE id = $1`;
+  await query(databaseUrl, sql, [environmentId, seconds]);
+}
