@@ -26,7 +26,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a SnapshotRestore that is approved one restore, with one backup',
     () =>
-      expectSurvived({ coarse: 2, statements: 12 }, async () => {
+      expectSurvived({ coarse: 4, statements: 24 }, async () => {
         const restore = await RestoreTrial.prepare(stack, site);
         await restore.create();
         await waitForPass(() => restore.expectPlanned());
@@ -43,7 +43,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a SnapshotRestore without a plan one restore, with one backup',
     () =>
-      expectSurvived({ coarse: 3, statements: 16 }, async () => {
+      expectSurvived({ coarse: 5, statements: 32 }, async () => {
         const restore = await RestoreTrial.prepare(stack, site);
         return {
           act: () => restore.createUnplanned(),

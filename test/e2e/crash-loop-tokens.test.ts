@@ -28,7 +28,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a new ServiceToken one token with one value that works',
     () =>
-      expectSurvived({ coarse: 2, statements: 20 }, async () => {
+      expectSurvived({ coarse: 4, statements: 40 }, async () => {
         const token = await openTrial();
         return {
           act: () => token.create(),
@@ -43,7 +43,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a ServiceToken that lost its Secret the next value, and the lost one dead',
     () =>
-      expectSurvived({ coarse: 3, statements: 30 }, async () => {
+      expectSurvived({ coarse: 5, statements: 60 }, async () => {
         const token = await openTrial();
         await token.create();
         await waitForPass(() => token.expectIssued(1));
@@ -60,7 +60,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a ServiceToken that is rotated the next value, and the one before dead after the overlap',
     () =>
-      expectSurvived({ coarse: 3, statements: 40 }, async () => {
+      expectSurvived({ coarse: 5, statements: 60 }, async () => {
         const token = await openTrial();
         await token.create({ rotation: { interval: '1h', overlap: '1s', maxOverlap: '1s' } });
         await waitForPass(() => token.expectIssued(1));
@@ -78,7 +78,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a ServiceToken that is deleted nothing that works',
     () =>
-      expectSurvived({ coarse: 2, statements: 12 }, async () => {
+      expectSurvived({ coarse: 4, statements: 24 }, async () => {
         const token = await openTrial();
         await token.create();
         await waitForPass(() => token.expectIssued(1));
@@ -94,7 +94,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a new ServiceToken that is deleted before the next controller is there nothing that works',
     () =>
-      expectSurvived({ coarse: 3, statements: 40 }, async () => {
+      expectSurvived({ coarse: 5, statements: 60 }, async () => {
         const token = await openTrial();
         return {
           act: () => token.create(),

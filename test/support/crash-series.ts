@@ -4,8 +4,8 @@ import type { CrashLoop, CrashSeries, Trial } from './crash-loop.ts';
 // A proxy kills the controller by SIGKILL, at a message to PostgreSQL (a statement, counted where it is to be executed) or
 // to the API server (a request); the next controller then has to bring everything to its end. At full scale that happens
 // at every statement and every request, both before the other side has it and when its answer is lost. Otherwise it
-// happens at every second or third request and COMMIT, with the answer lost, and at few other statements, before and
-// after in turn: what each test is called with.
+// happens at every third to fifth request and COMMIT, with the answer lost, and at one or two other statements, before and
+// after in turn: what each test is called with. Each series must kill at least once.
 
 const isFull = process.env['KEYFRAME_TEST_SCALE'] === 'full';
 const both = ['before', 'after'] as const;
