@@ -26,7 +26,7 @@ export function buildCli(): Promise<string> {
 }
 
 /** Bundles the command into one file that can be run, made to start soon. */
-export async function bundleCli(): Promise<void> {
+async function bundleCli(): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as { version: string };
   const fresh = `${program}.${process.pid}`;
   await build({

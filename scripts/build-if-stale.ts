@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkoutDirectory } from './checkout.ts';
 import { withBuildLock } from './cluster/build-lock.ts';
@@ -23,7 +23,7 @@ export interface Build {
  */
 export async function buildIfStale({ name, sources, program, build }: Build): Promise<string> {
   mkdirSync(dist, { recursive: true });
-  const stamp = join(dist, `.${name}-built-from`);
+  const stamp = stampOf(name);
   const isFresh = (wanted: string): boolean =>
     existsSync(program) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
   if (isFresh(sourceState(sources))) return program;
@@ -38,6 +38,15 @@ export async function buildIfStale({ name, sources, program, build }: Build): Pr
     },
   );
   return program;
+}
+
+/** Has the next `buildIfStale` of this name build, whatever was built before. */
+export function forgetBuild(name: Build['name']): void {
+  rmSync(stampOf(name), { force: true });
+}
+
+function stampOf(name: Build['name']): string {
+  return join(dist, `.${name}-built-from`);
 }
 
 /** Changes whenever a source file is added, removed or written. */

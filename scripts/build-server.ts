@@ -21,7 +21,7 @@ export function buildServer(): Promise<string> {
 }
 
 /** Compiles the server into dist. Throws with the compiler's words if it does not compile. */
-export function compileServer(): Promise<void> {
+function compileServer(): Promise<void> {
   const tsc = join(checkoutDirectory, 'node_modules', 'typescript', 'bin', 'tsc');
   const args = [tsc, '-p', join(checkoutDirectory, 'tsconfig.build.json')];
   return new Promise((resolve, reject) => {

@@ -1,5 +1,8 @@
-import { bundleCli } from './build-cli.ts';
-import { compileServer } from './build-server.ts';
+import { buildCli } from './build-cli.ts';
+import { forgetBuild } from './build-if-stale.ts';
+import { buildServer } from './build-server.ts';
 
-/** Builds both programs: dist/main.js, the server, and dist/keyframe.cjs, the command. */
-await Promise.all([compileServer(), bundleCli()]);
+/** Builds both programs: dist/main.js, the server, and dist/keyframe.cjs, the command. What asks for them next finds them. */
+forgetBuild('server');
+forgetBuild('cli');
+await Promise.all([buildServer(), buildCli()]);
