@@ -75,17 +75,22 @@ export function judge(facts: Facts): Step {
   if (token?.permission === 'read_write' && facts.permission === 'read') return { do: 'update', expiries: [] };
   if (secret.state === 'foreign') return { do: 'rest', because: 'foreign', owner: secret.owner };
   if (token === undefined) return mint(facts, 1);
-  return repair(facts, token) ?? value(facts, token);
+  return adjust(facts, token) ?? resumed(token, value(facts, token));
 }
 
-/** Puts right what the database says of the token. */
-function repair({ permission, times, now }: Facts, token: ResourceToken): Step | undefined {
+/** A suspended token resumes before anything is made for it, but only when every value that has to go is revoked. */
+function resumed({ suspendedAt }: ResourceToken, step: Step): Step {
+  return suspendedAt === null || step.do === 'revoke' ? step : { do: 'resume' };
+}
+
+/** Changes the permission and the ends of the values to what the spec says. */
+function adjust({ permission, times, now }: Facts, token: ResourceToken): Step | undefined {
   const live = token.credentials.filter(({ revokedAt }) => revokedAt === null);
   const newest = live.at(-1);
   // An end that has come stays: a longer life does not bring a value back.
   const moved = newest === undefined || hasEnded(newest, now) ? [] : movedExpiry(newest, times);
-  if (token.permission !== permission || moved.length > 0) return { do: 'update', expiries: moved };
-  return token.suspendedAt === null ? undefined : { do: 'resume' };
+  const isOff = token.permission !== permission || moved.length > 0;
+  return isOff ? { do: 'update', expiries: moved } : undefined;
 }
 
 function hasEnded({ expiresAt }: ResourceCredential, now: number): boolean {

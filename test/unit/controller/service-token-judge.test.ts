@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Facts, type SecretFacts, type Step, judge } from '../../../src/controller/service-token/judge.ts';
 import type { ResourceCredential, ResourceToken } from '../../../src/services/resource-tokens.ts';
+import { tokenWith } from '../../support/token-facts.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -11,22 +12,6 @@ const rotation = { intervalMs: 24 * hour, overlapMs: 10 * minute, maxOverlapMs: 
 function credential(serial: number, more: Partial<ResourceCredential> = {}): ResourceCredential {
   const unused = { revokedAt: null, firstUsedAt: null, lastUsedAt: null, expiresAt: null };
   return { serial, state: 'active', createdAt: at(0), ...unused, ...more };
-}
-
-function tokenWith(credentials: readonly ResourceCredential[], more: Partial<ResourceToken> = {}): ResourceToken {
-  return {
-    tokenId: 'token',
-    name: 'team-a/ci',
-    organizationId: 'organization',
-    scope: 'environment',
-    projectId: 'project',
-    environmentId: 'environment',
-    permission: 'read',
-    suspendedAt: null,
-    revokedAt: null,
-    credentials,
-    ...more,
-  };
 }
 
 function holding(
@@ -92,6 +77,21 @@ describe('the next step of a ServiceToken', () => {
       { do: 'rest', because: 'foreign' },
     ],
     ['that is suspended goes on', { token: tokenWith([credential(1)], { suspendedAt: at(0) }) }, { do: 'resume' }],
+    [
+      'that is suspended revokes a lost value before it goes on',
+      { token: tokenWith([credential(1)], { suspendedAt: at(0) }), secret: absent },
+      { do: 'revoke', serial: 1 },
+    ],
+    [
+      'that is suspended revokes a value before whose overlap has ended before it goes on',
+      { token: tokenWith([credential(1), credential(2)], { suspendedAt: at(0) }), secret: holding(2) },
+      { do: 'revoke', serial: 1 },
+    ],
+    [
+      'that is suspended and has no value goes on before it makes one',
+      { token: tokenWith([credential(1, revoked)], { suspendedAt: at(0) }), secret: absent },
+      { do: 'resume' },
+    ],
     ['of another permission changes it', { permission: 'read_write' }, { do: 'update', expiries: [] }],
     [
       'of another permission changes it before it goes on',

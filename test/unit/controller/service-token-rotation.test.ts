@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Facts, type Step, judge } from '../../../src/controller/service-token/judge.ts';
 import type { ResourceCredential } from '../../../src/services/resource-tokens.ts';
+import { tokenWith } from '../../support/token-facts.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -42,21 +43,7 @@ class Site {
               metadataFits: true,
               isReplaceable: true,
             },
-      token:
-        this.credentials.length === 0
-          ? undefined
-          : {
-              tokenId: 'token',
-              name: 'team-a/ci',
-              organizationId: 'organization',
-              scope: 'environment',
-              projectId: 'project',
-              environmentId: 'environment',
-              permission: 'read',
-              suspendedAt: null,
-              revokedAt: null,
-              credentials: this.credentials,
-            },
+      token: this.credentials.length === 0 ? undefined : tokenWith(this.credentials),
     };
     return judge(facts);
   }
