@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
+import type { ObjectMeta } from '../../src/kube/objects.ts';
 import { Etcd } from '../support/etcd.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
@@ -16,15 +16,17 @@ const resources = new AsyncDisposableStack();
 const patient = { timeoutMs: 40_000 };
 const finalizers = ['keyframe.dev/cleanup'];
 const env = { RESYNC_INTERVAL: '1s' };
-let cluster: Cluster;
 let stack: Stack;
 let database: PostgresProxy;
 let controller: ServerProcess;
+let etcd: Etcd;
 
 beforeAll(async () => {
   // Of its own, because a test writes into its etcd.
-  cluster = await startOwnCluster(resources);
-  stack = await Stack.start(resources, { namespaces: 17, adminKubeconfig: cluster.kubeconfig });
+  const cluster = await startOwnCluster(resources);
+  etcd = await Etcd.open(join(cluster.runFolder, 'etcd.sock'));
+  resources.defer(() => etcd.close());
+  stack = await Stack.start(resources, { namespaces: 16, adminKubeconfig: cluster.kubeconfig });
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   controller = await stack.startController({ databaseUrl: database.url, env });
@@ -50,14 +52,25 @@ async function waitForAnswer(site: TokenSite, token: string, status: number): Pr
   );
 }
 
+interface OldToken {
+  readonly site: TokenSite;
+  readonly token: string;
+  /** The ServiceToken's. */
+  readonly uid: string;
+}
+
 /** A site whose ServiceToken has a token that works and was made more than five minutes ago. */
-async function siteWithOldToken(spec: object = {}): Promise<{ site: TokenSite; token: string; uid: string }> {
+async function siteWithOldToken(spec: object = {}): Promise<OldToken> {
   const site = await TokenSite.make(stack);
   await site.create(spec);
   const token = await site.waitForSerial(1);
   const { uid } = (await site.resource()).metadata;
   await makeTokenOld(stack.databaseUrl, uid);
   return { site, token, uid };
+}
+
+function etcdKeyOf({ site }: OldToken): string {
+  return `/registry/keyframe.dev/servicetokens/${site.namespace}/ci`;
 }
 
 /** Takes the finalizer off and deletes the ServiceToken at once: nothing of it is undone. */
@@ -136,18 +149,93 @@ describe('a ServiceToken with spec.suspend', () => {
 });
 
 describe('a token whose ServiceToken is gone is suspended', () => {
-  test('after the ServiceToken was suspended, lost its finalizer and was deleted, and says so in audit and metric', async () => {
-    const { site, token, uid } = await siteWithOldToken({ permission: 'ReadWrite' });
-    await site.patch({ spec: { suspend: true } });
-    await site.waitForReason('Suspended');
+  let gone: OldToken;
+  let young: OldToken;
+  let other: OldToken;
+  let back: OldToken;
+  let lost: OldToken;
+  let revoked: OldToken;
+  let resumed: OldToken;
+  /** What etcd had of the ServiceTokens that come back. */
+  const stored = new Map<OldToken, Buffer | undefined>();
+
+  /** Restores a ServiceToken with its uid, as a backup of etcd does. */
+  async function restore(token: OldToken): Promise<void> {
+    const object = stored.get(token);
+    if (object === undefined) throw new Error('The ServiceToken was not read before it was deleted.');
+    await etcd.put(etcdKeyOf(token), object);
+  }
+
+  // All that happens while no controller runs, so that it has to be started again only once.
+  beforeAll(async () => {
+    gone = await siteWithOldToken({ permission: 'ReadWrite' });
+    [young, other] = await Promise.all([siteWithOldToken(), siteWithOldToken()]);
+    [back, lost] = await Promise.all([siteWithOldToken(), siteWithOldToken()]);
+    [revoked, resumed] = await Promise.all([siteWithOldToken(), siteWithOldToken()]);
+    await gone.site.patch({ spec: { suspend: true } });
+    await gone.site.waitForReason('Suspended');
+    await revoked.site.environment.revokeToken((await revoked.site.resource()).status?.tokenId ?? '');
+    await revoked.site.waitForReason('Revoked');
     await controller.stop();
-    await removeUnseen(site);
-    expect(await site.answer(token)).toBe(200);
+    for (const token of [back, lost, revoked]) stored.set(token, await etcd.get(etcdKeyOf(token)));
+    // The garbage collector leaves a Secret that nothing owns.
+    await back.site.patchSecret({ metadata: { ownerReferences: null } });
+    const sinceThen = "UPDATE service_token SET created_at = now() - interval '3 minutes' WHERE created_by_id = $1";
+    await query(stack.databaseUrl, sinceThen, [young.uid]);
+    await query(stack.databaseUrl, "UPDATE resource_claim SET cluster = 'another' WHERE uid = $1", [other.uid]);
+    for (const { site } of [gone, young, other, back, lost, revoked, resumed]) await removeUnseen(site);
+    await waitForAnswer(gone.site, gone.token, 200);
     await restart();
+  }, 120_000);
+
+  test('after the ServiceToken was suspended, lost its finalizer and was deleted, and says so in audit and metric', async () => {
+    const orphans = [gone, back, lost, resumed];
+    for (const { site, token } of orphans) await waitForAnswer(site, token, 401);
+    expect(await auditedSuspensions(gone.uid)).toEqual([{ cause: 'resource_gone' }]);
+    await waitFor('the metric to count each', async () => (await suspendedTotal()) === orphans.length);
+    expect(controller.captured.output.toString()).not.toContain(gone.token);
+  }, 60_000);
+
+  test('but not while it is so young that it may still be in the making, nor that of another cluster', async () => {
+    await waitForSweep();
+    expect([await young.site.answer(young.token), await other.site.answer(other.token)]).toEqual([200, 200]);
+    await makeTokenOld(stack.databaseUrl, young.uid);
+    await waitForAnswer(young.site, young.token, 401);
+    expect(await other.site.answer(other.token)).toBe(200);
+  }, 60_000);
+
+  test('and goes on with the value of its Secret when the same ServiceToken comes back', async () => {
+    const { site, token, uid } = back;
     await waitForAnswer(site, token, 401);
-    expect(await auditedSuspensions(uid)).toEqual([{ cause: 'resource_gone' }]);
-    await waitFor('the metric to count it', async () => (await suspendedTotal()) === 1);
-    expect(controller.captured.output.toString()).not.toContain(token);
+    await restore(back);
+    // The Secret gets its owner back after the token went on: from then on nothing changes any more.
+    await waitFor('the Secret to be owned again', async () => {
+      const secret = await stack.kube.json<{ metadata: ObjectMeta }>({ path: site.secretPath() });
+      return secret.metadata.ownerReferences?.some((owner) => owner.uid === uid);
+    });
+    expect(await site.waitForSerial(1)).toBe(token);
+  }, 60_000);
+
+  test('and revokes a value that its Secret has lost before the token goes on', async () => {
+    const { site, token, uid } = lost;
+    await waitForAnswer(site, token, 401);
+    await waitFor('the Secret to be collected', async () => (await site.secret()) === undefined, patient);
+    await restore(lost);
+    expect(await site.waitForSerial(2)).not.toBe(token);
+    expect(await site.answer(token)).toBe(401);
+    const sql = `SELECT action FROM audit_entry WHERE actor_id = $1 AND outcome = 'success'
+      AND action IN ('service_token.revoke', 'service_token.resume') ORDER BY at, id`;
+    const actions = await query<{ action: string }>(stack.databaseUrl, sql, [uid]);
+    expect(actions.map(({ action }) => action)).toEqual(['service_token.revoke', 'service_token.resume']);
+  }, 60_000);
+
+  test('unless a person has revoked it: then it stays so when the ServiceToken comes back', async () => {
+    const { site, token } = revoked;
+    await restore(revoked);
+    // Another generation, whose reconcile by the new controller the condition proves.
+    await site.patch({ spec: { expiresIn: '48h' } });
+    await site.waitForReason('Revoked');
+    expect(await site.answer(token)).toBe(401);
   }, 60_000);
 
   test('after keyframe.dev/force-finalize let it go while the database was away', async () => {
@@ -166,54 +254,8 @@ describe('a token whose ServiceToken is gone is suspended', () => {
     await waitForAnswer(site, token, 401);
   }, 60_000);
 
-  test('but not while it is so young that it may still be in the making, nor that of another cluster', async () => {
-    const [young, other] = [await siteWithOldToken(), await siteWithOldToken()];
-    await controller.stop();
-    const back = "UPDATE service_token SET created_at = now() - interval '3 minutes' WHERE created_by_id = $1";
-    await query(stack.databaseUrl, back, [young.uid]);
-    await query(stack.databaseUrl, "UPDATE resource_claim SET cluster = 'another' WHERE uid = $1", [other.uid]);
-    for (const { site } of [young, other]) await removeUnseen(site);
-    await restart();
-    await waitForSweep();
-    expect([await young.site.answer(young.token), await other.site.answer(other.token)]).toEqual([200, 200]);
-    await makeTokenOld(stack.databaseUrl, young.uid);
-    await waitForAnswer(young.site, young.token, 401);
-    expect(await other.site.answer(other.token)).toBe(200);
-  }, 90_000);
-
-  test('and goes on with the same value when the same ServiceToken comes back', async () => {
-    const { site, token, uid } = await siteWithOldToken();
-    const etcd = await Etcd.open(join(cluster.runFolder, 'etcd.sock'));
-    try {
-      const key = `/registry/keyframe.dev/servicetokens/${site.namespace}/ci`;
-      const stored = await etcd.get(key);
-      await controller.stop();
-      await removeUnseen(site);
-      await restart();
-      await waitForAnswer(site, token, 401);
-      await etcd.put(key, stored ?? Buffer.alloc(0));
-    } finally {
-      await etcd.close();
-    }
-    await waitForAnswer(site, token, 200);
-    expect((await site.resource()).metadata.uid).toBe(uid);
-  }, 60_000);
-
-  test('unless a person has revoked it: then it stays so when the ServiceToken comes back', async () => {
-    const { site, token } = await siteWithOldToken();
-    await site.environment.revokeToken((await site.resource()).status?.tokenId ?? '');
-    await site.waitForReason('Revoked');
-    await restart();
-    await waitForSweep();
-    await site.waitForReason('Revoked');
-    expect(await site.answer(token)).toBe(401);
-  }, 60_000);
-
   test('once: one that another controller resumed is left alone, and the log says why', async () => {
-    const { site, token, uid } = await siteWithOldToken();
-    await controller.stop();
-    await removeUnseen(site);
-    await restart();
+    const { site, token, uid } = resumed;
     await waitForAnswer(site, token, 401);
     const resume = 'UPDATE service_token SET suspended_at = NULL WHERE created_by_id = $1';
     await query(stack.databaseUrl, resume, [uid]);

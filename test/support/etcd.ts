@@ -1,5 +1,5 @@
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
@@ -65,11 +65,17 @@ export class Etcd {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const call = request(
       { socketPath: this.#socketPath, path: `/v3/kv/${method}`, method: 'POST' },
-      (answer) => void json(answer).then(resolve, reject),
+      (answer) => void answered(method, answer).then(resolve, reject),
     );
     call.once('error', reject).end(JSON.stringify(body));
     return await promise;
   }
+}
+
+async function answered(method: string, answer: IncomingMessage): Promise<unknown> {
+  const body = await json(answer);
+  if (answer.statusCode !== 200) throw new Error(`etcd answered ${method} with ${JSON.stringify(body)}`);
+  return body;
 }
 
 function encoded(key: string): string {
