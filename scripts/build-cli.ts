@@ -7,6 +7,11 @@ import { checkoutDirectory } from './checkout.ts';
 
 const program = join(dist, 'keyframe.cjs');
 
+// People put the command under a name without an extension into any folder. Below a package.json with "type": "module",
+// Node.js takes it for an ES module, which has no `require`.
+const anyModuleSystem =
+  "var require=typeof require==='function'?require:process.getBuiltinModule('node:module').createRequire(process.execPath);";
+
 /**
  * Builds the `keyframe` command if its sources have changed since the last build; once, even if several processes ask at
  * the same time. Answers the program.
@@ -33,7 +38,7 @@ async function bundleCli(): Promise<void> {
     ...bundleOptions,
     entryPoints: [join(checkoutDirectory, 'src', 'cli', 'main.ts')],
     outfile: fresh,
-    banner: { js: '#!/usr/bin/env node' },
+    banner: { js: `#!/usr/bin/env node\n'use strict';${anyModuleSystem}` },
     define: { KEYFRAME_VERSION: JSON.stringify(version) },
     plugins: [
       asText('yaml', checkoutDirectory),

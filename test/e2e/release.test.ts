@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 import { makeRelease } from '../../scripts/release/make-release.ts';
@@ -35,8 +35,29 @@ test('holds the command, the chart and the SBOM, and the checksums of all of the
   expect(lines.toSorted()).toEqual(others.map((name) => `${sum(name)}  ${name}`).toSorted());
 });
 
-test('the command runs and is of this release', () => {
-  expect(execFileSync(process.execPath, [path('keyframe'), '--version'], { encoding: 'utf8' })).toContain(version);
+test.each([
+  ['no package.json', undefined],
+  ['one of ES modules', '{"type":"module"}'],
+  ['one of CommonJS modules', '{"type":"commonjs"}'],
+])('the command runs and is of this release in a folder with %s', (_name, manifest) => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'keyframe-command-'));
+  try {
+    if (manifest !== undefined) writeFileSync(join(elsewhere, 'package.json'), manifest);
+    const command = join(elsewhere, 'keyframe');
+    copyFileSync(path('keyframe'), command);
+    const token = { KEYFRAME_URL: 'http://127.0.0.1:9', KEYFRAME_TOKEN: 'none' };
+    const env = { ...token, HOME: elsewhere, PATH: dirname(process.execPath) };
+    const run = (...args: string[]): string =>
+      execFileSync(command, args, { encoding: 'utf8', env, cwd: elsewhere, stdio: 'pipe' });
+    expect(run('--version')).toBe(`${version}\n`);
+    // The bundle keeps what reads YAML as a text, which it compiles at this moment.
+    writeFileSync(join(elsewhere, 'bad.yaml'), 'A: [1\nB: x: y\n');
+    expect(() => run('push', 'bad.yaml', '-o', 'a', '-p', 'b', '-e', 'c')).toThrow(
+      'bad.yaml: line 2: is not valid YAML',
+    );
+  } finally {
+    rmSync(elsewhere, { recursive: true });
+  }
 });
 
 test('the chart’s package renders what the chart renders', async () => {
