@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
-import { KubeConfig } from '@kubernetes/client-node';
+import { type KubeContext, optionsFor, readContext } from './kube-access.ts';
 
 export interface KubeRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -50,16 +50,14 @@ const defaultTimeoutMs = 30_000;
 
 /** Raw JSON requests to the cluster that a kubeconfig names, over kept connections. For tests and scripts. */
 export class KubeHttp {
-  readonly #config = new KubeConfig();
+  readonly #context: KubeContext;
   readonly #server: URL;
   #agent: https.Agent | undefined;
 
   /** Reads the file's current context. Throws if it is unreadable or names no cluster. */
   constructor(kubeconfigFile: string) {
-    this.#config.loadFromFile(kubeconfigFile);
-    const cluster = this.#config.getCurrentCluster();
-    if (cluster === null) throw new Error(`${kubeconfigFile} has no current context with a cluster.`);
-    this.#server = new URL(cluster.server);
+    this.#context = readContext(kubeconfigFile);
+    this.#server = new URL(this.#context.cluster.server);
   }
 
   get server(): string {
@@ -107,14 +105,13 @@ export class KubeHttp {
     { method = 'GET', path, body, contentType, accept }: KubeRequest,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    const options: https.RequestOptions = { method, signal, headers: {} };
-    await this.#config.applyToHTTPSOptions(options);
-    options.agent = this.#agentFor(options);
-    options.headers = {
-      ...(options.headers as OutgoingHttpHeaders),
+    const common = await optionsFor(this.#context);
+    const headers = {
+      ...(common.headers as OutgoingHttpHeaders),
       accept: accept ?? 'application/json',
       ...(body === undefined ? {} : { 'content-type': contentType ?? 'application/json' }),
     };
+    const options = { ...common, method, signal, headers, agent: this.#agentFor(common) };
     const request = https.request(new URL(this.server + path), options);
     // An abort after the head is told to whoever reads the body.
     request.on('error', () => undefined);
@@ -125,7 +122,7 @@ export class KubeHttp {
 
   // The library's own agent does not keep connections; it is needed where a proxy stands between.
   #agentFor(options: https.RequestOptions): https.Agent {
-    if (this.#config.getCurrentCluster()?.proxyUrl !== undefined) return options.agent as https.Agent;
+    if (this.#context.cluster['proxy-url'] !== undefined) return options.agent as https.Agent;
     const { ca, cert, key, servername, rejectUnauthorized } = options;
     const secure = {
       ...(ca === undefined ? {} : { ca }),

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { KubeConfig } from '@kubernetes/client-node';
+import { optionsFor, readContext } from '../../scripts/cluster/kube-access.ts';
 import { writeKubeconfig } from '../../scripts/cluster/kubeconfig.ts';
 import { type ApiAnswer, ApiExchange, type ApiFault, type Moment, type ProxiedRequest } from './api-exchange.ts';
 import { makeAuthority } from './certificate.ts';
@@ -213,13 +213,11 @@ export function failureAnswer(status: number, reason: string, headers: ApiAnswer
 
 /** How to reach the cluster of a kubeconfig as its user. The proxy can pass a token on, but no client certificate. */
 async function accessOf(kubeconfigFile: string): Promise<ClusterAccess> {
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfigFile);
-  const options: RequestOptions = { headers: {} };
-  await config.applyToHTTPSOptions(options);
+  const context = readContext(kubeconfigFile);
+  const options = await optionsFor(context);
   const token = /^Bearer (.+)$/.exec(String(Object(options.headers).Authorization))?.[1];
   if (token === undefined) throw new Error(`The user of ${kubeconfigFile} must have a token.`);
-  return { server: new URL(config.getCurrentCluster()?.server ?? ''), ca: options.ca, token };
+  return { server: new URL(context.cluster.server), ca: options.ca, token };
 }
 
 /** Undefined if the client broke off before its request was whole. */
