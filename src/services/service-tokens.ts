@@ -232,7 +232,7 @@ async function insert(
     credential: { ...credential, expiresAt },
   });
   const created = { createdBy: id, createdByType: type, createdByName: name, createdAt };
-  return { ...fields, ...created, revokedAt: null, suspendedAt: null, lastUsedAt: null };
+  return { ...fields, ...created, cluster: null, revokedAt: null, suspendedAt: null, lastUsedAt: null };
 }
 
 function checkInput(input: CreateServiceTokenInput): void {

@@ -17,6 +17,8 @@ export interface ServiceTokenRecord {
   readonly createdByType: ActorType;
   /** The creator's name as of then. */
   readonly createdByName: string;
+  /** The cluster of the custom resource that it belongs to, as the controller named it then; null for any other token. */
+  readonly cluster: string | null;
   readonly createdAt: Date;
   /** When the newest credential ends; null for never. */
   readonly expiresAt: Date | null;
@@ -77,6 +79,7 @@ const tables = `service_token t
     ) c ON true`;
 const columns = `t.id, t.name, t.scope, t.project_id AS "projectId", t.environment_id AS "environmentId", t.permission,
     t.created_by_id AS "createdBy", t.created_by_type AS "createdByType", t.created_by_name AS "createdByName",
+    (SELECT cluster FROM resource_claim WHERE service_token_id = t.id AND operation = 'token' LIMIT 1) AS cluster,
     t.created_at AS "createdAt", c.expires_at AS "expiresAt", t.revoked_at AS "revokedAt",
     t.suspended_at AS "suspendedAt", c.last_used_at AS "lastUsedAt"`;
 

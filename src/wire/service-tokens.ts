@@ -41,6 +41,8 @@ const serviceTokenFields = {
   createdBy: z.guid(),
   createdByType: z.enum(['user', 'service_token', 'resource', 'system']),
   createdByName: z.string(),
+  /** The cluster of the custom resource that it belongs to (KEYFRAME_CLUSTER_NAME); null for any other token. */
+  cluster: z.string().nullable(),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),

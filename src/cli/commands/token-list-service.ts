@@ -7,7 +7,8 @@ import { scopeText } from './service-token-view.ts';
 
 /** `token list-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenListServiceCommand = defineCommand({
-  description: 'The newest comes first. Revoked and expired ones are listed too.',
+  description:
+    'The newest comes first. Revoked and expired ones are listed too. CLUSTER is that of the ServiceToken of Kubernetes that a token belongs to.',
   options: organizationOption,
   examples: [{ line: 'token list-service -o acme', note: "An organization's service tokens" }],
   async run(context, { options }) {
@@ -22,6 +23,7 @@ export const tokenListServiceCommand = defineCommand({
         { title: 'NAME', cell: ({ name }) => name },
         { title: 'SCOPE', cell: scopeText },
         { title: 'PERMISSION', cell: ({ permission }) => permission },
+        { title: 'CLUSTER', cell: ({ cluster }) => cluster },
         { title: 'STATE', cell: (token) => tokenState(token, now) },
         { title: 'EXPIRES', cell: ({ expiresAt }) => expiresAt ?? 'never' },
         { title: 'LAST USED', cell: ({ lastUsedAt }) => lastUsedAt },

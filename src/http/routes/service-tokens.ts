@@ -101,6 +101,7 @@ function viewOf({ organizationId }: { readonly organizationId: string }, record:
     createdBy: record.createdBy,
     createdByType: record.createdByType,
     createdByName: record.createdByName,
+    cluster: record.cluster,
     createdAt: record.createdAt.toISOString(),
     expiresAt: record.expiresAt?.toISOString() ?? null,
     revokedAt: record.revokedAt?.toISOString() ?? null,

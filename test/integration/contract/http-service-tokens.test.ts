@@ -226,6 +226,7 @@ describe('service tokens over HTTP', () => {
         createdBy: site.owner.id,
         createdByType: 'user',
         createdByName: site.owner.email,
+        cluster: null,
         createdAt: expect.stringMatching(instant),
         revokedAt: null,
         suspendedAt: null,

@@ -85,6 +85,7 @@ describe('minting', () => {
         createdByType: 'resource',
         createdBy: own.caller.principal.id,
         createdByName: 'ServiceToken team-a/ci',
+        cluster: 'test',
         suspendedAt: null,
         expiresAt,
       },
@@ -110,6 +111,25 @@ describe('minting', () => {
       permission: 'read_write',
       expiresAt: expiresAt.toISOString(),
     });
+  });
+
+  test('under a former name of its cluster is found by that name, and revoked without touching the present one', async () => {
+    const former = await own.minted();
+    const { principal, ...request } = own.caller;
+    const present = await own.minted({ caller: { ...request, principal: { ...principal, cluster: 'renamed' } } });
+    const list = await services.serviceTokens.list(
+      await world.onOrganization(world.owner.caller, 'service_token.list'),
+    );
+    const found = list.serviceTokens.map(({ id, cluster }) => ({ id, cluster }));
+    expect(found).toEqual([
+      { id: present.tokenId, cluster: 'renamed' },
+      { id: former.tokenId, cluster: 'test' },
+    ]);
+    await services.serviceTokens.revoke(
+      await world.onOrganization(world.owner.caller, 'service_token.revoke'),
+      former.tokenId,
+    );
+    expect([await own.opens(former), await own.opens(present)]).toEqual(['revoked', 'opens']);
   });
 
   test('after a crash before the activation is found as pending, and made anew under the same serial', async () => {

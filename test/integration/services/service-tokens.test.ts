@@ -42,6 +42,7 @@ describe('creating a service token', () => {
       createdBy: world.admin.id,
       createdByType: 'user',
       createdByName: world.admin.email,
+      cluster: null,
       createdAt: expect.any(Date),
       expiresAt: null,
       revokedAt: null,
