@@ -75,7 +75,7 @@ export class Configuration {
 
   /**
    * Refuses to send a token in clear over a network. Loopback is no network. A name of a Service in a cluster is not
-   * excepted: outside the cluster, whoever answers DNS decides where it leads.
+   * excepted: outside the cluster, the DNS server decides where it leads.
    *
    * @throws CliError refused for http to another machine, unless the user allows it.
    */

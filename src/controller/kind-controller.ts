@@ -164,7 +164,7 @@ export class KindController<T extends Resource> implements ManagedKind {
     this.#rules.onGone?.(resource);
   }
 
-  /** Whether a resource still asks for something else than the status was told for. */
+  /** Whether a resource still asks for something else than the status reports on. */
   #isEdited(key: string): boolean {
     const memory = this.#memories.get(key);
     const resource = this.find(key);
@@ -282,7 +282,7 @@ export class KindController<T extends Resource> implements ManagedKind {
   }
 }
 
-/** Whether the status was told for what a resource asks for now. */
+/** Whether the status reports on what a resource asks for now. */
 function isReconciled<T extends Resource>({ metadata }: T, { reconciled }: Memory<T>): boolean {
   return reconciled !== undefined && isSameAsk(reconciled, askedBy(metadata));
 }

@@ -174,7 +174,7 @@ export const errorCatalogue = {
   },
   restore_forgotten: {
     status: null,
-    title: 'The database does not know the restore that the status tells of',
+    title: 'The database does not know the restore that the status reports',
     reason: 'RestoreForgotten',
     effect: 'stall',
   },

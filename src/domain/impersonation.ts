@@ -52,7 +52,7 @@ export function refusedCreator(principal: BearerPrincipal, standing: MemberStand
 
 /**
  * Whether an organization that forbids impersonation counts a token as its user's own. A token that the server itself
- * created counts, because whoever operates the server could read everything without it. So does a token that the user
+ * created counts, because operators of the server could read everything without it. So does a token that the user
  * derived from another person's before the organization last confirmed the member.
  */
 export function isOwnToken(

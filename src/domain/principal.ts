@@ -32,7 +32,7 @@ export interface UserPrincipal extends Actor {
   readonly instanceAdmin: boolean;
   /** The personal token that was presented. */
   readonly credentialId: string;
-  /** Null for a token that goes back to nobody but the user. */
+  /** Null for a token that goes back to the user alone. */
   readonly tokenCreator: TokenCreator | null;
   readonly expiresAt: Date | null;
 }

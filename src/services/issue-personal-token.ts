@@ -64,8 +64,8 @@ export async function issuePersonalToken(
 }
 
 /**
- * Adds an entry about a user's token to the audit of each organization of the user: their owners must see that somebody
- * else can act as their member. Lock the user before, so that no membership begins meanwhile.
+ * Adds an entry about a user's token to the audit of each organization of the user: their owners must see that another
+ * person can act as their member. Lock the user before, so that no membership begins meanwhile.
  */
 export async function auditInOrganizations(tx: Transaction, record: AuditRecord, userId: string): Promise<void> {
   const organizationIds = await listOrganizationIdsOfUser(tx, userId);

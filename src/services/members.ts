@@ -105,9 +105,9 @@ export class Members {
 
   /**
    * Makes a user the first owner of an organization that has no owner who is not disabled, such as one that a
-   * SecretEnvironment made. The tokens that the user created until now count as the user's own there; those of somebody who
-   * is the owner already only if no other token of theirs works there. Throws DomainError conflict where it has one, and for a user who is disabled, not_found for no
-   * such organization or user.
+   * SecretEnvironment made. The tokens that the user created until now count as the user's own there; those of a user who
+   * is the owner already only if no other token of theirs works there. Throws DomainError conflict if it has one, and for a
+   * user who is disabled, not_found for no such organization or user.
    */
   async appointOwner(
     access: InstanceAccess<'organization.appoint_owner'>,
@@ -216,7 +216,7 @@ async function makeMember(
 ): Promise<SetMember> {
   const { id: userId, email, displayName, isDisabled, role: from } = candidate;
   if (role === 'owner' && isDisabled) {
-    throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose somebody else`);
+    throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose another user`);
   }
   const createdAt = await setMember(tx, { organizationId, userId, role, confirm });
   await notifyUser(tx, userId);

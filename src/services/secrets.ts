@@ -126,7 +126,7 @@ export class Secrets {
   /**
    * The id of the revision that a list would be of, for a caller who may know it already (`auditUnchanged`). The newest
    * one is known from the authorisation, so that it costs no statement. Undefined for a list of values of which one was
-   * destroyed, so that nobody goes on with it. Throws DomainError not_found for an unknown revision.
+   * destroyed, so that no caller goes on with it. Throws DomainError not_found for an unknown revision.
    */
   async revisionIdOf(
     access: EnvironmentAccess<'secret.list'>,

@@ -28,7 +28,7 @@ export interface AuditRecord {
 
 export interface AuditedCredential {
   readonly id: string;
-  /** Whoever else created the personal token; null for the user's own and for service tokens. */
+  /** Who else created the personal token; null for the user's own and for service tokens. */
   readonly createdBy: ShownTokenCreator | null;
 }
 

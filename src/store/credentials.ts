@@ -66,7 +66,7 @@ export function tokenCreatorColumns(alias: string): string {
       ${alias}.created_by_name AS creator_name, ${alias}.derived_at`;
 }
 
-/** Whoever else created a user's token; null for nobody but the user. */
+/** Who else created a user's token; null if the user did. */
 export function tokenCreatorOf(row: TokenCreatorRow, userId: string): TokenCreator | null {
   const { creator_type: type, creator_id: id, creator_name: name, derived_at: derivedAt } = row;
   if (type === null || id === null || name === null) return { actor: null, derivedAt };

@@ -15,7 +15,7 @@ export interface PersonalTokenRecord {
   readonly revokedAt: Date | null;
   /** To the minute; null for never. */
   readonly lastUsedAt: Date | null;
-  /** Whoever else created it, or the token that it was created with; null for nobody but the user. */
+  /** Who else created it, or the token that it was created with; null if the user did. */
   readonly creator: TokenCreator | null;
 }
 

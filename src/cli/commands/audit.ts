@@ -7,8 +7,8 @@ import { choice, flag, integer, organizationOption, text } from '../options.ts';
 /** `audit`: docs/interface.md 6. */
 export const auditCommand = defineCommand({
   description:
-    'The newest comes first: who did what, and what was refused. It never holds a value. With a token that somebody ' +
-    'else created, the actor is followed by that person.',
+    'The newest comes first: who did what, and what was refused. It never holds a value. If another user ' +
+    'created the token, that user follows the actor.',
   options: {
     ...organizationOption,
     instance: flag(

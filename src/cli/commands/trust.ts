@@ -8,7 +8,7 @@ import { flag } from '../options.ts';
 export const trustCommand = defineCommand({
   description:
     `${folderFileName} says which environment, and perhaps which server, the commands in a folder mean. One that came with ` +
-    "somebody's repository counts only after you trust it, and again after each change of it. " +
+    'a cloned repository counts only after you trust it, and again after each change of it. ' +
     'What keyframe init writes is trusted already. In CI, KEYFRAME_TRUST_FOLDER=1 trusts the file of the checkout. ' +
     'A file of another user, or in a folder of another user, is never used.',
   options: { isWithdrawn: flag('--withdraw', 'Trust it no longer') },

@@ -3,7 +3,7 @@ import { LineCounter } from './line-counter.ts';
 import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
 
 /**
- * The dotenv format as most of its readers understand it, and one addition of ours: a value that no form fits stands as a
+ * The dotenv format as most of its readers understand it, and one addition: a value that no form fits stands as a
  * JSON string before the comment `# keyframe:json`. Where the `dotenv` package, python-dotenv and Compose differ, the author's
  * likely meaning counts, and a warning names the line. The rules are in docs/cli-files.md.
  */

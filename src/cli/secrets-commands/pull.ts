@@ -17,11 +17,7 @@ export const pullCommand = defineCommand({
     'In the formats shell and env, which shells and tools load as variables, keys by which a value can run code, such as PATH or NODE_OPTIONS, are refused unless --allow-loader-variables is given.',
   options: {
     ...scopeOptions,
-    format: choice(
-      '--format <format>',
-      "Form of the secrets (default: env, or what the file's name tells)",
-      writableFormats,
-    ),
+    format: choice('--format <format>', "Form of the secrets (default: by the file's name, else env)", writableFormats),
     file: text('--file <path>', 'Write them into this file, readable for its owner alone'),
     revision: text('--revision <revision>', 'As they were at this revision (its number or id)'),
     name: text('--name <name>', "Name of the Secret for --format k8s-secret (default: the environment's slug)"),

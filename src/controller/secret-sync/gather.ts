@@ -40,7 +40,7 @@ export interface Gathered {
 }
 
 export interface GatherPlan {
-  /** Whether to look at the target itself, not at what a watch told. */
+  /** Whether to look at the target itself, not at what a watch showed. */
   readonly fresh: boolean;
   /** Where the tokens of the sources are. */
   readonly places: readonly TokenPlace[];
@@ -102,7 +102,7 @@ interface Readings {
   readonly guarded: Guard;
 }
 
-/** What the Secret shall hold: what all sources give together. No value is read of what is too large for a Secret. */
+/** What the Secret must hold: what all sources give together. No value is read of what is too large for a Secret. */
 async function unite(
   { fingerprint }: GatherDeps,
   sync: SecretSync,

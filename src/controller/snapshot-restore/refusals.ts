@@ -35,7 +35,7 @@ export function environmentDeleted({ organization, project, environment }: Claim
   return new DomainError('environment_deleted', detail);
 }
 
-/** The status tells of a restore that the database does not know. */
+/** The status reports a restore that the database does not know. */
 export function restoreForgotten(): DomainError {
   return new DomainError(
     'restore_forgotten',
