@@ -12,7 +12,8 @@ export interface Setting {
   readonly set: unknown;
   /**
    * Place → what stands there with the value set. A place is an object as `Kind/name`, a space, and a path in it, in which
-   * `[x]` is the element of a list with that name or index. `undefined` stands for nothing, also for no such object.
+   * `[x]` is the element of a list with that name or index, or the alert of that name. `undefined` stands for nothing, also
+   * for no such object.
    * `pods` is the spec of every pod that the chart runs, `servers` that of its Deployments alone; each of them has to fit.
    */
   readonly shows: Readonly<Record<string, unknown>>;
@@ -48,7 +49,7 @@ function follow(start: unknown, path: string): unknown {
   const steps = path.match(/[^.[\]]+/g) ?? [];
   return steps.reduce<unknown>((at, step) => {
     if (!Array.isArray(at)) return (at as Record<string, unknown> | undefined)?.[step];
-    const named = (at as { name?: string }[]).find(({ name }) => name === step);
+    const named = (at as { name?: string; alert?: string }[]).find(({ name, alert }) => step === (name ?? alert));
     return named ?? (at as unknown[])[Number(step)];
   }, start);
 }

@@ -164,6 +164,7 @@ const networkSettings: readonly Setting[] = [
 ];
 
 const rule = { 'prometheusRule.enabled': true };
+const alerts = 'PrometheusRule/keyframe spec.groups[keyframe].rules';
 const monitor = { 'serviceMonitor.enabled': true };
 const dashboard = { 'dashboard.enabled': true };
 
@@ -192,7 +193,7 @@ const monitoringSettings: readonly Setting[] = [
     value: 'prometheusRule.enabled',
     set: true,
     shows: {
-      'PrometheusRule/keyframe spec.groups[keyframe].rules[0]': expect.objectContaining({
+      [`${alerts}[0]`]: expect.objectContaining({
         alert: 'KeyframeNoLeader',
         expr: expect.stringContaining('namespace="keyframe"'),
       }),
@@ -203,8 +204,8 @@ const monitoringSettings: readonly Setting[] = [
     set: 100,
     given: rule,
     shows: {
-      'PrometheusRule/keyframe spec.groups[keyframe].rules[8].expr': expect.stringMatching(/ > 0\.8 \* 107374182400$/),
-      'PrometheusRule/keyframe spec.groups[keyframe].rules[9].expr': expect.stringMatching(/ > 107374182400$/),
+      [`${alerts}[KeyframeDatabaseNearlyFull].expr`]: expect.stringMatching(/ > 0\.8 \* 107374182400$/),
+      [`${alerts}[KeyframeDatabaseGrowsFast].expr`]: expect.stringMatching(/ > 107374182400$/),
     },
   },
   {

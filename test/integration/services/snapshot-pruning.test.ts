@@ -1,16 +1,19 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
 import { resourceCaller } from '../../support/resource-caller.ts';
+import { resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
 import { resourceSnapshotCalls, snapshotRule } from '../../support/resource-snapshot-calls.ts';
+import type { SecretCalls } from '../../support/secret-calls.ts';
 import type { TestServices, World } from '../../support/services.ts';
 import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
 import { withWorlds } from '../../support/with-services.ts';
 
 let services: TestServices;
 let world: World;
+let calls: SecretCalls;
 let snapshots: SnapshotCalls;
 
-withWorlds((given) => ({ services, world } = given));
+withWorlds((given) => ({ services, world, calls } = given));
 
 beforeEach(() => {
   snapshots = as(world.admin.caller);
@@ -110,6 +113,23 @@ test('what a custom resource took or stands for stays, and fills no place', asyn
     ['a', 'held by SecretSnapshot team-a/kept'],
   ]);
   expect(await left()).toEqual(['taken', 'd', 'c', 'a']);
+});
+
+test('the backup that a SnapshotRestore made stays, and fills no place', async () => {
+  await calls.put('KEY', 'old');
+  const good = await made('good', 1);
+  await calls.put('KEY', 'new');
+  const resource = resourceCaller({ kind: 'SnapshotRestore', grants: [restoreRule(world)], name: 'back' });
+  const { backupSnapshotId } = await resourceRestoreCalls(services, resource).restore(good, null);
+  const later = await made('later', 0);
+  const { kept, pruned } = await snapshots.prune({ retention: { keepLast: 1 } });
+  expect(pruned.map(({ name }) => name)).toEqual(['good']);
+  expect(new Map(kept.map(({ id, reasons }) => [id, reasons.at(0)]))).toEqual(
+    new Map([
+      [later, 'last 1'],
+      [backupSnapshotId, 'held by SnapshotRestore team-a/back'],
+    ]),
+  );
 });
 
 describe('it is refused', () => {
