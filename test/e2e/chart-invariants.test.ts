@@ -185,6 +185,27 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
         metadata.name.endsWith('-postgres') ? expected['postgres'] : servers,
       );
   });
+
+  test('the policy of approvals denies what it cannot judge, in every namespace that the controller serves', () => {
+    const policies = ofKind<KubeObject & { spec: object }>(objects, 'ValidatingAdmissionPolicy');
+    const bindings = ofKind<KubeObject & { spec: object }>(objects, 'ValidatingAdmissionPolicyBinding');
+    expect(bindings).toHaveLength(policies.length);
+    const variables = pods.flatMap(containersOf).flatMap(({ env = [] }) => env);
+    const served = variables.find(({ name }) => name === 'KEYFRAME_WATCH_NAMESPACES')?.value;
+    const byName = { key: 'kubernetes.io/metadata.name', operator: 'In', values: served?.split(',') };
+    const where = served === undefined ? {} : { matchResources: { namespaceSelector: { matchExpressions: [byName] } } };
+    for (const { metadata, spec } of policies) {
+      expect(spec).toMatchObject({ failurePolicy: 'Fail' });
+      expect(bindings.map((binding) => binding.spec)).toEqual([
+        { policyName: metadata.name, validationActions: ['Deny'], ...where },
+      ]);
+    }
+  });
+});
+
+test('approvals are asked for by default', async () => {
+  const objects = objectsOf(await renderChart({ namespace }));
+  expect(ofKind(objects, 'ValidatingAdmissionPolicyBinding')).toHaveLength(1);
 });
 
 test('PostgreSQL’s port is open to the server’s pods alone, and it may call nobody', async () => {
