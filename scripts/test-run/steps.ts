@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { checkoutDirectory } from '../checkout.ts';
 import { kindFault } from '../cluster/discovery.ts';
@@ -28,8 +28,11 @@ type SingleSuite = 'node' | 'kind';
 const modules = join(checkoutDirectory, 'node_modules');
 const reports = join(checkoutDirectory, 'reports');
 const minuteMs = 60_000;
-// Most of the time is spent waiting for PostgreSQL, Kubernetes and timers: three files at once keep two cores busy.
-const workers = Math.max(3, availableParallelism() - 1);
+// Most of the time is spent waiting for PostgreSQL, Kubernetes and timers: four files at once keep two cores busy. With their
+// servers and clusters they need up to 2 GiB each.
+const workers = Math.max(totalmem() < 12 * 2 ** 30 ? 3 : 4, availableParallelism() - 1);
+// Most checks are busy on one core.
+const checksAtOnce = 2;
 // Long enough for the first build of Kubernetes on a slow machine.
 const suiteLimitMs = { short: 80 * minuteMs, full: 240 * minuteMs };
 
@@ -43,13 +46,15 @@ const checks: Readonly<Record<CheckName, readonly [program: string, ...args: str
 };
 
 /**
- * Runs the steps of a plan: first the checks, one by one; then the suites of the pool, and beside them the suite on the node,
+ * Runs the steps of a plan: first the checks, two at a time; then the suites of the pool, and beside them the suite on the node,
  * which mostly waits, and the fuzzer; last the suite on kind. Returns their results in the order of the plan.
  */
 export async function runSteps(context: StepContext): Promise<StepResult[]> {
   const { steps } = context.plan;
   const pooled = steps.filter(isPooled);
-  const results = await inTurn(steps.filter(isCheck), context);
+  // Each takes the next one that none has taken.
+  const waiting = steps.filter(isCheck).values();
+  const results = (await Promise.all(Array.from({ length: checksAtOnce }, () => inTurn(waiting, context)))).flat();
   const beside = (['node', 'fuzz'] as const).filter((name) => steps.includes(name));
   // Two commands that both print as they go would be unreadable.
   const quiet = pooled.length === 0 ? context : { ...context, keepOutput: true };
@@ -69,7 +74,7 @@ interface QuietContext extends StepContext {
   readonly keepOutput?: boolean;
 }
 
-async function inTurn(names: readonly StepName[], context: QuietContext): Promise<StepResult[]> {
+async function inTurn(names: Iterable<StepName>, context: QuietContext): Promise<StepResult[]> {
   const results: StepResult[] = [];
   for (const name of names) {
     if (context.commands.interrupted) results.push({ name, durationMs: 0, note: 'not run' });
