@@ -1,33 +1,24 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { CrashLoop, type Trial } from '../support/crash-loop.ts';
-import { type Strides, crashLimitMs as limitMs, expectSurvivedBy } from '../support/crash-series.ts';
+import { CrashStage, crashLimitMs as limitMs } from '../support/crash-stage.ts';
 import { waitForPass } from '../support/crash-trials.ts';
 import { RestoreSite } from '../support/restore-site.ts';
 import { RestoreTrial } from '../support/restore-trial.ts';
-import { Stack } from '../support/stack.ts';
 
 const resources = new AsyncDisposableStack();
-let stack: Stack;
-let loop: CrashLoop;
-let site: RestoreSite;
+let stage: CrashStage<RestoreSite>;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 1 });
-  site = await RestoreSite.make(stack);
-  loop = await CrashLoop.start(resources, stack);
+  stage = await CrashStage.start(resources, (stack) => RestoreSite.make(stack));
 });
 
 afterAll(() => resources.disposeAsync());
-
-const expectSurvived = (strides: Strides, makeTrial: () => Promise<Trial>): Promise<void> =>
-  expectSurvivedBy(loop, strides, makeTrial);
 
 describe('a controller that dies at its n-th message, and is started again, leaves', () => {
   test(
     'of a SnapshotRestore that is approved one restore, with one backup',
     () =>
-      expectSurvived({ coarse: 4, statements: 24 }, async () => {
-        const restore = await RestoreTrial.prepare(stack, site);
+      stage.expectSurvived({ coarse: 4, statements: 24 }, async () => {
+        const restore = await RestoreTrial.prepare(stage.stack, stage.site);
         await restore.create();
         await waitForPass(() => restore.expectPlanned());
         return {
@@ -43,8 +34,8 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of a SnapshotRestore without a plan one restore, with one backup',
     () =>
-      expectSurvived({ coarse: 5, statements: 32 }, async () => {
-        const restore = await RestoreTrial.prepare(stack, site);
+      stage.expectSurvived({ coarse: 5, statements: 32 }, async () => {
+        const restore = await RestoreTrial.prepare(stage.stack, stage.site);
         return {
           act: () => restore.createUnplanned(),
           expectDone: () => restore.expectComplete(),

@@ -1,39 +1,42 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { CrashLoop, type Trial } from '../support/crash-loop.ts';
-import { crashLimitMs, expectSurvivedBy } from '../support/crash-series.ts';
+import type { Trial } from '../support/crash-loop.ts';
+import { CrashStage, crashLimitMs } from '../support/crash-stage.ts';
 import { waitForPass } from '../support/crash-trials.ts';
 import { MovedClock } from '../support/moved-clock.ts';
 import { ScheduleSite, hourMs, hourOf } from '../support/schedule-site.ts';
 import { type ScheduleGround, ScheduleTrial } from '../support/schedule-trial.ts';
-import { Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 
 const resources = new AsyncDisposableStack();
-let stack: Stack;
 let clock: MovedClock;
-let loop: CrashLoop;
+let stage: CrashStage<ScheduleSite>;
 let site: ScheduleSite;
 let ground: ScheduleGround;
 
 beforeAll(async () => {
-  stack = await Stack.start(resources, { namespaces: 1 });
   clock = new MovedClock(resources, 24 * hourMs);
   // Away from the end of an hour: no trial shall run over it.
   const toGoMs = hourOf(clock.now()) + hourMs - clock.now();
   if (toGoMs < 1_800_000) clock.move(toGoMs);
-  site = await ScheduleSite.make(stack);
-  const granted = await site.grant();
-  resources.defer(() => site.withdraw(granted));
-  loop = await CrashLoop.start(resources, stack, clock);
-  ground = { site, clock, databaseUrl: stack.databaseUrl };
+  stage = await CrashStage.start(resources, makeSite, clock);
+  ({ site } = stage);
+  ground = { site, clock, databaseUrl: stage.stack.databaseUrl };
 });
 
 afterAll(() => resources.disposeAsync());
+
+async function makeSite(stack: Stack): Promise<ScheduleSite> {
+  const made = await ScheduleSite.make(stack);
+  const granted = await made.grant();
+  resources.defer(() => made.withdraw(granted));
+  return made;
+}
 
 describe('a controller that dies at its n-th message, and is started again, leaves', () => {
   test(
     'of a new SnapshotSchedule one snapshot for the time that is due',
     () =>
-      expectSurvivedBy(loop, { coarse: 5, statements: 30 }, () => {
+      stage.expectSurvived({ coarse: 5, statements: 30 }, () => {
         const trial = new ScheduleTrial(ground);
         return Promise.resolve<Trial>({
           act: () => trial.create(),
@@ -48,7 +51,7 @@ describe('a controller that dies at its n-th message, and is started again, leav
   test(
     'of the next time one snapshot, and the one before pruned',
     () =>
-      expectSurvivedBy(loop, { coarse: 5, statements: 40 }, async () => {
+      stage.expectSurvived({ coarse: 5, statements: 40 }, async () => {
         const trial = new ScheduleTrial(ground);
         await trial.create({ retention: { keepLast: 1 } });
         await waitForPass(() => trial.expectTaken());
