@@ -31,12 +31,6 @@ export interface SiteWorld {
   readonly admin: ApiClient;
 }
 
-/** Which report of the controller is awaited, beside the time limit. */
-export interface ReportOptions extends WaitOptions {
-  /** The environment's revision that the controller must have read; any if absent. */
-  readonly revision?: number;
-}
-
 /** An environment on one side, a SecretSync and its Secret on the other. */
 export class SyncSite {
   readonly kube: KubeHttp;
@@ -190,17 +184,17 @@ export class SyncSite {
     await look();
   }
 
-  /** Waits until the condition Ready has this reason for the present spec, and the given revision; returns it. */
-  waitForReason(reason: string, options?: ReportOptions): Promise<Condition> {
+  /** Waits until the condition Ready has this reason for the present spec; returns it. */
+  waitForReason(reason: string, options?: WaitOptions): Promise<Condition> {
     return this.#waitForCondition('Ready', reason, options);
   }
 
-  /** Waits until the condition Converged has this reason for the present spec, and the given revision; returns it. */
-  waitForConverged(reason: string, options?: ReportOptions): Promise<Condition> {
+  /** Waits until the condition Converged has this reason for the present spec; returns it. */
+  waitForConverged(reason: string, options?: WaitOptions): Promise<Condition> {
     return this.#waitForCondition('Converged', reason, options);
   }
 
-  #waitForCondition(type: 'Ready' | 'Converged', reason: string, options: ReportOptions = {}): Promise<Condition> {
+  #waitForCondition(type: 'Ready' | 'Converged', reason: string, options?: WaitOptions): Promise<Condition> {
     return waitFor(
       `${type} of SecretSync ${this.namespace}/${this.name} to be ${reason}`,
       async () => {
@@ -208,7 +202,6 @@ export class SyncSite {
         const condition = status?.conditions?.find((candidate) => candidate.type === type);
         const { reason: seen, observedGeneration } = condition ?? {};
         expect({ reason: seen, observedGeneration }).toEqual({ reason, observedGeneration: metadata.generation });
-        if (options.revision !== undefined) expect(status?.wantedRevision).toBe(options.revision);
         return condition;
       },
       options,
