@@ -218,9 +218,8 @@ describe('a stream ends', () => {
         const handle = await world.onOrganization(access.caller, 'service_token.rotate');
         await api.services.serviceTokens.rotate(handle, access.id);
       }
-      const endedAt = performance.now();
+      // The reader waits 10 s: less than the 15 s after which an idle stream looks by itself.
       expect(await reader.next()).toBeUndefined();
-      expect(performance.now() - endedAt).toBeLessThan(1000);
     }
   });
 
@@ -251,10 +250,9 @@ describe('a stream ends', () => {
     const url = `http://127.0.0.1:${other.port}/api/v1/changes/${slugs.organization}/${slugs.project}/${slugs.environment}`;
     const reader = await EventReader.open(url, reading.token);
     await reader.take(1);
-    const startedAt = performance.now();
     const closed = other.close();
+    // A stream that is cut when the server's patience ends is no end: the reader throws.
     expect(await reader.next()).toBeUndefined();
     await closed;
-    expect(performance.now() - startedAt).toBeLessThan(1000);
   });
 });

@@ -87,9 +87,8 @@ test('a second signal ends the server at once', async () => {
   await beginRequest(port);
   server.signal('SIGTERM');
   await logLine(server, 'stopping');
-  const sentAt = performance.now();
   server.signal('SIGTERM');
+  // A server that waited for the request, or gave up waiting, ends with another code.
   expect((await server.ended).code).toBe(143);
-  // Far sooner than a request under way is waited for, also on a busy machine.
-  expect(performance.now() - sentAt).toBeLessThan(8000);
+  expect(server.output.toString()).not.toContain('"msg":"something did not end in time"');
 });
