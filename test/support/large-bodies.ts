@@ -28,11 +28,57 @@ export function* schemalessBodies(): Generator<LargeBody> {
   yield ['one long number', `{"x":${'1'.repeat(room)}}`];
 }
 
-/** Bodies of as many bytes: each field of a schema as long as it can be and with as many entries as there is room for. */
-export function* largeBodies(schema: BodySchema): Generator<LargeBody> {
-  yield ['unknown names', `{${filled((index) => `"${index.toString(36)}a":1`)}}`];
-  yield ['a list of numbers', `[${filled(() => '1')}]`];
-  for (const [path, field] of fieldsOf(schema)) yield* largeFields(path, field);
+// Built once: it takes longer than sending it.
+const unknownNames = once(() => filled((index) => `"${index.toString(36)}a":1`));
+const numbers = once(() => filled(() => '1'));
+
+export interface LargeBodiesOptions {
+  /**
+   * Whether every body is made of every schema. If not, each schema gets one body, and each field only the most expensive
+   * bodies, once for all schemas that have it.
+   */
+  readonly isFull: boolean;
+}
+
+/** Makes bodies of as many bytes as a request may have, by the schemas of the requests. */
+export class LargeBodies {
+  readonly #isFull: boolean;
+  /** The fields that have had their bodies, as JSON. */
+  readonly #seen = new Set<string>();
+
+  constructor({ isFull }: LargeBodiesOptions) {
+    this.#isFull = isFull;
+  }
+
+  /** Bodies of one schema: each field as long as it can be and with as many entries as there is room for. */
+  *of(schema: BodySchema): Generator<LargeBody> {
+    yield ['unknown names', `{${unknownNames()}}`];
+    if (this.#isFull) yield ['a list of numbers', `[${numbers()}]`];
+    for (const [path, field] of fieldsOf(schema)) {
+      const known = JSON.stringify(field);
+      if (!this.#isFull && this.#seen.has(known)) continue;
+      this.#seen.add(known);
+      yield* this.#ofField(path, field);
+    }
+  }
+
+  *#ofField(path: readonly string[], field: BodySchema): Generator<LargeBody> {
+    const name = path.join('.');
+    const within = (value: string): string => path.toReversed().reduce((inner, step) => `{"${step}":${inner}}`, value);
+    const { additionalProperties, maxProperties, items, maxItems } = field;
+    const isContainer = typeof additionalProperties === 'object' || items !== undefined;
+    if (this.#isFull) yield [`${name} of plain letters`, within(`"${'x'.repeat(room)}"`)];
+    if (this.#isFull || !isContainer) yield [`${name} of pairs of surrogates`, within(`"${'🔑'.repeat(room / 4)}"`)];
+    if (typeof additionalProperties === 'object') {
+      yield [`${name} with many names`, within(`{${unknownNames()}}`)];
+      yield [`${name} with many wrong keys`, within(`{${filled((index) => `"${index} ":{"a":1}`, maxProperties)}}`)];
+      yield [`${name} with many wrong values`, within(`{${filled((index) => `"K${index}":{"a":1}`, maxProperties)}}`)];
+    }
+    if (items !== undefined) {
+      yield [`${name} with many numbers`, within(`[${numbers()}]`)];
+      yield [`${name} with many wrong entries`, within(`[${filled((index) => `"${index} "`, maxItems)}]`)];
+    }
+  }
 }
 
 /** The fields of a schema, those of its objects included. */
@@ -43,21 +89,9 @@ function* fieldsOf({ properties = {} }: BodySchema, above: readonly string[] = [
   }
 }
 
-function* largeFields(path: readonly string[], field: BodySchema): Generator<LargeBody> {
-  const name = path.join('.');
-  const within = (value: string): string => path.toReversed().reduce((inner, step) => `{"${step}":${inner}}`, value);
-  yield [`${name} of plain letters`, within(`"${'x'.repeat(room)}"`)];
-  yield [`${name} of pairs of surrogates`, within(`"${'🔑'.repeat(room / 4)}"`)];
-  if (typeof field.additionalProperties === 'object') {
-    const { maxProperties } = field;
-    yield [`${name} with many names`, within(`{${filled((index) => `"${index.toString(36)}a":1`)}}`)];
-    yield [`${name} with many wrong keys`, within(`{${filled((index) => `"${index} ":{"a":1}`, maxProperties)}}`)];
-    yield [`${name} with many wrong values`, within(`{${filled((index) => `"K${index}":{"a":1}`, maxProperties)}}`)];
-  }
-  if (field.items !== undefined) {
-    yield [`${name} with many numbers`, within(`[${filled(() => '1')}]`)];
-    yield [`${name} with many wrong entries`, within(`[${filled((index) => `"${index} "`, field.maxItems)}]`)];
-  }
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
 }
 
 /** As many entries as there is room for, but at most `max`. */

@@ -29,6 +29,10 @@ function longestTurnMs(): number {
   return ms;
 }
 
-createServer(({ url }, response) => response.end(String(url === '/used' ? usedMs() : longestTurnMs())))
+// Each answer ends its connection. A client that is busy for longer than an idle one is kept would else ask on one that
+// this process has closed.
+createServer(({ url }, response) => {
+  response.setHeader('Connection', 'close').end(String(url === '/used' ? usedMs() : longestTurnMs()));
+})
   .listen(port, '127.0.0.1')
   .unref();
