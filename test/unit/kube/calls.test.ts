@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { ApiCall, KubeClient } from '../../../src/kube/client.ts';
-import { patchStatus } from '../../../src/kube/custom-resources.ts';
+import { deleteResource, patchFinalizers, patchSpec, patchStatus } from '../../../src/kube/custom-resources.ts';
 import { recordEvent } from '../../../src/kube/events.ts';
 import { SecretsClient } from '../../../src/kube/secrets.ts';
 import { object } from './scripted-api.ts';
@@ -106,6 +106,32 @@ test('a status is patched by a merge patch on the version that was judged', asyn
       body: { metadata: { resourceVersion: '8' }, status: { secretCount: 3, target: null } },
     },
   ]);
+});
+
+describe('on the version that was judged, and no other,', () => {
+  const judged = { resource: { namespace: 'ns', name: 'app' }, uid: 'u', resourceVersion: '8' };
+  const path = '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsyncs/app';
+
+  test('finalizers are patched', async () => {
+    const client = recorder();
+    await patchFinalizers(client, kind, { ...judged, finalizers: ['theirs'] });
+    const body = { metadata: { resourceVersion: '8', finalizers: ['theirs'] } };
+    expect(client.calls).toMatchObject([{ method: 'PATCH', path, body }]);
+  });
+
+  test('a spec is patched', async () => {
+    const client = recorder();
+    await patchSpec(client, kind, { ...judged, spec: { suspend: null } });
+    const body = { metadata: { resourceVersion: '8' }, spec: { suspend: null } };
+    expect(client.calls).toMatchObject([{ method: 'PATCH', path, body }]);
+  });
+
+  test('a resource is deleted', async () => {
+    const client = recorder();
+    await deleteResource(client, kind, judged);
+    const preconditions = { uid: 'u', resourceVersion: '8' };
+    expect(client.calls).toMatchObject([{ method: 'DELETE', path, body: { kind: 'DeleteOptions', preconditions } }]);
+  });
 });
 
 describe('an Event', () => {
