@@ -24,11 +24,17 @@ export function nonceFaults(path: string, source: string): string[] {
   if (calls.length !== 1) faults.push(`${path} calls createCipheriv ${calls.length} times`);
   for (const [, , nonce = ''] of calls) faults.push(...variableFaults(path, code, nonce));
   if (!/^const nonceBytes = 12;$/m.test(code)) faults.push(`${path}: a nonce must have 12 bytes`);
-  if (!/^import \{[^}]*\brandomBytes\b(?! as)[^}]*\} from 'node:crypto';$/m.test(code)) {
-    faults.push(`${path} must import randomBytes from node:crypto`);
-  }
-  if (/\b(?:function|const|let|var|as) randomBytes\b/.test(code)) faults.push(`${path} declares another randomBytes`);
-  return faults;
+  return [...faults, ...importFaults(path, code)];
+}
+
+/** `randomBytes` must be that of Node. */
+function importFaults(path: string, code: string): string[] {
+  const isNode = /^import \{[^}]*\brandomBytes\b(?! as)[^}]*\} from 'node:crypto';$/m.test(code);
+  const isDeclared = /\b(?:function|const|let|var|as) randomBytes\b/.test(code);
+  return [
+    ...(isNode ? [] : [`${path} must import randomBytes from node:crypto`]),
+    ...(isDeclared ? [`${path} declares another randomBytes`] : []),
+  ];
 }
 
 function variableFaults(path: string, code: string, nonce: string): string[] {
@@ -48,6 +54,37 @@ function variableFaults(path: string, code: string, nonce: string): string[] {
 }
 
 const tokenPath = 'src/crypto/token.ts';
+
+/** Where keys, tokens, passwords and generated values come from: the one expression of each file. */
+const secretSources: Readonly<Record<string, string>> = {
+  [tokenPath]: 'encodeBase62(randomBytes(32), secretLength)',
+  'src/crypto/data-keys.ts': 'const bytes = randomBytes(keyBytes);',
+  'src/crypto/instance-keys.ts': 'const bytes = randomBytes(keyBytes);',
+  'src/crypto/root-keys.ts': "${randomBytes(keyBytes).toString('base64')}",
+  'src/crypto/random-text.ts': 'const bytes = randomBytes(Math.ceil(',
+  'src/installation/initial-secrets.ts': "const password = randomBytes(24).toString('hex');",
+  'src/services/state-cache.ts': 'return createSecretKey(randomBytes(32));',
+};
+
+/** The files that `randomnessFaults` expects to make secrets. */
+export const secretSourcePaths: readonly string[] = Object.keys(secretSources);
+
+/**
+ * Secrets come from the system's generator. Tests of their distribution cannot tell it from `Math.random`, which can be
+ * predicted: only `jitterPaths`, which spread times, may use that.
+ */
+export function randomnessFaults(path: string, source: string, jitterPaths: readonly string[] = []): string[] {
+  const code = withoutComments(source);
+  const usesWeak = /\bMath\s*(?:\.|\[)\s*['"`]?random\b|\{[^}]*\brandom\b[^}]*\} = Math\b|\bpseudoRandomBytes\b/.test(
+    code,
+  );
+  const weak = usesWeak && !jitterPaths.includes(path) ? [`${path} uses a generator that can be predicted`] : [];
+  const expected = secretSources[path];
+  if (expected === undefined) return weak;
+  const absent = code.includes(expected) ? [] : [`${path} must make its secret by: ${expected}`];
+  return [...weak, ...absent, ...importFaults(path, code)];
+}
+
 const hash = String.raw`(?:token_?hash|\.hash|\bhash)\b`;
 const comparisons = [
   // Either side of an operator.

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { nonceFaults, readSources, tokenHashFaults } from '../support/source-rules.ts';
+import {
+  nonceFaults,
+  randomnessFaults,
+  readSources,
+  secretSourcePaths,
+  tokenHashFaults,
+} from '../support/source-rules.ts';
 
 const sources = readSources();
 const sourceOf = (path: string): string => sources.find((each) => each.path === path)?.source ?? '';
@@ -37,6 +43,50 @@ describe('the nonce of an encryption', () => {
   test.each(["createCipheriv('aes-256-gcm', key, nonce)", 'crypto.subtle.encrypt(parameters, key, bytes)'])(
     'must not be chosen elsewhere: %s',
     (text) => expect(nonceFaults('src/services/a.ts', text)).not.toEqual([]),
+  );
+});
+
+describe('randomness', () => {
+  // They spread retries, renewals and looks over time.
+  const jitter = [
+    'src/lib/backoff.ts',
+    'src/services/change-stream.ts',
+    'src/kube/reflector.ts',
+    'src/controller/leadership.ts',
+    'src/controller/manager.ts',
+  ];
+
+  test('of keys, tokens, passwords and generated values is that of the system', () => {
+    expect(sources.flatMap(({ path, source }) => randomnessFaults(path, source, jitter))).toEqual([]);
+    expect(sources.map(({ path }) => path)).toEqual(expect.arrayContaining([...secretSourcePaths]));
+  });
+
+  test('can be predicted only where it spreads times', () => {
+    for (const path of jitter) expect(randomnessFaults(path, sourceOf(path))).toHaveLength(1);
+  });
+
+  test.each([
+    'Math.random()',
+    "Math['random']()",
+    'const { random } = Math;',
+    'options.random ?? Math.random',
+    "import { pseudoRandomBytes as randomBytes } from 'node:crypto';",
+  ])('must not be predictable elsewhere: %s', (line) => {
+    expect(randomnessFaults('src/services/a.ts', line)).not.toEqual([]);
+  });
+
+  const predictable = 'Buffer.from([1, 2, 3].map(() => Math.random() * 256))';
+  const replacements = [predictable, 'Buffer.alloc(keyBytes, 7)', 'randomBytes(8)', 'madeUp(keyBytes)'];
+
+  test.each(secretSourcePaths.flatMap((path) => replacements.map((made): [string, string] => [path, made])))(
+    'makes what is secret in %s, not %s',
+    (path, made) => {
+      const source = sourceOf(path);
+      expect(randomnessFaults(path, source)).toEqual([]);
+      expect(randomnessFaults(path, source.replaceAll(/\brandomBytes\([^()]*\)?/g, made))).not.toEqual([]);
+      const other = source.replace(/\brandomBytes\b([^']*'node:crypto')/, 'pseudoRandomBytes as randomBytes$1');
+      expect(randomnessFaults(path, other)).not.toEqual([]);
+    },
   );
 });
 

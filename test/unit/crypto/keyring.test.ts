@@ -245,3 +245,12 @@ function independentOpen(key: Uint8Array, sealed: Uint8Array, aad: Uint8Array): 
   const [nonce, tag, ciphertext] = [sealed.subarray(1, 13), sealed.subarray(13, 29), sealed.subarray(29)];
   return gcm(key, nonce, Buffer.concat([Buffer.of(1), aad])).decrypt(Buffer.concat([ciphertext, tag]));
 }
+
+test('two installations give one value different MACs and fingerprints, though they share the root key', async () => {
+  const other = new Keyring({ rootKeys, store: new MemoryKeyStore() });
+  await other.open();
+  const { secretId } = bindingOf();
+  const data: [string, Uint8Array][] = [['KEY', Buffer.from('value')]];
+  expect(other.mac(secretId, 'value')).not.toEqual(keyring.mac(secretId, 'value'));
+  expect(other.fingerprint('ns/app', data)).not.toEqual(keyring.fingerprint('ns/app', data));
+});
