@@ -29,8 +29,8 @@ const somewhere = ({ coarse, statements }: Strides): readonly CrashSeries[] => [
   { of: 'commit', moments: ['after'], stride: coarse },
   { of: 'statement', moments: both, stride: statements, first: Math.ceil(statements / 2) },
 ];
-/** How long one test may take. */
-export const crashLimitMs = isFull ? 1_800_000 : 120_000;
+/** How long one test may take: it ends what hangs. */
+export const crashLimitMs = isFull ? 1_800_000 : 300_000;
 
 /** A controller that dies and is started again, for one test file. */
 export class CrashStage<Site> {

@@ -225,18 +225,20 @@ async function makeNamespaces(
   kube: KubeHttp,
   wanted: StackOptions['namespaces'],
 ): Promise<string[]> {
-  const namespaces: string[] = [];
-  for (const name of typeof wanted === 'number' ? Array.from({ length: wanted }, () => undefined) : wanted) {
+  const names = typeof wanted === 'number' ? Array.from({ length: wanted }, () => undefined) : wanted;
+  const make = async (name: string | undefined): Promise<string> => {
     const namespace = await createNamespace(kube, name);
     resources.defer(() => discardNamespace(namespace, kube));
-    namespaces.push(namespace);
-  }
+    return namespace;
+  };
+  const namespaces = await Promise.all(names.map(make));
   const [accountNamespace = ''] = namespaces;
-  for (const namespace of namespaces) {
-    await allowController(kube, namespace, accountNamespace);
-    await allowLease(kube, namespace, { namespace: accountNamespace, name: account });
-  }
   const subject = { namespace: accountNamespace, name: account };
+  const allow = async (namespace: string): Promise<void> => {
+    await allowController(kube, namespace, accountNamespace);
+    await allowLease(kube, namespace, subject);
+  };
+  await Promise.all(namespaces.map(allow));
   const bindings = [
     await allowClusterReads(kube, subject, accountNamespace),
     ...(await allowClusterEvents(kube, subject)),
