@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { LeaseObject } from '../../src/kube/lease.ts';
 import type { ProxiedRequest } from '../support/api-proxy.ts';
 import { createNamespace, discardNamespace } from '../support/cluster.ts';
-import { LeaderPair, isLeader } from '../support/leader-pair.ts';
+import { LeaderPair, type Member, isLeader } from '../support/leader-pair.ts';
 import { runs } from '../support/postgres-proxy.ts';
 import { writesOf } from '../support/secret-requests.ts';
 import { SecretWatch, secretValues } from '../support/secret-watch.ts';
@@ -52,6 +52,14 @@ async function secondsUntil(what: string, look: () => Promise<boolean>): Promise
 
 const holds = (count: string) => async (): Promise<boolean> =>
   secretValues(await site.existingSecret()).get('COUNT') === count;
+
+/** How many reconciliations of SecretSyncs a controller has ended. */
+async function endedReconciles({ server }: Member): Promise<number> {
+  const counts = (await server.metrics()).matchAll(
+    /^keyframe_reconcile_duration_seconds_count\{kind="SecretSync",.*\} (\d+)$/gm,
+  );
+  return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+}
 
 describe('of two controllers', () => {
   test('one works; the other is ready, watches, and writes nothing', async () => {
@@ -102,6 +110,7 @@ describe('a leader that is frozen past its Lease and thawed', () => {
     const hold = leader.database.hold(runs(/INSERT INTO\s+"?audit_entry/i));
     await site.environment.change({ COUNT: '1' });
     await hold.arrived();
+    const ended = await endedReconciles(leader);
     leader.server.suspend();
     await site.environment.change({ COUNT: '2' });
     await site.waitUntilSynced({ COUNT: '2' });
@@ -110,7 +119,7 @@ describe('a leader that is frozen past its Lease and thawed', () => {
     hold.release();
     leader.server.resume();
     await waitFor('the thawed one to know', async () => !(await isLeader(leader)));
-    await pause(1_000);
+    await waitFor('the reading that was held to lead to its end', async () => (await endedReconciles(leader)) > ended);
     expect(leader.api.count(isWrite)).toBe(before);
     expect(await isLeader(standby)).toBe(true);
     expect((await site.existingSecret()).metadata.resourceVersion).toBe(written.metadata.resourceVersion);
