@@ -1,4 +1,5 @@
 /** `npm run bench [-- NAME …]`: the benchmarks, all of them or those named. They print figures and judge nothing. */
+import { busyNeighbour } from './busy-neighbour.ts';
 import { changeToSecret } from './change-to-secret.ts';
 import { commandStart } from './command-start.ts';
 import { image } from './image.ts';
@@ -7,6 +8,7 @@ import { snapshotRestore } from './snapshot-restore.ts';
 import { writeSecret } from './write-secret.ts';
 
 const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
+  ['busy-neighbour', busyNeighbour],
   ['change-to-secret', changeToSecret],
   ['command-start', commandStart],
   ['image', image],

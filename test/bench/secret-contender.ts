@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { parse } from 'yaml';
+import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { startPostgres } from '../../scripts/postgres/server.ts';
+import { createLogger } from '../../src/lib/logger.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { ApiClient, type ApiEnvironment } from '../support/api-client.ts';
+import { CapturedProcess } from '../support/captured-process.ts';
+import { adminClient, createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
+import { startSharedCluster, stopSharedCluster } from '../support/global-cluster.ts';
+import type { MemoryLimit } from '../support/memory-limit.ts';
+import { SecretWatch } from '../support/secret-watch.ts';
+import { ServerProcess, type ServerRole } from '../support/server-process.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** One way of getting a change into a Secret. */
+export interface Contender {
+  readonly watch: SecretWatch;
+  /** Commits a change to this value and returns when PostgreSQL committed it, in milliseconds since the epoch. */
+  readonly change: (value: string) => Promise<number>;
+}
+
+/** What the benches that follow a change into a Secret stand on. */
+export interface SecretPlace {
+  readonly databaseUrl: string;
+  readonly database: pg.Client;
+  readonly namespace: string;
+}
+
+/** Starts a database that keeps the times of its commits, and a cluster with a namespace. All goes with `resources`. */
+export async function startSecretPlace(resources: AsyncDisposableStack): Promise<SecretPlace> {
+  const postgres = await startPostgres({ settings: { track_commit_timestamp: 'on' } });
+  resources.defer(() => postgres.stop());
+  const databaseUrl = postgres.urlOf('postgres');
+  await migrate({ url: databaseUrl, logger: createLogger('warn') });
+  await startSharedCluster();
+  resources.defer(() => stopSharedCluster());
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  resources.defer(() => database.end());
+  const namespace = await createNamespace();
+  resources.defer(() => discardNamespace(namespace));
+  return { databaseUrl, database, namespace };
+}
+
+/** Makes single changes, with pauses, and returns how long each took from its commit to its Secret, in milliseconds. */
+export async function measureChanges(
+  { watch, change }: Contender,
+  count: number,
+  pauseMs: () => number,
+): Promise<number[]> {
+  const samples: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const value = randomBytes(12).toString('hex');
+    const wanted = Buffer.from(value).toString('base64');
+    const committedAtMs = await change(value);
+    const { receivedAtMs } = await watch.next('hold the new value', ({ secret }) => secret.data?.['VALUE'] === wanted);
+    samples.push(receivedAtMs - committedAtMs);
+    await pause(pauseMs());
+  }
+  return samples;
+}
+
+/** The API, and a process that reconciles. */
+export interface Processes {
+  readonly client: ApiClient;
+  readonly reconciling: ServerProcess;
+}
+
+/** Starts both as users run them; the one that reconciles has its role, and its memory if it is limited. */
+export async function startProcesses(
+  resources: AsyncDisposableStack,
+  { databaseUrl }: SecretPlace,
+  { role, memory }: { readonly role: ServerRole; readonly memory?: MemoryLimit },
+): Promise<Processes> {
+  const folder = sharedCluster().runFolder;
+  const rootKeyFile = join(folder, 'root-key');
+  const tokenFile = join(folder, 'bench-admin-token');
+  writeFileSync(rootKeyFile, `bench:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  const env = { DATABASE_URL: databaseUrl, ROOT_KEY_FILE: rootKeyFile };
+  const api = await ServerProcess.start(resources, {
+    role: 'api',
+    env: { ...env, BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile },
+  });
+  const reconciling = await ServerProcess.start(resources, {
+    role,
+    memory,
+    env: { ...env, KUBECONFIG_FILE: sharedCluster().controllerKubeconfig },
+  });
+  const client = new ApiClient({ url: api.url, token: readFileSync(tokenFile, 'utf8').trim() });
+  return { client, reconciling };
+}
+
+/** A new environment, a SecretSync that takes it to a Secret, and changes of it through the API. */
+export async function keyframeContender(
+  resources: AsyncDisposableStack,
+  { namespace, database }: SecretPlace,
+  client: ApiClient,
+): Promise<Contender> {
+  const environment = await client.makeEnvironment();
+  await environment.change({ VALUE: 'first' });
+  const tokenSecretName = await createToken(namespace, environment);
+  const spec = { environmentRef: environment.ref, tokenSecretRef: { name: tokenSecretName } };
+  await createSync(namespace, 'keyframe', spec);
+  const path = `/api/v1/namespaces/${namespace}/secrets/keyframe`;
+  await waitFor('the first sync', () => adminClient().find({ path }));
+  const watch = await SecretWatch.open(adminClient(), { namespace, name: 'keyframe' });
+  resources.defer(() => watch.close());
+  return {
+    watch,
+    change: async (value) => {
+      const { revisionId } = await environment.change({ VALUE: value });
+      return commitTime(database, 'SELECT xmin FROM environment_revision WHERE id = $1', revisionId);
+    },
+  };
+}
+
+/** Makes a Secret that holds a new token for an environment, and returns its name. */
+export async function createToken(namespace: string, environment: ApiEnvironment): Promise<string> {
+  const { token } = await environment.createToken();
+  const name = `${environment.ref.name}-token`;
+  await adminClient().json({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/secrets`,
+    body: { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { token } },
+  });
+  return name;
+}
+
+/** Makes a SecretSync, and does not wait for its Secret. */
+export async function createSync(
+  namespace: string,
+  name: string,
+  spec: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await adminClient().json({
+    method: 'POST',
+    path: `/apis/keyframe.dev/v1alpha1/namespaces/${namespace}/secretsyncs`,
+    body: { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', metadata: { name }, spec },
+  });
+}
+
+/** Starts the least that does the same (floor.ts), in a process of its own. */
+export async function floorContender(
+  resources: AsyncDisposableStack,
+  { database, databaseUrl, namespace }: SecretPlace,
+): Promise<Contender> {
+  const { url, caFile, runFolder, controllerKubeconfig } = sharedCluster();
+  const tokenFile = join(runFolder, 'floor-token');
+  const kubeconfig = parse(readFileSync(controllerKubeconfig, 'utf8')) as { users: { user: { token: string } }[] };
+  writeFileSync(tokenFile, kubeconfig.users[0]?.user.token ?? '', { mode: 0o600 });
+  await database.query('CREATE TABLE floor (id bigserial PRIMARY KEY, value text NOT NULL)');
+  await adminClient().json({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/secrets`,
+    body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'floor' } },
+  });
+  const floor = new CapturedProcess({
+    name: 'floor',
+    program: process.execPath,
+    args: [join(checkoutDirectory, 'test', 'bench', 'floor.ts')],
+    env: {
+      FLOOR_DATABASE_URL: databaseUrl,
+      FLOOR_SERVER: url,
+      FLOOR_CA_FILE: caFile ?? '',
+      FLOOR_TOKEN_FILE: tokenFile,
+      FLOOR_NAMESPACE: namespace,
+    },
+  });
+  resources.defer(async () => void (await floor.end()));
+  await waitFor('the floor to listen', () => floor.output.toString().includes('ready'));
+  const watch = await SecretWatch.open(adminClient(), { namespace, name: 'floor' });
+  resources.defer(() => watch.close());
+  return { watch, change: (value) => changeFloor(database, value) };
+}
+
+async function changeFloor(database: pg.Client, value: string): Promise<number> {
+  await database.query('BEGIN');
+  const { rows } = await database.query<{ id: string }>('INSERT INTO floor (value) VALUES ($1) RETURNING id', [value]);
+  await database.query(`SELECT pg_notify('floor', $1)`, [value]);
+  await database.query('COMMIT');
+  return commitTime(database, 'SELECT xmin FROM floor WHERE id = $1', rows[0]?.id ?? '');
+}
+
+/** When the transaction that wrote a row was committed, in milliseconds since the epoch. */
+async function commitTime(database: pg.Client, rowSql: string, id: string): Promise<number> {
+  const { rows } = await database.query<{ ms: string }>(
+    `SELECT extract(epoch FROM pg_xact_commit_timestamp(row.xmin)) * 1000 AS ms FROM (${rowSql}) AS row`,
+    [id],
+  );
+  const ms = Number(rows[0]?.ms);
+  if (Number.isNaN(ms)) throw new Error('PostgreSQL knows no commit time of the change');
+  return ms;
+}
