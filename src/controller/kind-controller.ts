@@ -50,13 +50,14 @@ export class KindController<T extends Resource> implements ManagedKind {
 
   /** `needs` are the watches of others that must have been listed before a resource may be reconciled. */
   constructor(context: KindContext, rules: KindRules<T>, needs: readonly NamedWatch[] = []) {
-    const { kube, clock, logger, watchNamespaces, onWatchFailure, onRecovered, instance, namespaces } = context;
+    const { kube, clock, logger, watchNamespaces, onWatchFailure, onRecovered, instance, namespaces, shares } = context;
     const { kind, plural, isNamespaced, action } = rules;
     this.#context = context;
     this.#rules = rules;
     this.#queue = new WorkQueue({
       clock,
       logger,
+      shares,
       process: async (key) => await this.#process(key),
       onInactive: (key) => this.#checks.afterReconcile(key),
       // A namespace that ends leaves little time.

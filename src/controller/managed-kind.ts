@@ -7,6 +7,7 @@ import type { FailureKind } from '../kube/watch-failure.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import type { NamespaceShares } from './frame/namespace-shares.ts';
 import type { Namespaces } from './namespaces.ts';
 
 /** The objects that a watch shows, by `namespace/name`. */
@@ -58,6 +59,8 @@ export interface KindContext {
   readonly instance: string;
   /** Empty for all namespaces. Kinds of the cluster's are watched whatever it says. */
   readonly watchNamespaces: readonly string[];
+  /** What the work of each namespace uses, in all queues. */
+  readonly shares: NamespaceShares;
   /** All of the cluster's; they are listed before any kind works. */
   readonly namespaces: Pick<
     Namespaces,

@@ -12,6 +12,7 @@ import { resourceStates } from './frame/resource-states.ts';
 import { createAccessGrantController } from './grants/controller.ts';
 import { Leadership } from './leadership.ts';
 import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
+import { NamespaceShares } from './frame/namespace-shares.ts';
 import { Namespaces } from './namespaces.ts';
 import type { ResourceServices } from './resource-services.ts';
 import { createSecretEnvironmentController } from './secret-environment/controller.ts';
@@ -162,6 +163,7 @@ class Manager implements Controller {
       logger,
       metrics,
       namespaces: new Namespaces({ client: kube, clock, logger, onRecovered }),
+      shares: new NamespaceShares(),
       instance: hostname(),
       watchNamespaces: options.watchNamespaces,
       onWatchFailure: (failure) => {

@@ -2,6 +2,7 @@ import { type BackoffOptions, backoffMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Logger, errorFields } from '../lib/logger.ts';
 import { parseObjectKey } from '../kube/objects.ts';
+import type { NamespaceShares } from './frame/namespace-shares.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
 
 /** When to work on a key again, if no event asks for it sooner. */
@@ -26,6 +27,11 @@ export interface WorkQueueDeps {
    * thirds of them at most.
    */
   readonly workers?: number;
+  /**
+   * What the namespaces use; default: nobody counts. A namespace that uses more than its share has one worker at a time
+   * for keys that are not urgent.
+   */
+  readonly shares?: NamespaceShares | undefined;
   readonly backoff?: BackoffOptions;
 }
 
@@ -34,6 +40,8 @@ const defaultWorkers = 12;
 const namespaceShare = 2 / 3;
 // What is urgent waits for the database and the API server for the most part.
 const urgentFactor = 4;
+// A namespace that was busy may have all its workers again before the work of its one worker ends.
+const barredMs = 1_000;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
 
 /**
@@ -58,6 +66,8 @@ export class WorkQueue {
   readonly #failures = new Map<string, number>();
   #state: 'paused' | 'started' | 'stopped' = 'paused';
   #drained: (() => void) | undefined;
+  /** Cancels the look at keys that waited because their namespace was busy. */
+  #cancelLook: (() => void) | undefined;
 
   constructor(deps: WorkQueueDeps) {
     this.#deps = deps;
@@ -125,6 +135,7 @@ export class WorkQueue {
     this.#again.clear();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
+    this.#cancelLook?.();
     if (this.#active.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#drained = resolve;
@@ -141,18 +152,29 @@ export class WorkQueue {
   }
 
   #pump(): void {
-    this.#begin(this.#urgent, this.#workers * urgentFactor);
-    this.#begin(this.#waiting, this.#workers);
+    this.#begin(this.#urgent, this.#workers * urgentFactor, () => false);
+    this.#begin(this.#waiting, this.#workers, (namespace) => this.#isBarred(namespace));
   }
 
-  #begin(keys: NamespaceTurns, workers: number): void {
+  #begin(keys: NamespaceTurns, workers: number, isBarred: (namespace: string) => boolean): void {
     const maxOfNamespace = Math.ceil(workers * namespaceShare);
-    const mayStart = (namespace: string): boolean => (this.#activeByNamespace.get(namespace) ?? 0) < maxOfNamespace;
+    const mayStart = (namespace: string): boolean =>
+      (this.#activeByNamespace.get(namespace) ?? 0) < maxOfNamespace && !isBarred(namespace);
     while (this.#state === 'started' && this.#active.size < workers) {
       const key = keys.take(mayStart);
       if (key === undefined) return;
       void this.#work(key);
     }
+  }
+
+  /** Whether a namespace uses more than its share and has work under way; its keys are looked at again later then. */
+  #isBarred(namespace: string): boolean {
+    if (!this.#activeByNamespace.has(namespace) || this.#deps.shares?.isBusy(namespace) !== true) return false;
+    this.#cancelLook ??= this.#deps.clock.after(barredMs, () => {
+      this.#cancelLook = undefined;
+      this.#pump();
+    });
+    return true;
   }
 
   async #work(key: string): Promise<void> {
@@ -193,6 +215,8 @@ export class WorkQueue {
 
   #countActive(key: string, change: 1 | -1): void {
     const { namespace } = parseObjectKey(key);
+    if (change === 1) this.#deps.shares?.begin(namespace);
+    else this.#deps.shares?.end(namespace);
     const count = (this.#activeByNamespace.get(namespace) ?? 0) + change;
     if (count === 0) this.#activeByNamespace.delete(namespace);
     else this.#activeByNamespace.set(namespace, count);

@@ -4,6 +4,7 @@ import { objectKey } from '../../kube/objects.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Condition, ConditionClaim } from '../conditions.ts';
+import type { NamespaceShares } from '../frame/namespace-shares.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { syncedRevisionIdOf } from '../secret-sync/status.ts';
 import { type Next, WorkQueue } from '../work-queue.ts';
@@ -40,6 +41,7 @@ export interface RolloutsDeps extends Pick<WorkloadWatchesDeps, 'fingerprint'> {
   readonly client: Pick<KubeClient, 'request' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly shares?: NamespaceShares | undefined;
   /** Whether the installation allows restarts at all. */
   readonly isAllowed: boolean;
   /** A SecretSync as it is now. */
@@ -68,8 +70,8 @@ export class Rollouts {
 
   constructor(deps: RolloutsDeps) {
     this.#deps = deps;
-    const { client, clock, logger, fingerprint } = deps;
-    this.#queue = new WorkQueue({ clock, logger, process: async (key) => await this.#process(key) });
+    const { client, clock, logger, fingerprint, shares } = deps;
+    this.#queue = new WorkQueue({ clock, logger, shares, process: async (key) => await this.#process(key) });
     this.#watches = new WorkloadWatches({ client, clock, logger, fingerprint, wake: (key) => this.#queue.add(key) });
   }
 

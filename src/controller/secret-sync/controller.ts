@@ -59,7 +59,7 @@ class SecretSyncController implements ManagedKind {
 
   constructor(deps: SecretSyncDeps) {
     this.#deps = deps;
-    const { kube: client, clock, logger } = deps.context;
+    const { kube: client, clock, logger, shares } = deps.context;
     const memories = new SyncMemories();
     const tokens = new TokenSource({ client, serviceTokens: deps.serviceTokens });
     const follow = (key: string, secrets: ReadonlySet<string>): void => this.#followed.follow(key, secrets);
@@ -67,6 +67,7 @@ class SecretSyncController implements ManagedKind {
     this.#queue = new WorkQueue({
       clock,
       logger,
+      shares,
       // What is in a namespace that ends goes with it: nothing is written or made there any more.
       process: async (key) => (this.#isEnding(key) ? untilNamespaceEnded : await this.#reconciler.reconcile(key)),
       onInactive: (key) => {
@@ -215,11 +216,12 @@ class SecretSyncController implements ManagedKind {
   }
 
   #createRollouts(memories: SyncMemories, watchedSync: (key: string) => SecretSync | undefined): Rollouts {
-    const { kube: client, clock, logger } = this.#deps.context;
+    const { kube: client, clock, logger, shares } = this.#deps.context;
     return new Rollouts({
       client,
       clock,
       logger,
+      shares,
       fingerprint: this.#deps.fingerprint,
       isAllowed: this.#deps.rolloutsAllowed,
       giveUp: (key) => this.#queue.add(key),

@@ -1,3 +1,4 @@
+import { NamespaceShares } from '../../../src/controller/frame/namespace-shares.ts';
 import type { KindContext } from '../../../src/controller/managed-kind.ts';
 
 type Parts = Pick<KindContext, 'kube' | 'clock' | 'logger' | 'namespaces' | 'onRecovered'>;
@@ -7,6 +8,7 @@ export function kindContext(parts: Parts): KindContext {
   return {
     ...parts,
     metrics: { reconciled: () => {}, secretWrite: () => {}, orphanedTokenSuspended: () => {} },
+    shares: new NamespaceShares(),
     instance: 'test',
     watchNamespaces: [],
     onWatchFailure: () => {},
