@@ -110,3 +110,18 @@ test('the variables that the chart sets are the server’s', () => {
   expect(set.length).toBeGreaterThan(10);
   expect(set.filter((name) => !known.includes(name))).toEqual([]);
 });
+
+test('the values that the chart gives variables are the server’s own defaults', () => {
+  const set = [
+    ...read('charts/keyframe/templates/_env.tpl').matchAll(/KEYFRAME_(\w+), value: \{\{ \$values\.([\w.]+)/g),
+  ].map(([, variable = '', path = '']) => ({ variable, path }));
+  // A pod serves on until the cluster has withdrawn its endpoints; a server by itself need not.
+  const compared = set.filter(({ variable }) => variable !== 'SHUTDOWN_DELAY');
+  expect(compared.length).toBeGreaterThan(7);
+  const defaults = parseDocument(readFileSync(join(chart, 'values.yaml'), 'utf8'));
+  const known: Readonly<Record<string, string>> = variables;
+  for (const { variable, path } of compared) {
+    const value = String(defaults.getIn(path.split('.')));
+    expect({ path, value }).toEqual({ path, value: /Default: (\S+)\.$/.exec(known[variable] ?? '')?.[1] });
+  }
+});
