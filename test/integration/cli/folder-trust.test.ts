@@ -45,10 +45,15 @@ describe('a folder file', () => {
     expect(await folder.output(program)).toBe('ran hunter2\n');
     mkdirSync(folder.pathOf('below'));
     expect(await folder.output(program, { folder: 'below' })).toBe('ran hunter2\n');
-    folder.write('.keyframe.json', content.replace('{', '{ '));
-    const changed = await folder.run(program);
-    expect(changed.code).toBe(7);
-    expect(changed.stderr).toContain('has changed since you trusted it');
+    const { environment } = folder.scope;
+    // The second is no longer than what was trusted.
+    for (const other of [content.replace('{', '{ '), content.replace(environment, 'x'.repeat(environment.length))]) {
+      expect(other).not.toBe(content);
+      folder.write('.keyframe.json', other);
+      const changed = await folder.run(program);
+      expect(changed.code).toBe(7);
+      expect(changed.stderr).toContain('has changed since you trusted it');
+    }
     folder.write('.keyframe.json', content);
     expect((await folder.run(program)).code).toBe(0);
     expect((await folder.run(['trust', '--withdraw'])).stderr).toContain('is trusted no longer');
