@@ -155,7 +155,7 @@ describe('a SecretSnapshot', () => {
       /^This environment has written 512 MiB in a day, which is its limit; try again in \d+ seconds, and write only /,
     );
     expect(await listed(site)).toEqual([]);
-    const { status } = await site.snapshots.waitForReason(name, 'Taken');
+    const { status } = await site.snapshots.waitForReason(name, 'Taken', { timeoutMs: 40_000 });
     expect(await listed(site)).toMatchObject([{ id: status?.snapshotId }]);
   });
 

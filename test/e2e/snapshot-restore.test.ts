@@ -107,7 +107,7 @@ describe('a SnapshotRestore', () => {
     );
     expect(await site.values()).toEqual(drifted);
     expect(await site.listed()).toMatchObject([{ id }]);
-    const { status } = await site.restores.waitForReason(name, 'Complete');
+    const { status } = await site.restores.waitForReason(name, 'Complete', { timeoutMs: 40_000 });
     expect(await site.values()).toMatchObject({ A: 'old' });
     expect(await site.listed()).toMatchObject([{ id: status?.backupSnapshotId }, { id }]);
   });
