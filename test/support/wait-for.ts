@@ -4,11 +4,11 @@ import { inspect } from 'node:util';
 export interface WaitOptions {
   /** 90 s if absent: a limit for what hangs, which a slow machine does not reach. */
   readonly timeoutMs?: number;
-  /** If absent, 25 ms at first, then a twentieth of the time waited, up to 250 ms: a long wait costs little CPU time. */
+  /** If absent, 40 ms at first, then a tenth of the time waited, up to 250 ms: a long wait costs little CPU time. */
   readonly pollMs?: number;
 }
 
-const shortestPollMs = 25;
+const shortestPollMs = 40;
 const longestPollMs = 250;
 
 /**
@@ -30,7 +30,7 @@ export async function waitFor<T>(
       const saw = last.error === undefined ? `the last look answered ${inspect(last.seen)}` : inspectError(last.error);
       throw new Error(`Waited ${timeoutMs} ms in vain for ${what}: ${saw}`, { cause: last.error });
     }
-    const grownMs = (Date.now() - beganMs) / 20;
+    const grownMs = (Date.now() - beganMs) / 10;
     await sleep(pollMs ?? Math.min(Math.max(grownMs, shortestPollMs), longestPollMs));
   }
 }
