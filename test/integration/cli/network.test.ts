@@ -100,9 +100,12 @@ describe('what the server or the network does', () => {
       code: 1,
       stderr: expect.stringContaining('not as Keyframe does'),
     });
-    foreignAnswer = { status: 302, headers: { location: '/elsewhere' }, body: '' };
-    expect(await run(foreignUrl)).toMatchObject({ code: 1, stderr: expect.stringContaining('sends its callers') });
-    expect(leaked).toHaveLength(2);
+    const redirections = [301, 302, 303, 307, 308];
+    for (const status of redirections) {
+      foreignAnswer = { status, headers: { location: '/elsewhere' }, body: '' };
+      expect(await run(foreignUrl)).toMatchObject({ code: 1, stderr: expect.stringContaining('sends its callers') });
+    }
+    expect(leaked).toHaveLength(1 + redirections.length);
   });
 
   test('JSON of another kind is told as what it is, and login stores no token for it', async () => {
