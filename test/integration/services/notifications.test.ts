@@ -116,3 +116,15 @@ test('a change of what a person may do tells the person', async () => {
   });
   expect(told).toEqual(Array.from({ length: 6 }, () => ({ kind: 'user', userId: developer.id })));
 });
+
+test('a purge tells that the environment has ended, for those who wait for its slug', async () => {
+  const purged = await createWorld(services);
+  const { caller } = purged.owner;
+  const { id: environmentId } = purged.environment;
+  const { revisionId } = await purged.onEnvironment(caller, 'environment.delete');
+  await services.environments.delete(await purged.onEnvironment(caller, 'environment.delete'));
+  const told = await heardOf(async () =>
+    services.environments.purge(await services.access.instance(caller, 'environment.purge'), purged.slugs),
+  );
+  expect(told).toEqual([{ kind: 'environment', environmentId, revisionId, ended: true }]);
+});

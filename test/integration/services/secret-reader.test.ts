@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { FindOptions, FoundState } from '../../../src/services/secret-reader.ts';
+import { listSizes, listVersions } from '../../../src/store/secret-reads.ts';
 import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
 import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
 import { withWorlds } from '../../support/with-services.ts';
@@ -198,4 +199,15 @@ describe('the audit', () => {
     expect(rows).toHaveLength(1);
     expect(rows).not.toEqual([expect.objectContaining({ outcome: 'success' })]);
   });
+});
+
+test('the values of another environment are not given, even by the ids of their versions', async () => {
+  await calls.put('KEY', 'value');
+  const { pool } = services.database;
+  const { id: environmentId } = world.environment;
+  const stored = await listSizes(pool, environmentId, { revision: undefined, maxKeys: 10, maxInlineBytes: 0 });
+  const ids = stored?.secrets.map(({ versionId }) => versionId) ?? [];
+  expect(await listVersions(pool, environmentId, ids)).toHaveLength(1);
+  const other = await createWorld(services);
+  expect(await listVersions(pool, other.environment.id, ids)).toEqual([]);
 });

@@ -112,6 +112,19 @@ describe('one version', () => {
 });
 
 describe('a rollback', () => {
+  test('takes the value of just the version that it names, whichever that is', async () => {
+    for (const value of ['one', 'two', 'three']) await calls.put('KEY', value);
+    for (const [targetVersion, value] of [
+      [2, 'two'],
+      [3, 'three'],
+      [1, 'one'],
+      [4, 'two'],
+    ] as const) {
+      await calls.rollback('KEY', { targetVersion });
+      expect(await calls.readOne('KEY')).toBe(value);
+    }
+  });
+
   test('makes a new version with the value of the target and answers it', async () => {
     await calls.put('KEY', 'one');
     await calls.put('KEY', 'two');
