@@ -50,6 +50,16 @@ async function written(): Promise<number[]> {
 
 const refused = { code: 'unauthenticated' };
 
+test('a service token whose permission was lowered since its request came in changes nothing', async () => {
+  const { id, caller } = await world.serviceToken({ permission: 'read_write' });
+  const calls = secretCalls(services, world, caller);
+  await calls.put('KEY', 'before');
+  const before = await written();
+  await services.database.prisma.serviceToken.update({ where: { id }, data: { permission: 'read' } });
+  await expect(calls.put('KEY', 'after')).rejects.toMatchObject(refused);
+  expect(await written()).toEqual(before);
+});
+
 describe('a revoked service token', () => {
   test('opens nothing at its very next use, on every replica', async () => {
     await replica.authentication.authenticate(token.token.reveal());

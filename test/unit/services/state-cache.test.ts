@@ -63,6 +63,18 @@ describe('a state that is kept', () => {
     expect(cache.bytes).toBeLessThanOrEqual(maxBytes);
   });
 
+  test('is not one of an environment that is dropped before or while it is sealed', async () => {
+    const list = listOf(['destroyed']);
+    const cache = cacheOf();
+    await cache.keep(list);
+    cache.drop(list.environmentId);
+    expect([cache.bytes, await cache.find(list.environmentId, list.revisionId)]).toEqual([0, undefined]);
+    const keeping = cache.keep(list);
+    cache.drop(list.environmentId);
+    await keeping;
+    expect([cache.bytes, await cache.find(list.environmentId, list.revisionId)]).toEqual([0, undefined]);
+  });
+
   test('is not one that is too large', async () => {
     const cache = cacheOf(2_000);
     await cache.keep(listOf(['x'.repeat(2_000)]));
