@@ -17,6 +17,8 @@ beforeAll(async () => {
   await sync.site.create({ rotation: { interval: '1m', overlap: '2s', maxOverlap: `${maxOverlapMs / 1000}s` } });
   await sync.create({ tokenRef: { name: 'ci' } });
   await sync.waitForValues({ A: 'alpha' });
+  // The Event follows the Secret and the status.
+  await waitFor('the Event of the first sync', async () => (await eventReasons()).includes('Synced'));
 });
 
 afterAll(async () => {
