@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { parse } from 'yaml';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { readContext } from '../../scripts/cluster/kube-access.ts';
 import { startPostgres } from '../../scripts/postgres/server.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -151,8 +151,9 @@ export async function floorContender(
 ): Promise<Contender> {
   const { url, caFile, runFolder, controllerKubeconfig } = sharedCluster();
   const tokenFile = join(runFolder, 'floor-token');
-  const kubeconfig = parse(readFileSync(controllerKubeconfig, 'utf8')) as { users: { user: { token: string } }[] };
-  writeFileSync(tokenFile, kubeconfig.users[0]?.user.token ?? '', { mode: 0o600 });
+  const { token } = readContext(controllerKubeconfig).user;
+  if (typeof token !== 'string') throw new Error(`${controllerKubeconfig} has no token`);
+  writeFileSync(tokenFile, token, { mode: 0o600 });
   await database.query('CREATE TABLE floor (id bigserial PRIMARY KEY, value text NOT NULL)');
   await adminClient().json({
     method: 'POST',
