@@ -115,7 +115,7 @@ export class ControlPlane {
 
   #startComponent(name: keyof ControlPlanePrograms, args: readonly string[]): Component {
     const { programs, record, onUnexpectedEnd } = this.#options;
-    // Before all serve, whoever waits for it finds out.
+    // Until all serve, the start itself waits for the end of a component and reports it.
     const report = (message: string): void => {
       if (this.#serves) onUnexpectedEnd(message);
     };

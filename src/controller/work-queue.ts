@@ -28,7 +28,7 @@ export interface WorkQueueDeps {
    */
   readonly workers?: number;
   /**
-   * What the namespaces use; default: nobody counts. A namespace that uses more than its share has one worker at a time
+   * What the namespaces use; default: it is not counted. A namespace that uses more than its share has one worker at a time
    * for keys that are not urgent.
    */
   readonly shares?: NamespaceShares | undefined;

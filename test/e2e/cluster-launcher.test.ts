@@ -44,7 +44,7 @@ describe('when the launcher ends', () => {
   /** Starts a launcher as a process of its own, and waits for its cluster. */
   async function launch(): Promise<{ launcher: CapturedProcess; launched: LaunchedCluster }> {
     const launcher = run([join(checkoutDirectory, 'test', 'support', 'cluster-launcher.ts'), published()]);
-    const line = await waitFor('the launcher to tell of its cluster', () => firstLine(launcher));
+    const line = await waitFor('the launcher to report its cluster', () => firstLine(launcher));
     return { launcher, launched: JSON.parse(line) as LaunchedCluster };
   }
 

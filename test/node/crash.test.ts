@@ -25,7 +25,7 @@ async function launch(cache: ClusterCache): Promise<{ launcher: CapturedProcess;
   const launcher = new CapturedProcess({ name: 'launcher', program: process.execPath, args, env: cache.env });
   resources.defer(async () => void (await launcher.end()));
   const line = await waitFor(
-    'the launcher to tell of its cluster',
+    'the launcher to report its cluster',
     () => {
       if (!launcher.isRunning) throw new Error(launcher.output.toString());
       return /^\{.*\}$/m.exec(launcher.output.toString())?.[0];

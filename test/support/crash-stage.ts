@@ -65,7 +65,7 @@ export class CrashStage<Site> {
   async expectSurvived(strides: Strides, makeTrial: () => Promise<Trial>): Promise<void> {
     const deaths: number[] = [];
     for (const each of isFull ? everywhere : somewhere(strides)) deaths.push(await this.#loop.run(each, makeTrial));
-    // A series that kills nobody shows nothing.
+    // A series without a death shows nothing.
     for (const count of deaths) expect(count).toBeGreaterThanOrEqual(1);
   }
 }

@@ -97,7 +97,7 @@ describe('a queue', () => {
         active.set(namespace, (active.get(namespace) ?? 0) + 1);
         most.set(namespace, Math.max(most.get(namespace) ?? 0, active.get(namespace) ?? 0));
         const { promise, resolve } = Promise.withResolvers<Next>();
-        // Such as a call that nobody answers.
+        // Such as a call without an answer.
         if (key.endsWith('/stuck')) return await promise;
         clock.after(workMs, () => {
           active.set(namespace, (active.get(namespace) ?? 0) - 1);

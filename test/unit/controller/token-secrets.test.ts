@@ -50,7 +50,7 @@ type Write = (facts: SecretFacts) => Promise<object | undefined>;
 
 const writes: [string, Write, (secret: AnyObject) => SecretFacts][] = [
   ['replaced', (facts) => secrets.put(resource, facts, token), (secret) => judged(secret)],
-  ['made anew', (facts) => secrets.put(resource, facts, token), (secret) => judged(secret, false)],
+  ['created again', (facts) => secrets.put(resource, facts, token), (secret) => judged(secret, false)],
   ['marked', (facts) => secrets.mark(resource, facts), (secret) => judged(secret)],
 ];
 
