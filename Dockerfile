@@ -23,7 +23,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=secret,id=ca \
   if [ -s /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
   npm ci --include=dev --include=optional --ignore-scripts
-COPY prisma.config.ts tsconfig.json tsconfig.build.json LICENSE ./
+COPY prisma.config.ts tsconfig.json LICENSE ./
 COPY prisma ./prisma
 COPY src ./src
 # The client needs no engine, which Prisma would download here. The variable is for this one command: under it Prisma's

@@ -57,8 +57,8 @@ import { schemaFault } from './store/migrate.ts';
 
 /** The one place where the parts of the server are made and put together. */
 
-// The build puts it beside this file.
-const commandFile = fileURLToPath(new URL('keyframe.cjs', import.meta.url));
+// The build puts it beside the server's folder.
+const commandFile = fileURLToPath(new URL('../keyframe.cjs', import.meta.url));
 
 /** What the edges stand on. */
 interface Core extends HttpServices {

@@ -12,12 +12,12 @@ import {
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkoutDirectory } from '../checkout.ts';
-import { isNeeded } from './needed-files.ts';
+import { copyPackages } from './packages.ts';
 import { stableSbom } from './stable-sbom.ts';
 
 /**
- * Lays out what the image holds besides its base, as two folders that become /app there: `modules`, the packages, and
- * `programs`, all else. The Dockerfile runs it after the build. The same input gives the same bytes and times.
+ * Lays out what the image holds besides its base, as two folders that become /app there: `modules`, what stays of the
+ * packages, and `programs`, all else. The Dockerfile runs it after the build. The same input gives the same bytes and times.
  */
 
 /** The folder of the programs in the image. */
@@ -40,7 +40,7 @@ function assemble({ dependencies, output, node, time }: Options): void {
   const programs = join(output, 'programs');
   rmSync(output, { recursive: true, force: true });
   mkdirSync(programs, { recursive: true });
-  copyModules(join(dependencies, 'node_modules'), join(modules, 'node_modules'));
+  copyPackages(join(dependencies, 'node_modules'), join(modules, 'node_modules'));
   cpSync(join(checkoutDirectory, 'dist'), join(programs, 'dist'), {
     recursive: true,
     filter: (path) => !path.endsWith('.map') && !isStamp(path.split('/').at(-1) ?? ''),
@@ -52,11 +52,6 @@ function assemble({ dependencies, output, node, time }: Options): void {
   writeFileSync(join(programs, 'sbom.cdx.json'), stableSbom(sbom, time));
   linkPrograms(programs, node);
   for (const folder of [modules, programs]) settle(folder, time);
-}
-
-function copyModules(from: string, to: string): void {
-  const prefix = from.length + 1;
-  cpSync(from, to, { recursive: true, filter: (path) => path === from || isNeeded(path.slice(prefix)) });
 }
 
 /** The manifest says that the programs are ES modules, and which release they are. */
@@ -72,7 +67,7 @@ function linkPrograms(programs: string, node: string): void {
   mkdirSync(join(programs, 'bin'));
   symlinkSync(node, join(programs, 'bin', 'node'));
   for (const [name, file] of [
-    ['keyframe-server', 'main.js'],
+    ['keyframe-server', 'server/main.js'],
     ['keyframe', 'keyframe.cjs'],
   ] as const) {
     const path = join(programs, 'dist', file);

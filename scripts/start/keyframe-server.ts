@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkoutDirectory } from '../checkout.ts';
+import { serverProgram } from '../build-server.ts';
 
 export interface ServerOptions {
   readonly role: 'api' | 'controller' | 'migrate';
@@ -14,7 +13,6 @@ export interface ServerOptions {
 
 // A wait for a single answer on this machine.
 const answerLimitMs = 1_000;
-const program = join(checkoutDirectory, 'dist', 'main.js');
 
 /** A `keyframe-server` process of this checkout's build. */
 export class KeyframeServer {
@@ -26,7 +24,7 @@ export class KeyframeServer {
     this.role = role;
     this.#logFile = logFile;
     const log = openSync(logFile, 'w', 0o600);
-    this.#child = spawn(process.execPath, [program, role], {
+    this.#child = spawn(process.execPath, [serverProgram, role], {
       // A group of its own: at Ctrl-C this process stops its servers one after the other.
       detached: true,
       env: { PATH: process.env['PATH'] ?? '', ...env },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** The release of this program, as package.json has it. */
 export function ownRelease(): string {
-  // The same from src/lib and from dist/lib.
+  // The same from src/lib and from dist/server.
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

@@ -37,7 +37,7 @@ interface AppliedMigration {
   readonly finished_at: Date | null;
 }
 
-// The same from src/store and from dist/store.
+// The same from src/store and from dist/server.
 const ownDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 // Prisma's own: its engine and this runner keep out of each other's way.
 const migrationLock = 72_707_369;

@@ -56,7 +56,7 @@ function readProcess(pid: number): Running[] {
 function nameOf(pid: number): string {
   if (pid === process.pid) return 'this bench';
   const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  const program = args.find((arg) => arg.endsWith('dist/main.js'));
+  const program = args.find((arg) => arg.endsWith('dist/server/main.js'));
   if (program !== undefined) return `keyframe-server ${args[args.indexOf(program) + 1]}`;
   return /(postgres|etcd|kube-apiserver)/.exec(args[0] ?? '')?.[1] ?? 'others';
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
 
 /**
- * Variables by which a program of ours keeps what V8 has compiled, and TypeScript without its types, for the next process:
- * a server takes a quarter to a half of a second of CPU time less to start. A process that ends in order writes the cache.
+ * Variables by which a Keyframe program keeps what V8 has compiled, and TypeScript without its types, for the next process:
+ * it takes less CPU time to start. A process that ends in order writes the cache.
  */
 export const compileCacheEnv: Readonly<Record<string, string>> = {
   NODE_COMPILE_CACHE: join(checkoutDirectory, 'node_modules', '.cache', 'compiled'),
