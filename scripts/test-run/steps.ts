@@ -161,6 +161,8 @@ function jestArguments(projects: readonly string[], reportFile: string, maxWorke
   return [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
+    // Each test file loads its modules again. With a larger young generation, that takes a sixth less processor time.
+    '--max-semi-space-size=64',
     join(modules, 'jest', 'bin', 'jest.js'),
     '--selectProjects',
     ...projects,
