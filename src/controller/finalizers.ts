@@ -2,7 +2,8 @@ import type { KubeClient } from '../kube/client.ts';
 import { type ResourceKind, patchFinalizers } from '../kube/custom-resources.ts';
 import type { ObjectMeta } from '../kube/objects.ts';
 import type { ReadyClaim } from './conditions.ts';
-import { type Resource, finalizer, forceFinalizeAnnotation } from './resource.ts';
+import type { Resource } from './resource.ts';
+import { finalizer, forceFinalizeAnnotation } from './annotations.ts';
 
 export interface FinalizersDeps {
   readonly kind: ResourceKind;

@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from '../kube/objects.ts';
 import type { Condition } from './generated/condition.ts';
+import { forceFinalizeAnnotation, reconcileAtAnnotation } from './annotations.ts';
 
 /** What all reconciling kinds have in common. */
 export interface Resource extends KubeObject {
@@ -8,15 +9,6 @@ export interface Resource extends KubeObject {
 }
 
 export type StatusOf<T extends Resource> = NonNullable<T['status']>;
-
-/** Another value of this annotation asks for a reconcile now, whatever the value says. */
-export const reconcileAtAnnotation = 'keyframe.dev/reconcile-at';
-
-/** On a resource that was deleted: with the value "true" it goes although what it owns could not be undone. */
-export const forceFinalizeAnnotation = 'keyframe.dev/force-finalize';
-
-/** Our one finalizer, on resources that own what must go with them. */
-export const finalizer = 'keyframe.dev/cleanup';
 
 /** What a resource asks for now, as far as that decides whether a reconcile is due. */
 export interface Asked {

@@ -3,7 +3,6 @@ import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
-import { finalizer } from '../../src/controller/resource.ts';
 import type { LeaseObject } from '../../src/kube/lease.ts';
 import { ChartHook } from '../support/chart-hook.ts';
 import { createNamespace, discardNamespace } from '../support/cluster.ts';
@@ -13,6 +12,7 @@ import type { ServerProcess } from '../support/server-process.ts';
 import { Stack } from '../support/stack.ts';
 import { TokenSite } from '../support/token-site.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { finalizer } from '../../src/controller/annotations.ts';
 
 /** The role pre-delete beside a controller that works, under the account that the chart gives it. */
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { rolledBackAnnotation } from '../../src/controller/secret-sync/target-record.ts';
 import { NodeImageNames } from '../support/node-image-names.ts';
 import { NodeSite } from '../support/node-site.ts';
 import { PodWatch } from '../support/pod-watch.ts';
@@ -7,6 +6,7 @@ import { Release } from '../support/release.ts';
 import { type Condition, SyncSite } from '../support/sync-site.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Workloads } from '../support/workloads.ts';
+import { rolledBackAnnotation } from '../../src/controller/annotations.ts';
 
 // One story of one application: each of its tests goes on where the one before has ended.
 

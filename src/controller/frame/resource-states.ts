@@ -5,7 +5,7 @@ import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import type { NamedWatch, WatchedObjects } from '../managed-kind.ts';
 import { type Resource, isSuspended } from '../resource.ts';
-import { ownedByAnnotation } from '../secret-sync/resource.ts';
+import { ownedByAnnotation } from '../annotations.ts';
 
 /** The state of every resource that the watches show, from their statuses alone. */
 export function resourceStates(watches: readonly NamedWatch[]): ResourceStates {

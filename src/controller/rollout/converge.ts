@@ -1,6 +1,6 @@
 import type { ConditionClaim } from '../conditions.ts';
 import type { ConvergedRecord } from './attribution.ts';
-import { markAnnotation, markPrefix, parseMark } from './restart-mark.ts';
+import { markAnnotation, parseMark } from './restart-mark.ts';
 import {
   type Standing,
   type StandingFacts,
@@ -12,6 +12,7 @@ import {
 } from './standing.ts';
 import { type RollbackFacts, type StuckAnswer, rulesAdvice, stuckAnswer } from './stuck.ts';
 import { type Target, type Workload, type WorkloadRow, nameOf, templateAnnotations } from './targets.ts';
+import { restartPrefix } from '../annotations.ts';
 
 export interface RolloutFacts extends StandingFacts, RollbackFacts {
   /** As the spec has it, for people. */
@@ -208,7 +209,7 @@ function undone(syncName: string, times: number): string {
 /** When a workload was last restarted for any SecretSync, but for one if it is named; -Infinity where it never was. */
 export function newestMarkAt(workload: Workload, exceptFor?: string): number {
   const own = exceptFor === undefined ? undefined : markAnnotation(exceptFor);
-  const isCounted = (key: string): boolean => key.startsWith(markPrefix) && key !== own;
+  const isCounted = (key: string): boolean => key.startsWith(restartPrefix) && key !== own;
   const marks = Object.entries(templateAnnotations(workload)).filter(([key]) => isCounted(key));
   return Math.max(-Infinity, ...marks.map(([, text]) => parseMark(text)?.at ?? -Infinity));
 }

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { kubeTime } from '../conditions.ts';
-
-/** Begins the name of every annotation by which a pod template tells the SecretSyncs that it was restarted for. */
-export const markPrefix = 'rollout.keyframe.dev/';
+import { restartPrefix } from '../annotations.ts';
+import { shorten } from '../names.ts';
 
 /** What a restart leaves in a pod template. */
 export interface RestartMark {
@@ -16,18 +14,14 @@ export interface RestartMark {
   readonly isAhead?: boolean | undefined;
 }
 
-// Kubernetes' limit for the part of an annotation's name behind the slash.
-const longestName = 63;
-const hashLength = 22;
+// Kubernetes takes 63 characters for the part of an annotation's name behind the slash. No SecretSync's name has an underscore.
+const shortForm = { maxLength: 63, headLength: 40, separator: '_', digestLength: 22 };
 
 /**
- * The annotation of a SecretSync: two that restart one workload have one each. A name that is too long is cut and gets
- * a hash, behind an underscore, which no SecretSync's name has.
+ * The annotation of a SecretSync: two that restart one workload have one each.
  */
 export function markAnnotation(syncName: string): string {
-  if (syncName.length <= longestName) return `${markPrefix}${syncName}`;
-  const hash = createHash('sha256').update(syncName).digest('hex').slice(0, hashLength);
-  return `${markPrefix}${syncName.slice(0, longestName - hashLength - 1)}_${hash}`;
+  return `${restartPrefix}${shorten(syncName, shortForm)}`;
 }
 
 /**

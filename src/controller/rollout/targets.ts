@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/objects.ts';
 import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
-import { markPrefix } from './restart-mark.ts';
+import { restartPrefix } from '../annotations.ts';
 
 /** A workload that a SecretSync names. */
 export type Target = NonNullable<SecretSync['spec']['rollout']>['targets'][number];
@@ -74,7 +74,7 @@ export function templateAnnotations({ spec }: Workload): Readonly<Record<string,
 export function trimmedWorkload({ metadata, spec, status }: Workload, digest: string): Workload {
   const { name, namespace, uid, resourceVersion, generation, deletionTimestamp } = metadata;
   const ours = Object.entries(spec?.template?.metadata?.annotations ?? {}).filter(([key]) =>
-    key.startsWith(markPrefix),
+    key.startsWith(restartPrefix),
   );
   const deadline = status?.conditions?.filter(({ type }) => type === 'Progressing') ?? [];
   return {

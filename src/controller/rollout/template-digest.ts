@@ -1,5 +1,5 @@
 import type { Keyring } from '../../crypto/keyring.ts';
-import { markPrefix } from './restart-mark.ts';
+import { restartPrefix } from '../annotations.ts';
 
 /** Of `kubectl rollout restart`. */
 const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
@@ -23,5 +23,5 @@ function canonical(key: string, value: unknown): unknown {
 }
 
 function isOfRestart(annotation: string): boolean {
-  return annotation.startsWith(markPrefix) || annotation === restartedAtAnnotation;
+  return annotation.startsWith(restartPrefix) || annotation === restartedAtAnnotation;
 }

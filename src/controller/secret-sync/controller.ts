@@ -18,10 +18,10 @@ import { SyncMemories } from './memory.ts';
 import { createReadBudget } from './bounded-reads.ts';
 import type { ReadServices } from './read.ts';
 import { type ReconcilerDeps, SecretSyncReconciler } from './reconcile.ts';
-import { targetLabel } from './resource.ts';
 import type { Fingerprint } from './secret-data.ts';
 import { TokenSource } from './token-source.ts';
 import { Waker } from './wake.ts';
+import { targetLabel } from '../annotations.ts';
 
 export interface SecretSyncDeps {
   readonly context: KindContext;

@@ -1,4 +1,4 @@
-import { shortDigest } from './short-digest.ts';
+import { shortDigest } from '../names.ts';
 
 /** Keys that must not vanish without consent. */
 export interface BlockedDeletion {

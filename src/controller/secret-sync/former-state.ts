@@ -3,8 +3,8 @@ import type { EnvironmentAccess } from '../../services/access.ts';
 import type { FoundState } from '../../services/secret-reader.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { chooseKeys } from './keys.ts';
-import { shortList } from './short-list.ts';
 import { type Source, environmentPath, fieldOf } from './source.ts';
+import { shortList } from '../names.ts';
 
 /** Why a Secret is not taken back to a state that its source was at once, as a clause; in names. */
 export class FormerStateError extends Error {

@@ -14,10 +14,10 @@ import {
   tooLarge,
   typeUnmet,
 } from './refusals.ts';
-import { allowDeletionAnnotation } from './resource.ts';
 import type { RolledBack } from './rolled-back.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { type TargetRecord, type TargetSource, sameRecord, sourcesOfRecord } from './target-record.ts';
+import { allowDeletionAnnotation } from '../annotations.ts';
 
 /** What was seen of the Secret that a SecretSync writes. */
 export type TargetFacts =

@@ -5,10 +5,11 @@ import { isTokenSecret } from '../service-token/resource.ts';
 import type { TargetFacts } from './judge.ts';
 import { lookAtShared } from './look-merge.ts';
 import type { SyncMemory } from './memory.ts';
-import { isMerge, ownedByAnnotation, targetKeyOf, targetOf } from './resource.ts';
+import { isMerge, targetKeyOf, targetOf } from './resource.ts';
 import { type Fingerprint, fingerprintOf } from './secret-data.ts';
 import { isOfferedTo, isOwnedBy, metadataFits } from './target-metadata.ts';
 import { recordOf } from './target-record.ts';
+import { ownedByAnnotation } from '../annotations.ts';
 
 export interface LookDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;

@@ -1,7 +1,8 @@
 import type { ObjectMeta } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isTokenSecret } from '../service-token/resource.ts';
-import { allowMergeAnnotation, ownedByAnnotation } from './resource.ts';
+import { allowMergeAnnotation, ownedByAnnotation } from '../annotations.ts';
+import { isDnsName } from '../names.ts';
 
 /** Why nothing may be merged into a Secret. */
 export type MergeObstacle =
@@ -36,5 +37,5 @@ export function contentObstacle(secret: {
 function allowedNames({ annotations }: ObjectMeta): readonly string[] {
   const names = (annotations?.[allowMergeAnnotation] ?? '').split(',').map((name) => name.trim());
   // Anybody can write anything into an annotation.
-  return names.filter((name) => name.length <= 253 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name));
+  return names.filter(isDnsName);
 }

@@ -1,24 +1,17 @@
 import type { ObjectMeta } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { type TargetRecord, recordOf } from './target-record.ts';
-import { shortDigest } from './short-digest.ts';
+import { mergePrefix, ownPrefix } from '../annotations.ts';
+import { shorten } from '../names.ts';
 
 /** How a SecretSync is known on a Secret that belongs to something else: by its name, so that one made again goes on. */
 
-// Longer names are shortened to one character more, so that no shortened name is another SecretSync's whole one.
-const longestWhole = 62;
-const shortenedHead = 30;
+// A longer name gets 63 characters, one more than any that stays whole: so it equals no other SecretSync's name.
+const shortForm = { maxLength: 62, headLength: 30, separator: '-', digestLength: 32 };
 
-const recordPrefix = 'merge.keyframe.dev/';
-const ownPrefix = 'keyframe.dev/';
-
-/**
- * A SecretSync's name where it is short enough for the name of an annotation (63 characters); else its beginning and its
- * `shortDigest`.
- */
+/** A SecretSync's name, shortened to what the name of an annotation may have. */
 function shortName({ metadata: { name } }: SecretSync): string {
-  if (name.length <= longestWhole) return name;
-  return `${name.slice(0, shortenedHead)}-${shortDigest(name)}`;
+  return shorten(name, shortForm);
 }
 
 /** The field manager under which a SecretSync applies its keys; at most 78 characters of the 128 that there may be. */
@@ -28,7 +21,7 @@ export function fieldManagerOf(sync: SecretSync): string {
 
 /** Annotation of a Secret that is merged into: where this SecretSync's keys came from. Each SecretSync has its own. */
 export function recordAnnotationOf(sync: SecretSync): string {
-  return `${recordPrefix}${shortName(sync)}`;
+  return `${mergePrefix}${shortName(sync)}`;
 }
 
 /** A record as the one annotation holds it: JSON, its names without the prefix. */

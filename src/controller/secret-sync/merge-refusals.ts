@@ -2,10 +2,11 @@ import { DomainError } from '../../domain/domain-error.ts';
 import { ApiError, type ErrorCause } from '../../kube/api-error.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { MergeObstacle } from './merge-consent.ts';
-import { shortList } from './short-list.ts';
-import { allowMergeAnnotation, targetOf } from './resource.ts';
+import { targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { keysFieldOf, sourcesOf } from './source.ts';
+import { allowMergeAnnotation, ownedByAnnotation } from '../annotations.ts';
+import { isDnsName, shortList } from '../names.ts';
 
 /** Why keys are not merged into a Secret: each says what to do, in names. */
 
@@ -64,10 +65,9 @@ function notAllowed(sync: SecretSync, allowed: readonly string[]): DomainError {
 }
 
 function ownerText(sync: SecretSync, owner: string): string {
-  if (owner === sync.metadata.name) return "says by keyframe.dev/owned-by that it is this SecretSync's own";
+  if (owner === sync.metadata.name) return `says by ${ownedByAnnotation} that it is this SecretSync's own`;
   // Anybody can write anything into an annotation.
-  const isName = owner.length <= 253 && /^[a-z0-9.-]+$/.test(owner);
-  return isName ? `is the SecretSync ${owner}'s own` : "is a SecretSync's own";
+  return isDnsName(owner) ? `is the SecretSync ${owner}'s own` : "is a SecretSync's own";
 }
 
 /** Another manager holds one of our keys with another value; undefined where an error tells something else. */

@@ -2,12 +2,18 @@ import { DomainError } from '../../domain/domain-error.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { BlockedDeletion } from './deletion-breaker.ts';
 import { pinOf } from './pin.ts';
-import { allowAdoptionAnnotation, allowDeletionAnnotation, isMerge, targetOf } from './resource.ts';
+import { isMerge, targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { recordAnnotationOf } from './merge-identity.ts';
-import { shortList } from './short-list.ts';
 import { keysFieldOf, sourcesOf } from './source.ts';
-import { type TargetSource, sourceAnnotation, sourcesAnnotation } from './target-record.ts';
+import type { TargetSource } from './target-record.ts';
+import {
+  allowAdoptionAnnotation,
+  allowDeletionAnnotation,
+  sourceAnnotation,
+  sourcesAnnotation,
+} from '../annotations.ts';
+import { isDnsName, shortList } from '../names.ts';
 
 /** Why a target is left as it is: each says what to do, in names. */
 
@@ -22,7 +28,7 @@ export function notOwned(
   if (isToken) return ofToken(sync);
   const { name, namespace } = targetOf(sync);
   // Anybody can write anything into an annotation.
-  const isName = owner !== undefined && owner.length <= 253 && /^[a-z0-9.-]+$/.test(owner);
+  const isName = owner !== undefined && isDnsName(owner);
   const whose = isName ? `belongs to the SecretSync ${owner}` : 'was not made by this SecretSync';
   return new DomainError(
     'target_not_owned',

@@ -1,23 +1,8 @@
 import { type NamespacedName, objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import { reconcileAtAnnotation } from '../resource.ts';
 import type { Asked, SyncMemory } from './memory.ts';
-
-/** Label of every Secret that a SecretSync writes: what the metadata watch selects. */
-export const targetLabel = 'keyframe.dev/target';
-/** Annotation of a target: the name of the SecretSync it belongs to. A uid would strand Secrets in a rebuilt cluster. */
-export const ownedByAnnotation = 'keyframe.dev/owned-by';
-/** Annotation of a target: which of its labels and annotations came from the SecretSync's spec. */
-export const managedMetadataAnnotation = 'keyframe.dev/managed-metadata';
-
-/** Annotation of a foreign Secret: the name of the SecretSync that may make it its own. */
-export const allowAdoptionAnnotation = 'keyframe.dev/allow-adoption';
-/** Annotation of a foreign Secret: the names, between commas, of the SecretSyncs that may merge keys of theirs into it. */
-export const allowMergeAnnotation = 'keyframe.dev/allow-merge';
-/** Annotation of a SecretSync: a new value has data that was taken back tried again, once. */
-export const retryAnnotation = 'keyframe.dev/retry-rollout';
-/** Annotation of a SecretSync: the digest of the keys that may vanish though they are more than spec.maxDeletedKeys. */
-export const allowDeletionAnnotation = 'keyframe.dev/allow-deletion';
+import { reconcileAtAnnotation } from '../annotations.ts';
+import { allowDeletionAnnotation, retryAnnotation } from '../annotations.ts';
 
 /** The Secret that a SecretSync writes. */
 export function targetOf({ metadata, spec }: SecretSync): NamespacedName {

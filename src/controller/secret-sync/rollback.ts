@@ -9,7 +9,7 @@ import { type RolledBack, formatRolledBack, presentRollback, retryOf } from './r
 import type { SecretData } from './secret-data.ts';
 import type { Source } from './source.ts';
 import type { WantedState } from './state.ts';
-import { rolledBackAnnotation } from './target-record.ts';
+import { rolledBackAnnotation } from '../annotations.ts';
 
 /** What was read, as the Secret would have it. */
 export interface ReadData {

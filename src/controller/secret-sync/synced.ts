@@ -4,10 +4,11 @@ import type { HeldData } from '../rollout/standing.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
 import type { SourceFacts, WantedFacts } from './judge.ts';
 import { pinnedTo } from './pin.ts';
-import { retryAnnotation, targetOf } from './resource.ts';
+import { targetOf } from './resource.ts';
 import { type RolledBack, type SourceRevision, revisionsText } from './rolled-back.ts';
 import { sourcesOf } from './source.ts';
 import { revisionIdOf } from './status.ts';
+import { retryAnnotation } from '../annotations.ts';
 
 /** What the condition Ready says of a Secret that is as it should be. */
 export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {

@@ -4,14 +4,9 @@ import type { ObjectMeta, OwnerReference } from '../../kube/objects.ts';
 import type { SecretMeta } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isTokenSecret } from '../service-token/resource.ts';
-import {
-  allowAdoptionAnnotation,
-  managedMetadataAnnotation,
-  ownedByAnnotation,
-  targetLabel,
-  targetOf,
-} from './resource.ts';
+import { targetOf } from './resource.ts';
 import { type TargetRecord, recordAnnotations, recordOf } from './target-record.ts';
+import { allowAdoptionAnnotation, managedMetadataAnnotation, ownedByAnnotation, targetLabel } from '../annotations.ts';
 
 const ownAnnotations: readonly string[] = [managedMetadataAnnotation, ...recordAnnotations];
 

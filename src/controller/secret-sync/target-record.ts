@@ -1,24 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectMeta } from '../../kube/objects.ts';
-
-/**
- * Annotation of a target: the environment that its data came from, as `organization/project/name@uuid`; and behind that the
- * pin of then, if there was one, as `#revision/7` or `#snapshot/good`. All in one, so that none is lost without the others.
- */
-export const sourceAnnotation = 'keyframe.dev/source';
-/** Annotation of a target with data of spec.sources: JSON of the same for each source, by its name. */
-export const sourcesAnnotation = 'keyframe.dev/sources';
-/**
- * Annotation of a target with data of two sources or more: JSON of the names of the keys that each source gave, by the name
- * of the source; but of the source that gave most of them, so that it stays short.
- */
-const originsAnnotation = 'keyframe.dev/origins';
-/** Annotation of a target: the keys whose names the spec changed, as JSON `{name in the Secret: key of the environment}`. */
-const renamedAnnotation = 'keyframe.dev/renamed';
-/** Annotation of a target: the keys that `spec.template` added, as a JSON list. */
-const composedAnnotation = 'keyframe.dev/composed';
-/** Annotation of a target that was taken back: from what and to what, as JSON; see `RolledBack`. */
-export const rolledBackAnnotation = 'keyframe.dev/rolled-back';
+import {
+  composedAnnotation,
+  originsAnnotation,
+  renamedAnnotation,
+  rolledBackAnnotation,
+  sourceAnnotation,
+  sourcesAnnotation,
+} from '../annotations.ts';
 
 /** All annotations of a record. */
 export const recordAnnotations = [

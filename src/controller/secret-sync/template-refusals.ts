@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/domain-error.ts';
-import { shortList } from './short-list.ts';
+import { shortList } from '../names.ts';
 
 /** Why no value is composed: each names the template by its key, and says what to do; never a value. */
 

@@ -16,8 +16,9 @@ import { type Next, WorkQueue } from '../work-queue.ts';
 import { TokenMemories } from './memory.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
-import { secretOf, tokenLabel } from './resource.ts';
+import { secretOf } from './resource.ts';
 import { TokenSecrets } from './write.ts';
+import { tokenLabel } from '../annotations.ts';
 
 // The one key of the queue that sweeps.
 const sweepKey = 'sweep';

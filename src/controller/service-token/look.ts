@@ -2,10 +2,10 @@ import { Plaintext } from '../../domain/plaintext.ts';
 import { type KubeObject, objectKey } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
-import { ownedByAnnotation } from '../secret-sync/resource.ts';
 import type { SecretFacts } from './judge.ts';
 import type { TokenMemory } from './memory.ts';
-import { metadataFits, ownedByTokenAnnotation, secretOf, tokenDataKey } from './resource.ts';
+import { metadataFits, secretOf, tokenDataKey } from './resource.ts';
+import { ownedByAnnotation, ownedByTokenAnnotation } from '../annotations.ts';
 
 export interface LookDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;

@@ -4,11 +4,8 @@ import type { SecretMeta } from '../../kube/secrets.ts';
 import { parseDurationMs } from '../../lib/duration.ts';
 import type { AskedPlace } from '../../services/resource-access.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
+import { ownedByTokenAnnotation, tokenLabel } from '../annotations.ts';
 
-/** Label of every Secret that a ServiceToken writes: what the metadata watch selects. */
-export const tokenLabel = 'keyframe.dev/token';
-/** Annotation of a token Secret: the name of the ServiceToken it belongs to. */
-export const ownedByTokenAnnotation = 'keyframe.dev/owned-by-token';
 /** The key of the Secret's data that holds the token. */
 export const tokenDataKey = 'token';
 

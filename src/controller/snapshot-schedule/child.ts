@@ -2,14 +2,9 @@ import type { KubeObject } from '../../kube/objects.ts';
 import type { SecretSnapshot } from '../generated/secret-snapshot.ts';
 import type { SnapshotSchedule } from '../generated/snapshot-schedule.ts';
 import type { Fingerprint } from '../secret-sync/secret-data.ts';
+import { scheduleLabel, scheduleProofAnnotation } from '../annotations.ts';
 
 /** The SecretSnapshots that schedules make: their names, and how they are known again. */
-
-/** The name of the schedule, for people to select by. It proves nothing: whoever makes a SecretSnapshot can set it. */
-const scheduleLabel = 'keyframe.dev/schedule';
-
-/** What only the controller can have put there: a keyed digest of cluster, schedule and name. */
-const proofAnnotation = 'keyframe.dev/schedule-proof';
 
 // No namespace has such a name, so that no digest of a Secret's data has this context.
 const proofContext = 'keyframe.dev/schedule';
@@ -42,7 +37,7 @@ export function childProof(
 
 /** Whether an object bears a proof. */
 export function bearsProof({ metadata: { annotations } }: KubeObject, proof: string): boolean {
-  return annotations?.[proofAnnotation] === proof;
+  return annotations?.[scheduleProofAnnotation] === proof;
 }
 
 /** The SecretSnapshot to make for a time. It has no owner: deleting the schedule deletes no snapshot. */
@@ -65,7 +60,7 @@ export function newChild(
       namespace,
       name,
       labels: { ...labels, [scheduleLabel]: schedule },
-      annotations: { ...annotations, [proofAnnotation]: proof },
+      annotations: { ...annotations, [scheduleProofAnnotation]: proof },
     },
     spec: { name, ...template.spec },
   };

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KindController } from '../../../src/controller/kind-controller.ts';
 import { Namespaces } from '../../../src/controller/namespaces.ts';
-import { type Resource, reconcileAtAnnotation } from '../../../src/controller/resource.ts';
+import type { Resource } from '../../../src/controller/resource.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { kindContext } from './kind-context.ts';
+import { reconcileAtAnnotation } from '../../../src/controller/annotations.ts';
 
 /** A namespace whose resources are edited without pause: each edit alone is acted on at once, all of them are bounded. */
 

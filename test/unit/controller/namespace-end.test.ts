@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KindController } from '../../../src/controller/kind-controller.ts';
 import { Namespaces } from '../../../src/controller/namespaces.ts';
-import { type Resource, finalizer } from '../../../src/controller/resource.ts';
+import type { Resource } from '../../../src/controller/resource.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { Harness, prod } from './controller-harness.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { kindContext } from './kind-context.ts';
+import { finalizer } from '../../../src/controller/annotations.ts';
 
 /** What becomes of resources whose namespace is being deleted while they are not yet. */
 

@@ -2,11 +2,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { finalizer } from '../../../src/controller/resource.ts';
 import { Uninstall, finalizedKinds, uninstallLeaseSeconds } from '../../../src/controller/uninstall.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { FakeCluster } from './fake-cluster.ts';
+import { finalizer } from '../../../src/controller/annotations.ts';
 
 const api = '/apis/keyframe.dev/v1alpha1';
 const tokens = `${api}/namespaces/team-a/servicetokens`;
