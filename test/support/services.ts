@@ -46,7 +46,7 @@ import { Users } from '../../src/services/users.ts';
 import { Versions } from '../../src/services/versions.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { PostgresKeyStore } from '../../src/store/keys.ts';
-import { Listener, type ListenerDeps } from '../../src/store/listener.ts';
+import { Listener } from '../../src/store/listener.ts';
 
 /** The real services on a real database, as src/compose.ts puts them together, with a root key of their own. */
 export interface TestServices {
@@ -92,7 +92,6 @@ export interface StartOptions {
   readonly streams?: Pick<ChangeStreamsDeps, 'atOnce' | 'checkMs'>;
   /** What may be written; the server's defaults unless given. */
   readonly growthLimits?: GrowthLimits;
-  readonly listener?: Pick<ListenerDeps, 'heartbeatMs' | 'limitMs'>;
 }
 
 /** A person with a personal token that is live. */
@@ -145,7 +144,7 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
   const audit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock: systemClock, logger: createLogger('silent') });
   const logger = createLogger('silent');
-  const feed = new ChangeFeed({ database, listener: new Listener({ url, logger, ...options.listener }), logger });
+  const feed = new ChangeFeed({ database, listener: new Listener({ url, logger }), logger });
   const queue = new EnvironmentQueue();
   const budget = new GrowthBudget(options.growthLimits);
   const writer = new SecretWriter({ database, keyring, queue, budget });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const through = { url: proxy.url, drop: () => database.drop() };
   // No check comes in time: what the tests see, was told or is read anew after a loss.
   const streams = { checkMs: 60_000 };
-  api = await startTestApi({}, { database: through, streams, listener: { heartbeatMs: 100, limitMs: 1000 } });
+  api = await startTestApi({}, { database: through, streams });
   api.services.feed.start();
   await waitFor('the feed to hear', () => api.services.feed.ready);
 });

@@ -160,7 +160,7 @@ describe('forwarding', () => {
       timeoutMs: 3_000,
     });
     expect(proxy.count(({ isWatch }) => isWatch)).toBe(1);
-    await waitFor('the watch has ended', () => upstream.openWatches === 0, { timeoutMs: 3_000 });
+    await waitFor('the watch has ended', () => upstream.openWatches === 0);
   });
 });
 
@@ -193,7 +193,7 @@ describe('faults', () => {
     await hold.arrived();
     await Promise.all([client.close(), expect(put).rejects.toThrow()]);
     hold.release();
-    await waitFor('the late request is written', () => upstream.written.includes('late'), { timeoutMs: 3_000 });
+    await waitFor('the late request is written', () => upstream.written.includes('late'));
   });
 
   test('a held request that the test cuts never happens', async () => {

@@ -126,7 +126,7 @@ describe('a captured process', () => {
     const inner = Number(starter.output.toString());
     expect(findProcess(inner)).toBeDefined();
     await starter.end('SIGKILL');
-    await waitFor('the inner process has ended', () => findProcess(inner) === undefined, { timeoutMs: 3_000 });
+    await waitFor('the inner process has ended', () => findProcess(inner) === undefined);
   });
 
   test('that cannot be started has ended', async () => {
