@@ -42,6 +42,16 @@ export const composedAnnotation = 'keyframe.dev/composed';
 /** Of a target that a guarded rollout has taken back: from what and to what, as JSON (see `RolledBack`). */
 export const rolledBackAnnotation = 'keyframe.dev/rolled-back';
 
+/** All annotations that record where a target's data comes from. */
+export const recordAnnotations = [
+  sourceAnnotation,
+  sourcesAnnotation,
+  originsAnnotation,
+  renamedAnnotation,
+  composedAnnotation,
+  rolledBackAnnotation,
+] as const;
+
 /** Begins the name of the one annotation by which a Secret records what a SecretSync has merged into it. */
 export const mergePrefix = 'merge.keyframe.dev/';
 /** Begins the name of each annotation by which a pod template records the SecretSync that it was restarted for. */

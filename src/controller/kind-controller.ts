@@ -9,7 +9,7 @@ import { EventChecks } from './event-checks.ts';
 import { retryAfter, toDomainError } from './failure.ts';
 import { Finalizers } from './finalizers.ts';
 import type { KindRules, Round } from './kind-rules.ts';
-import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
+import type { KindContext, ManagedKind } from './managed-kind.ts';
 import { untilNamespaceEnded } from './namespaces.ts';
 import { type Outcome, failureOutcome, nextStatus } from './outcome.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -17,6 +17,7 @@ import { type Asked, type Resource, askedBy, isSameAsk, isSuspended } from './re
 import { type ReportMemory, StatusReporter, statusPatch } from './status-report.ts';
 import { type WakeThrottle, editThrottle } from './wake-throttle.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
+import type { NamedWatch } from './frame/named-watch.ts';
 
 interface Memory<T extends Resource> extends ReportMemory<T> {
   /** What the resource asked for when the status was last told. */

@@ -1,29 +1,12 @@
 import type { ChangeEvent } from '../services/change-feed.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { ResourceKind } from '../kube/custom-resources.ts';
-import type { KubeObject } from '../kube/objects.ts';
-import type { ReflectorGroup } from '../kube/reflector-group.ts';
 import type { FailureKind } from '../kube/watch-failure.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { NamespaceShares } from './frame/namespace-shares.ts';
 import type { Namespaces } from './namespaces.ts';
-
-/** The objects that a watch shows, by `namespace/name`. */
-export interface WatchedObjects {
-  get(key: string): KubeObject | undefined;
-  keys(): readonly string[];
-}
-
-/** One watch of a kind's controller; two kinds may name the same one. */
-export interface NamedWatch {
-  /** What is watched, in the plural, for people. */
-  readonly name: string;
-  /** The custom resource that is watched; undefined for a kind of Kubernetes' own. */
-  readonly kind?: ResourceKind;
-  readonly group: Pick<ReflectorGroup<never>, 'start' | 'stop' | 'synced' | 'isSynced' | 'fault'> & WatchedObjects;
-}
+import type { NamedWatch } from './frame/named-watch.ts';
 
 /** One kind's controller, as the manager starts and stops it. */
 export interface ManagedKind {

@@ -11,7 +11,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { resourceStates } from './frame/resource-states.ts';
 import { createAccessGrantController } from './grants/controller.ts';
 import { Leadership } from './leadership.ts';
-import type { KindContext, ManagedKind, NamedWatch } from './managed-kind.ts';
+import type { KindContext, ManagedKind } from './managed-kind.ts';
 import { NamespaceShares } from './frame/namespace-shares.ts';
 import { Namespaces } from './namespaces.ts';
 import type { ResourceServices } from './resource-services.ts';
@@ -26,6 +26,7 @@ import { allReferences } from './snapshot-schedule/references.ts';
 import type { ReadServices } from './secret-sync/read.ts';
 import type { Fingerprint } from './secret-sync/secret-data.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
+import type { NamedWatch } from './frame/named-watch.ts';
 
 export interface ControllerDeps {
   readonly kube: Pick<KubeClient, 'request' | 'watch'>;

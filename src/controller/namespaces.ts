@@ -1,8 +1,8 @@
 import { DomainError } from '../domain/domain-error.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import { ReflectorGroup, type ReflectorGroupDeps } from '../kube/reflector-group.ts';
-import type { NamedWatch } from './managed-kind.ts';
 import type { Next } from './work-queue.ts';
+import type { NamedWatch } from './frame/named-watch.ts';
 
 /** A namespace that exists, as far as anybody here looks at it. */
 export interface NamespaceState {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { importCycles } from '../support/import-cycles.ts';
 import { importFaults, importsOf } from '../support/import-rules.ts';
 
 const manifest = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as {
@@ -23,6 +24,42 @@ describe('every file under src', () => {
   test('keeps the import rules', () => {
     const read = (path: string): string => readFileSync(join(checkoutDirectory, path), 'utf8');
     expect(sources.flatMap((path) => importFaults(path, read(path), dependencies))).toEqual([]);
+  });
+});
+
+describe('the files of the controller', () => {
+  const isController = (path: string): boolean => path.startsWith('src/controller/');
+  const controller = new Map(
+    sources.filter(isController).map((path) => [path, readFileSync(join(checkoutDirectory, path), 'utf8')]),
+  );
+
+  test('import each other in no cycle, types included', () => {
+    expect(controller.size).toBeGreaterThan(100);
+    expect(importCycles(controller)).toEqual([]);
+  });
+
+  test.each([
+    ['of two files', { 'a/one.ts': `import { b } from './two.ts';`, 'a/two.ts': `import { b } from './one.ts';` }],
+    [
+      'of types alone, over three files',
+      {
+        'a/one.ts': `import type { B } from '../b/two.ts';`,
+        'b/two.ts': `import type { B } from './three.ts';`,
+        'b/three.ts': `import { type B } from '../a/one.ts';`,
+      },
+    ],
+    ['of a file with itself', { 'a/one.ts': `export type { B } from './one.ts';` }],
+  ])('would be refused for a cycle %s', (_name, files) => {
+    expect(importCycles(new Map(Object.entries(files)))).toEqual([Object.keys(files).sort()]);
+  });
+
+  test('may import one file by two ways', () => {
+    const files = {
+      'one.ts': `import { b } from './two.ts'; import { c } from './three.ts';`,
+      'two.ts': `import { c } from './three.ts';`,
+      'three.ts': 'export const c = 1;',
+    };
+    expect(importCycles(new Map(Object.entries(files)))).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { GrantRule } from '../../domain/grants.ts';
 import type { AccessGrant, AccessGrantSpec } from '../generated/access-grant.ts';
-import type { NamedWatch } from '../managed-kind.ts';
 import type { NamespaceState, Namespaces } from '../namespaces.ts';
 import { type NamespaceFacts, isGrantFor, rulesOf } from './match.ts';
+import type { NamedWatch } from '../frame/named-watch.ts';
 
 // As the definition has it.
 const maxRules = 64;

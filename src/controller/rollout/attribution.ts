@@ -1,10 +1,7 @@
-import type { SecretSyncStatus } from '../generated/secret-sync.ts';
 import type { PodsVerdict } from './pods.ts';
 import type { RestartMark } from './restart-mark.ts';
 import type { Target, Workload } from './targets.ts';
-
-/** With what all workloads of a SecretSync converged last, as its status tells. */
-export type ConvergedRecord = NonNullable<SecretSyncStatus['converged']>;
+import type { ConvergedRecord } from './model.ts';
 
 /** Whether a workload that is stuck is so because of the data that it was restarted for. */
 export type Failure =

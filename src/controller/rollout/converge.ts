@@ -1,5 +1,4 @@
 import type { ConditionClaim } from '../conditions.ts';
-import type { ConvergedRecord } from './attribution.ts';
 import { markAnnotation, parseMark } from './restart-mark.ts';
 import {
   type Standing,
@@ -11,8 +10,9 @@ import {
   standingOf,
 } from './standing.ts';
 import { type RollbackFacts, type StuckAnswer, rulesAdvice, stuckAnswer } from './stuck.ts';
-import { type Target, type Workload, type WorkloadRow, nameOf, templateAnnotations } from './targets.ts';
+import { type Target, type Workload, nameOf, templateAnnotations } from './targets.ts';
 import { restartPrefix } from '../annotations.ts';
+import type { ConvergedRecord, WorkloadRow } from './model.ts';
 
 export interface RolloutFacts extends StandingFacts, RollbackFacts {
   /** As the spec has it, for people. */

@@ -4,9 +4,10 @@ import type { SecretSync } from '../generated/secret-sync.ts';
 import { type StuckWorkload, attribute } from './attribution.ts';
 import type { RolloutFacts } from './converge.ts';
 import type { RolloutMemory } from './rollout-memory.ts';
-import { type HeldData, type TargetFacts, isMarkedFor, markOf } from './standing.ts';
+import { type TargetFacts, isMarkedFor, markOf } from './standing.ts';
 import type { Target } from './targets.ts';
 import type { WorkloadWatches } from './workload-watches.ts';
+import type { HeldData } from './model.ts';
 
 const defaultTimeoutMs = 600_000;
 

@@ -5,8 +5,8 @@ import type { Next } from '../work-queue.ts';
 import { judgeWorkload } from './judge-workload.ts';
 import { newestMarkAt } from './converge.ts';
 import { PodLooks } from './pod-looks.ts';
-import type { HeldData } from './standing.ts';
 import { type Target, type Workload, nameOf } from './targets.ts';
+import type { HeldData } from './model.ts';
 
 // So long nothing may have been written before a restart, so that a burst of changes costs one; but changes that do not
 // end put it off for no longer than the second.

@@ -6,28 +6,18 @@ import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Condition, ConditionClaim } from '../conditions.ts';
 import type { NamespaceShares } from '../frame/namespace-shares.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import { syncedRevisionIdOf } from '../secret-sync/status.ts';
 import { type Next, WorkQueue } from '../work-queue.ts';
-import type { ConvergedRecord } from './attribution.ts';
 import { type RolloutPlan, type Task, planRollout } from './converge.ts';
 import { convergedOf, factsOf } from './facts.ts';
 import { lookAtPods } from './pods.ts';
 import { markAnnotation } from './restart-mark.ts';
 import { restartWorkload } from './restart.ts';
 import { RolloutMemory } from './rollout-memory.ts';
-import type { HeldData } from './standing.ts';
 import type { GiveUp } from './stuck.ts';
-import { type WorkloadRow, nameOf, templateAnnotations } from './targets.ts';
+import { nameOf, templateAnnotations } from './targets.ts';
 import { rolloutSuspended, rolloutsDisabled, secretNotSynced } from './unknown-claims.ts';
 import { WorkloadWatches, type WorkloadWatchesDeps } from './workload-watches.ts';
-
-/** What the status shall tell of a SecretSync's workloads; without a claim there is no condition Converged. */
-export interface RolloutOutcome {
-  readonly claim: ConditionClaim | undefined;
-  readonly workloads: readonly WorkloadRow[] | undefined;
-  /** What all have converged with, where they have. */
-  readonly converged?: ConvergedRecord | undefined;
-}
+import { syncedRevisionIdOf, type HeldData, type RolloutOutcome } from './model.ts';
 
 /** What a reconcile found. */
 export interface Learnt {

@@ -1,23 +1,9 @@
-import type { ConvergedRecord, Failure } from './attribution.ts';
+import type { Failure } from './attribution.ts';
 import { type Verdict, judgeWorkload } from './judge-workload.ts';
 import { type RestartMark, markAnnotation, parseMark } from './restart-mark.ts';
 import { type Target, type Workload, nameOf, templateAnnotations } from './targets.ts';
 import type { WorkloadLook } from './workload-watches.ts';
-
-/** What a Secret holds. */
-export interface HeldData {
-  /** 0 where the data is of several sources, which have no revision together. */
-  readonly revision: number;
-  /** What is said instead of the revision then. */
-  readonly told?: string;
-  readonly revisionId: string;
-  /** The states of all sources. */
-  readonly sources: ConvergedRecord['sources'];
-  /** See `dataMark`. */
-  readonly data: string;
-  /** Since when, where it was seen to change: what was restarted before may have read other data since. */
-  readonly since?: number | undefined;
-}
+import type { ConvergedRecord, HeldData } from './model.ts';
 
 /** What is known of one workload of a SecretSync. */
 export interface TargetFacts extends WorkloadLook {

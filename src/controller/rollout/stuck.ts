@@ -1,6 +1,7 @@
-import { type ConvergedRecord, convergedTemplate } from './attribution.ts';
-import type { HeldData, Standing } from './standing.ts';
+import { convergedTemplate } from './attribution.ts';
+import type { Standing } from './standing.ts';
 import { type Target, nameOf } from './targets.ts';
+import type { ConvergedRecord, HeldData } from './model.ts';
 
 export const rulesAdvice =
   "apply the rules of charts/keyframe/files/rollout-rules.yaml to the controller's account, in this namespace or in all";

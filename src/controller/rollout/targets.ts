@@ -1,11 +1,10 @@
 import type { KubeObject } from '../../kube/objects.ts';
-import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
 import { restartPrefix } from '../annotations.ts';
 
 /** A workload that a SecretSync names. */
 export type Target = NonNullable<SecretSync['spec']['rollout']>['targets'][number];
 export type WorkloadKind = Target['kind'];
-export type WorkloadRow = NonNullable<SecretSyncStatus['workloads']>[number];
 
 /** Of metav1. */
 export interface LabelSelector {

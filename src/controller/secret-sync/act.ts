@@ -4,14 +4,13 @@ import type { Precondition, SecretContent, SecretsClient } from '../../kube/secr
 import type { Metrics } from '../../lib/metrics.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { targetRefusal } from './failure.ts';
-import type { Decision } from './judge.ts';
 import { encodedRecord, fieldManagerOf, recordAnnotationOf } from './merge-identity.ts';
 import { mergeConflict } from './merge-refusals.ts';
 import { annotationBytesLimit, recordTooLong } from './refusals.ts';
 import { targetOf } from './resource.ts';
 import type { SecretData } from './secret-data.ts';
 import { targetMetadata } from './target-metadata.ts';
-import type { TargetRecord } from './target-record.ts';
+import { type TargetRecord, type Decision } from './model.ts';
 
 export interface ActDeps {
   readonly secretsClient: Pick<SecretsClient, 'check' | 'create' | 'replace' | 'apply' | 'delete'>;

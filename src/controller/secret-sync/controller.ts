@@ -7,7 +7,7 @@ import { ReflectorGroup } from '../../kube/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { watchLabelledSecrets } from '../labelled-secrets.ts';
-import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
+import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import { untilNamespaceEnded } from '../namespaces.ts';
 import type { ServiceTokens } from '../service-token/controller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
@@ -22,6 +22,7 @@ import type { Fingerprint } from './secret-data.ts';
 import { TokenSource } from './token-source.ts';
 import { Waker } from './wake.ts';
 import { targetLabel } from '../annotations.ts';
+import type { NamedWatch } from '../frame/named-watch.ts';
 
 export interface SecretSyncDeps {
   readonly context: KindContext;

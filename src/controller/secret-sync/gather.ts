@@ -4,11 +4,11 @@ import type { ObjectMeta } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
 import type { BoundedReads } from './bounded-reads.ts';
-import type { Facts, WantedFacts } from './judge.ts';
+import { lookAtShared } from './look-merge.ts';
 import { type LookDeps, lookAtTarget } from './look.ts';
 import type { ReadDeps, Round, SourceReading } from './read.ts';
 import { type ReadPlan, SourceRefusedError, readSources } from './read-sources.ts';
-import { targetKeyOf } from './resource.ts';
+import { isMerge, targetKeyOf } from './resource.ts';
 import { type ReadData, heldBack, orFormerStateError } from './rollback.ts';
 import {
   type ChosenValues,
@@ -20,6 +20,7 @@ import {
 } from './secret-data.ts';
 import type { TokenPlace } from './service-token.ts';
 import { targetRecord } from './target-record.ts';
+import { type WantedFacts, type Facts } from './model.ts';
 
 export interface GatherDeps extends LookDeps, ReadDeps {
   readonly rollouts: Pick<Rollouts, 'givenUp'>;
@@ -53,7 +54,7 @@ export interface GatherPlan {
  * a token or an environment refuses is part of the facts.
  */
 export async function gather(deps: GatherDeps, round: Round, { fresh, places, reads }: GatherPlan): Promise<Gathered> {
-  const { target, existing } = await lookAtTarget(deps, round, fresh);
+  const { target, existing } = await (isMerge(round.sync) ? lookAtShared : lookAtTarget)(deps, round, fresh);
   const facts = { sync: round.sync, target };
   // Nothing is read that could not be written.
   if (target.state === 'foreign' || target.state === 'barred')

@@ -1,9 +1,7 @@
 import { DomainError } from '../../domain/domain-error.ts';
-import type { Precondition } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { blockedDeletion } from './deletion-breaker.ts';
 import { isSame, keyLoss } from './key-loss.ts';
-import type { MergeObstacle } from './merge-consent.ts';
 import { mergeBarred } from './merge-refusals.ts';
 import {
   type ReplacedSource,
@@ -14,88 +12,18 @@ import {
   tooLarge,
   typeUnmet,
 } from './refusals.ts';
-import type { RolledBack } from './rolled-back.ts';
 import { secretBytesLimit } from './secret-data.ts';
-import { type TargetRecord, type TargetSource, sameRecord, sourcesOfRecord } from './target-record.ts';
+import { sameRecord, sourcesOfRecord } from './target-record.ts';
 import { allowDeletionAnnotation } from '../annotations.ts';
-
-/** What was seen of the Secret that a SecretSync writes. */
-export type TargetFacts =
-  | { readonly state: 'absent' }
-  /** `owner` is the SecretSync it belongs to, if it is one's. */
-  | { readonly state: 'foreign'; readonly owner: string | undefined; readonly isToken: boolean }
-  /** It belongs to something else, and the SecretSync may not merge into it. */
-  | { readonly state: 'barred'; readonly obstacle: MergeObstacle }
-  | OwnedTargetFacts;
-
-export interface OwnedTargetFacts extends Precondition {
-  /**
-   * `adopted`: it is still somebody else's, with their consent that it become ours. `shared`: it is somebody else's, with
-   * their consent that keys of ours are merged into it; what is told of its data is told of our keys alone.
-   */
-  readonly state: 'owned' | 'adopted' | 'shared';
-  readonly type: string;
-  readonly isImmutable: boolean;
-  /** It was deleted, and finalizers still hold it. */
-  readonly isDeleting: boolean;
-  /** Whether it has all the metadata that it shall have, the record aside. */
-  readonly metadataFits: boolean;
-  /** Where its data came from, as it says. */
-  readonly record: TargetRecord;
-  /** Names of the keys it holds. */
-  readonly keys: readonly string[];
-  /** Keyed digest of the data it holds. */
-  readonly fingerprint: Buffer;
-}
-
-/** What was read of one source, without the values. */
-export interface SourceFacts extends TargetSource {
-  readonly revision: number;
-  readonly revisionId: string;
-  /** All keys of the environment. */
-  readonly keys: readonly string[];
-}
-
-/** What the Secret shall hold, without the values. */
-export interface WantedFacts {
-  /** In the order of the spec. */
-  readonly sources: readonly SourceFacts[];
-  /** Names of its keys. */
-  readonly names: readonly string[];
-  /** The name of the source that each key comes from; the keys that are composed come from none. */
-  readonly origins: ReadonlyMap<string, string | undefined>;
-  /** Bytes of the values; so many at least if they are too many to be read. */
-  readonly bytes: number;
-  readonly isBytesExact: boolean;
-  /** What the Secret's type demands and these values lack, in names; undefined where they fit. */
-  readonly unmetNeed: string | undefined;
-  /** The record that the Secret shall have. */
-  readonly record: TargetRecord;
-  /** Empty if the values are too many to be read. */
-  readonly fingerprint: Buffer;
-  /** Where this is former data that is held instead of what the spec asks for: why; and the sources as they were asked for. */
-  readonly rolledBack?: RolledBack | undefined;
-  readonly asked?: readonly SourceFacts[] | undefined;
-}
-
-export interface Facts {
-  readonly sync: SecretSync;
-  readonly target: TargetFacts;
-  /** Undefined where nothing was read, because the target is not ours to write. */
-  readonly wanted: WantedFacts | DomainError | undefined;
-}
-
-export type Decision =
-  /** The Secret is as it should be. */
-  | { readonly action: 'keep' }
-  | { readonly action: 'create' }
-  | { readonly action: 'replace'; readonly precondition: Precondition }
-  /** Delete and make anew: what Kubernetes does not let change. */
-  | { readonly action: 'recreate'; readonly precondition: Precondition }
-  /** Apply our keys to somebody else's Secret. */
-  | { readonly action: 'apply'; readonly precondition: Precondition }
-  /** Leave the Secret as it is and say why. */
-  | { readonly action: 'refrain'; readonly error: DomainError };
+import type {
+  TargetRecord,
+  Decision,
+  Facts,
+  OwnedTargetFacts,
+  SourceFacts,
+  TargetFacts,
+  WantedFacts,
+} from './model.ts';
 
 /**
  * What to do about a target, from what was seen alone. An environment that could not be read is never taken for an

@@ -1,12 +1,5 @@
-import type { WantedFacts } from './judge.ts';
-import {
-  type TargetRecord,
-  type TargetSource,
-  composedOf,
-  originsOf,
-  renamedOf,
-  sourcesOfRecord,
-} from './target-record.ts';
+import { composedOf, originsOf, renamedOf, sourcesOfRecord } from './target-record.ts';
+import type { TargetRecord, TargetSource, WantedFacts } from './model.ts';
 
 /** What tells the loss of a Secret's keys from what the spec takes away on purpose. */
 export interface KeyLoss {

@@ -2,12 +2,12 @@ import { appliedDataKeys } from '../../kube/managed-fields.ts';
 import { type ObjectMeta, stripped } from '../../kube/objects.ts';
 import type { SecretObject } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import type { OwnedTargetFacts } from './judge.ts';
 import type { LookDeps, Subject, TargetLook } from './look.ts';
-import { type MergeObstacle, contentObstacle, metadataObstacle } from './merge-consent.ts';
+import { contentObstacle, metadataObstacle } from './merge-consent.ts';
 import { fieldManagerOf, mergedRecordOf } from './merge-identity.ts';
 import { targetKeyOf, targetOf } from './resource.ts';
 import { fingerprintOf } from './secret-data.ts';
+import type { MergeObstacle, OwnedTargetFacts } from './model.ts';
 
 /**
  * Looks at the Secret that a SecretSync merges into: whether it may, and which keys are its own. At what the watch by the

@@ -2,14 +2,13 @@ import { lastAppliedAnnotation, type ObjectMeta } from '../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isTokenSecret } from '../service-token/resource.ts';
-import type { TargetFacts } from './judge.ts';
-import { lookAtShared } from './look-merge.ts';
 import type { SyncMemory } from './memory.ts';
-import { isMerge, targetKeyOf, targetOf } from './resource.ts';
+import { targetKeyOf, targetOf } from './resource.ts';
 import { type Fingerprint, fingerprintOf } from './secret-data.ts';
 import { isOfferedTo, isOwnedBy, metadataFits } from './target-metadata.ts';
 import { recordOf } from './target-record.ts';
 import { ownedByAnnotation } from '../annotations.ts';
+import type { TargetFacts } from './model.ts';
 
 export interface LookDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;
@@ -32,12 +31,11 @@ export interface Subject {
 const absent: TargetLook = { target: { state: 'absent' }, existing: undefined };
 
 /**
- * Looks at the Secret that a SecretSync writes: at what the watch shows as long as that tells enough, else, or where
+ * Looks at the Secret that a SecretSync owns: at what the watch shows as long as that tells enough, else, or where
  * `fresh` asks for it, at the Secret itself. Throws ApiError.
  */
 export async function lookAtTarget(deps: LookDeps, subject: Subject, fresh: boolean): Promise<TargetLook> {
   const { sync, memory } = subject;
-  if (isMerge(sync)) return await lookAtShared(deps, subject, fresh);
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
   const look = fresh ? undefined : lookFromAfar(subject, watched);
   if (look !== undefined) return look;

@@ -1,24 +1,12 @@
 import type { KubeObject } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { OwnWrites } from '../own-writes.ts';
-import type { Outcome } from './status.ts';
 import { ReverseIndex } from '../reverse-index.ts';
 import type { ReportMemory } from '../status-report.ts';
 import type { Allowance } from './bounded-reads.ts';
-import type { RolledBack } from './rolled-back.ts';
 import type { TokenView } from './service-token-view.ts';
 import { syncKeyOf } from './source.ts';
-
-/** A target whose content is known without another look, for as long as it is at this version. */
-export interface VerifiedTarget {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly type: string;
-  /** Names of its keys. */
-  readonly keys: readonly string[];
-  /** Keyed digest of its data. */
-  readonly fingerprint: Buffer;
-}
+import type { RolledBack, Outcome, Asked, VerifiedTarget } from './model.ts';
 
 /** What was read of a source last, for the comparison after the change feed was away. */
 export interface ReadSource {
@@ -28,15 +16,6 @@ export interface ReadSource {
   readonly credentialId: string;
   /** The revision or snapshot that was pinned and found. */
   readonly pinnedId: string | undefined;
-}
-
-/** What a SecretSync asks for: its spec by the generation, and what is asked for by annotations. */
-export interface Asked {
-  readonly uid: string;
-  readonly generation: number;
-  readonly allowDeletion: string | undefined;
-  readonly reconcileAt: string | undefined;
-  readonly retryRollout: string | undefined;
 }
 
 /** What is remembered of one source of a SecretSync. */

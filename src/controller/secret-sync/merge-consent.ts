@@ -3,14 +3,7 @@ import type { SecretSync } from '../generated/secret-sync.ts';
 import { isTokenSecret } from '../service-token/resource.ts';
 import { allowMergeAnnotation, ownedByAnnotation } from '../annotations.ts';
 import { isDnsName } from '../names.ts';
-
-/** Why nothing may be merged into a Secret. */
-export type MergeObstacle =
-  | { readonly kind: 'absent' | 'deleting' | 'immutable' | 'service-account-token' | 'token-secret' }
-  /** It is a SecretSync's own. */
-  | { readonly kind: 'owned'; readonly owner: string }
-  /** `allowed` are the SecretSyncs that may merge into it, as far as they are names. */
-  | { readonly kind: 'no-consent'; readonly allowed: readonly string[] };
+import type { MergeObstacle } from './model.ts';
 
 const serviceAccountToken = 'kubernetes.io/service-account-token';
 

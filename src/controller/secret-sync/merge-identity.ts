@@ -1,8 +1,9 @@
 import type { ObjectMeta } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import { type TargetRecord, recordOf } from './target-record.ts';
+import { recordOf } from './target-record.ts';
 import { mergePrefix, ownPrefix } from '../annotations.ts';
 import { shorten } from '../names.ts';
+import type { TargetRecord } from './model.ts';
 
 /** How a SecretSync is known on a Secret that belongs to something else: by its name, so that one made again goes on. */
 

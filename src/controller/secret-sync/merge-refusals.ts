@@ -1,12 +1,12 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import { ApiError, type ErrorCause } from '../../kube/api-error.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import type { MergeObstacle } from './merge-consent.ts';
 import { targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { keysFieldOf, sourcesOf } from './source.ts';
 import { allowMergeAnnotation, ownedByAnnotation } from '../annotations.ts';
 import { isDnsName, shortList } from '../names.ts';
+import type { MergeObstacle } from './model.ts';
 
 /** Why keys are not merged into a Secret: each says what to do, in names. */
 

@@ -3,10 +3,9 @@ import type { KubeClient } from '../../kube/client.ts';
 import { findResource } from '../../kube/custom-resources.ts';
 import { secretSyncKind } from '../../kube/keyframe-kinds.ts';
 import type { ObjectMeta } from '../../kube/objects.ts';
-import type { Facts, TargetFacts } from './judge.ts';
-import type { VerifiedTarget } from './memory.ts';
 import type { Round } from './read.ts';
-import { type TargetRecord, sameRecord, sourcesOfRecord } from './target-record.ts';
+import { sameRecord, sourcesOfRecord } from './target-record.ts';
+import { type TargetRecord, type VerifiedTarget, type Facts, type TargetFacts } from './model.ts';
 
 /** What is about to be written over or made, and what was seen of it. */
 export interface Intent {

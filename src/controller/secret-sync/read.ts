@@ -11,7 +11,6 @@ import type { FoundState, SecretReader, SizedKey } from '../../services/secret-r
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isOwnedBy as isTokenSecretOf } from '../service-token/look.ts';
 import type { BoundedReads } from './bounded-reads.ts';
-import type { SourceFacts } from './judge.ts';
 import type { SourceMemory, SyncMemories, SyncMemory } from './memory.ts';
 import { pinText } from './pin.ts';
 import { explained, notTheTokens } from './service-token-refusals.ts';
@@ -19,6 +18,7 @@ import type { TokenPlace } from './service-token.ts';
 import type { Fingerprint } from './secret-data.ts';
 import { type Source, environmentPath, fieldOf } from './source.ts';
 import { type StateDeps, type WantedState, expectCommits, readState } from './state.ts';
+import type { SourceFacts } from './model.ts';
 
 const tokenFaults: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
 

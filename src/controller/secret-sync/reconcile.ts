@@ -11,24 +11,25 @@ import { type Logger, errorFields } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { failureClaim, nextAfter, toDomainError } from '../failure.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import type { HeldData } from '../rollout/standing.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
 import { StatusReporter } from '../status-report.ts';
 import type { Next } from '../work-queue.ts';
 import { act } from './act.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
-import { type WantedFacts, judge } from './judge.ts';
+import { judge } from './judge.ts';
 import { isSpecOutdated } from './outdated-spec.ts';
 import type { Round } from './read.ts';
 import { askedBy, isForced, isMerge, isReconciled, targetKeyOf, targetOf } from './resource.ts';
 import type { TokenPlace } from './service-token.ts';
 import { viewOf } from './service-token-view.ts';
 import { sourceKeyOf, sourcesOf } from './source.ts';
-import { type Outcome, type SourceState, convergedClaim, nextStatus } from './status.ts';
+import { convergedClaim, nextStatus } from './status.ts';
 import { heldData, syncedClaim } from './synced.ts';
 import type { TokenSource } from './token-source.ts';
 import { type BoundedReads, runBounded } from './bounded-reads.ts';
 import type { ByteBudget } from '../../lib/byte-budget.ts';
+import { type SourceState, type WantedFacts, type Outcome } from './model.ts';
+import type { HeldData } from '../rollout/model.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
   readonly tokens: TokenSource;

@@ -6,7 +6,6 @@ import { isMerge, targetOf } from './resource.ts';
 import { secretBytesLimit } from './secret-data.ts';
 import { recordAnnotationOf } from './merge-identity.ts';
 import { keysFieldOf, sourcesOf } from './source.ts';
-import type { TargetSource } from './target-record.ts';
 import {
   allowAdoptionAnnotation,
   allowDeletionAnnotation,
@@ -14,6 +13,7 @@ import {
   sourcesAnnotation,
 } from '../annotations.ts';
 import { isDnsName, shortList } from '../names.ts';
+import type { TargetSource } from './model.ts';
 
 /** Why a target is left as it is: each says what to do, in names. */
 

@@ -1,8 +1,7 @@
 import { type NamespacedName, objectKey } from '../../kube/objects.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import type { Asked, SyncMemory } from './memory.ts';
-import { reconcileAtAnnotation } from '../annotations.ts';
-import { allowDeletionAnnotation, retryAnnotation } from '../annotations.ts';
+import { allowDeletionAnnotation, reconcileAtAnnotation, retryAnnotation } from '../annotations.ts';
+import type { Asked } from './model.ts';
 
 /** The Secret that a SecretSync writes. */
 export function targetOf({ metadata, spec }: SecretSync): NamespacedName {
@@ -20,14 +19,19 @@ export function askedBy({ metadata: { uid, generation = 0, annotations = {} } }:
   return { uid, generation, allowDeletion, reconcileAt, retryRollout: annotations[retryAnnotation] };
 }
 
+/** What the last reconcile was about. */
+interface Reconciled {
+  readonly reconciled: Asked | undefined;
+}
+
 /** Whether the last reconcile was about the SecretSync's present spec. */
-export function isReconciled(sync: SecretSync, { reconciled }: SyncMemory): boolean {
+export function isReconciled(sync: SecretSync, { reconciled }: Reconciled): boolean {
   const { uid, generation } = askedBy(sync);
   return reconciled?.uid === uid && reconciled.generation === generation;
 }
 
 /** Whether the SecretSync's annotation asks for a look at everything, and did not at the last reconcile. */
-export function isForced(sync: SecretSync, { reconciled }: SyncMemory): boolean {
+export function isForced(sync: SecretSync, { reconciled }: Reconciled): boolean {
   return reconciled !== undefined && reconciled.reconcileAt !== askedBy(sync).reconcileAt;
 }
 

@@ -3,13 +3,13 @@ import { dataMark } from '../rollout/restart-mark.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { GiveUp } from '../rollout/stuck.ts';
 import { FormerStateError } from './former-state.ts';
-import type { TargetFacts, WantedFacts } from './judge.ts';
 import type { Round } from './read.ts';
-import { type RolledBack, formatRolledBack, presentRollback, retryOf } from './rolled-back.ts';
+import { formatRolledBack, presentRollback, retryOf } from './rolled-back.ts';
 import type { SecretData } from './secret-data.ts';
 import type { Source } from './source.ts';
 import type { WantedState } from './state.ts';
 import { rolledBackAnnotation } from '../annotations.ts';
+import { type RolledBack, type WantedFacts, type TargetFacts } from './model.ts';
 
 /** What was read, as the Secret would have it. */
 export interface ReadData {

@@ -1,13 +1,9 @@
-import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
-import type { TargetFacts } from './judge.ts';
-import { type TargetRecord, sourcesOfRecord } from './target-record.ts';
+import type { SecretSync } from '../generated/secret-sync.ts';
+import { sourcesOfRecord } from './target-record.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
 import { retryAnnotation, rolledBackAnnotation } from '../annotations.ts';
 import { shortDigest } from '../names.ts';
-
-/** What a Secret was taken back from, and to; as the Secret's own record and the status have it. */
-export type RolledBack = NonNullable<SecretSyncStatus['rolledBack']>;
-export type SourceRevision = RolledBack['sources'][number];
+import type { TargetRecord, TargetFacts, RolledBack, SourceRevision } from './model.ts';
 
 /** As a record has it: JSON. */
 export function formatRolledBack(rolledBack: RolledBack): string {

@@ -1,44 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type ConditionClaim,
-  type ReadyClaim,
-  conditionClaims,
-  earliest,
-  kubeTime,
-  mergeConditions,
-} from '../conditions.ts';
+import { type ConditionClaim, conditionClaims, earliest, kubeTime, mergeConditions } from '../conditions.ts';
 import type { SecretSync, SecretSyncStatus } from '../generated/secret-sync.ts';
-import type { RolloutOutcome } from '../rollout/rollouts.ts';
 import type { SideClaim } from '../status-report.ts';
-import type { RolledBack } from './rolled-back.ts';
-
-/** What one reconcile came to, as far as the status tells it. */
-export interface Outcome {
-  readonly claim: ReadyClaim;
-  /** The sources as they were read; undefined where they were not. */
-  readonly sources: readonly SourceState[] | undefined;
-  /** The target as it was written or found right; undefined where it was not. */
-  readonly synced: SyncedTarget | undefined;
-  /** What it was taken back from, where it was. */
-  readonly rolledBack?: RolledBack | undefined;
-  readonly rollout: RolloutOutcome;
-}
-
-/** At which state a source was read. */
-export interface SourceState {
-  /** Undefined for the one source of a SecretSync without spec.sources. */
-  readonly name: string | undefined;
-  readonly environmentId: string;
-  readonly revision: number;
-  readonly revisionId: string;
-}
-
-export interface SyncedTarget {
-  /** The states that it holds. */
-  readonly sources: readonly SourceState[];
-  readonly secretCount: number;
-  readonly target: NonNullable<SecretSyncStatus['target']>;
-}
+import type { Outcome, SourceState, SyncedTarget } from './model.ts';
+import { revisionIdOf, syncedRevisionIdOf } from '../rollout/model.ts';
 
 /**
  * The status after an outcome. What the outcome does not tell stays as the resource has it. Times change only with what
@@ -88,17 +53,6 @@ function keptOf(status: SecretSyncStatus, { synced, rolledBack, rollout }: Outco
 function sideClaims({ claim: { reason, message }, rolledBack, rollout }: Outcome): readonly ConditionClaim[] {
   const back: ConditionClaim = { type: 'RolledBack', status: 'True', reason, message };
   return [...(rollout.claim === undefined ? [] : [rollout.claim]), ...(rolledBack === undefined ? [] : [back])];
-}
-
-/** Tells one set of revisions from another: the id of the only one, or those of all sources with their names. */
-export function revisionIdOf(sources: readonly Pick<SourceState, 'name' | 'revisionId'>[]): string {
-  return sources.map(({ name, revisionId }) => (name === undefined ? revisionId : `${name}=${revisionId}`)).join();
-}
-
-/** The same of the revisions that a status tells the Secret to hold; undefined where it tells none. */
-export function syncedRevisionIdOf({ syncedRevisionId, sources }: SecretSyncStatus): string | undefined {
-  if (sources === undefined) return syncedRevisionId;
-  return revisionIdOf(sources.map(({ name, syncedRevisionId: revisionId = '' }) => ({ name, revisionId })));
 }
 
 /** What a status tells of sources: of the only one in fields of its own, of those with names in a list. */

@@ -1,14 +1,13 @@
 import type { ReadyClaim } from '../conditions.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
-import type { HeldData } from '../rollout/standing.ts';
 import { dataMark } from '../rollout/restart-mark.ts';
-import type { SourceFacts, WantedFacts } from './judge.ts';
 import { pinnedTo } from './pin.ts';
 import { targetOf } from './resource.ts';
-import { type RolledBack, type SourceRevision, revisionsText } from './rolled-back.ts';
+import { revisionsText } from './rolled-back.ts';
 import { sourcesOf } from './source.ts';
-import { revisionIdOf } from './status.ts';
 import { retryAnnotation } from '../annotations.ts';
+import type { RolledBack, SourceFacts, SourceRevision, WantedFacts } from './model.ts';
+import { revisionIdOf, type HeldData } from '../rollout/model.ts';
 
 /** What the condition Ready says of a Secret that is as it should be. */
 export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {

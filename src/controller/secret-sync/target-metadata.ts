@@ -5,8 +5,15 @@ import type { SecretMeta } from '../../kube/secrets.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import { isTokenSecret } from '../service-token/resource.ts';
 import { targetOf } from './resource.ts';
-import { type TargetRecord, recordAnnotations, recordOf } from './target-record.ts';
-import { allowAdoptionAnnotation, managedMetadataAnnotation, ownedByAnnotation, targetLabel } from '../annotations.ts';
+import { recordOf } from './target-record.ts';
+import {
+  allowAdoptionAnnotation,
+  managedMetadataAnnotation,
+  ownedByAnnotation,
+  targetLabel,
+  recordAnnotations,
+} from '../annotations.ts';
+import type { TargetRecord } from './model.ts';
 
 const ownAnnotations: readonly string[] = [managedMetadataAnnotation, ...recordAnnotations];
 

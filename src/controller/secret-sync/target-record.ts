@@ -4,34 +4,11 @@ import {
   composedAnnotation,
   originsAnnotation,
   renamedAnnotation,
-  rolledBackAnnotation,
   sourceAnnotation,
   sourcesAnnotation,
+  recordAnnotations,
 } from '../annotations.ts';
-
-/** All annotations of a record. */
-export const recordAnnotations = [
-  sourceAnnotation,
-  sourcesAnnotation,
-  originsAnnotation,
-  renamedAnnotation,
-  composedAnnotation,
-  rolledBackAnnotation,
-] as const;
-
-/** Where a target's data came from, in the annotations that tell it: what outlives every restart of the controller. */
-export type TargetRecord = Readonly<Partial<Record<(typeof recordAnnotations)[number], string>>>;
-
-/** A source that a target has data of. */
-export interface TargetSource {
-  /** Undefined for the one source of a SecretSync without spec.sources. */
-  readonly name: string | undefined;
-  /** The slugs, as `organization/project/name`. */
-  readonly path: string;
-  readonly environmentId: string;
-  /** See `pinText`; undefined where the Secret followed the environment. */
-  readonly pin: string | undefined;
-}
+import type { TargetRecord, TargetSource } from './model.ts';
 
 /** Which keys a target shall have, and from where. */
 interface TargetKeys {

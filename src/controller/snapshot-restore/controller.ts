@@ -3,7 +3,7 @@ import { snapshotRestoreKind } from '../../kube/keyframe-kinds.ts';
 import { objectKey } from '../../kube/objects.ts';
 import type { SnapshotRestore } from '../generated/snapshot-restore.ts';
 import { KindController } from '../kind-controller.ts';
-import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
+import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import { ReverseIndex } from '../reverse-index.ts';
 import type { SnapshotReferences } from '../snapshot-schedule/references.ts';
@@ -11,6 +11,7 @@ import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { WakeThrottle } from '../wake-throttle.ts';
 import { RestoreReconciler } from './reconcile.ts';
 import { UnfinishedRestores } from './unfinished.ts';
+import type { NamedWatch } from '../frame/named-watch.ts';
 
 // A plan follows the environment's commits, but a busy environment must keep neither the database nor the API server
 // busy with plans.

@@ -2,13 +2,14 @@ import { snapshotScheduleKind } from '../../kube/keyframe-kinds.ts';
 import { objectKey, parseObjectKey } from '../../kube/objects.ts';
 import type { SnapshotSchedule } from '../generated/snapshot-schedule.ts';
 import { KindController } from '../kind-controller.ts';
-import type { KindContext, ManagedKind, NamedWatch } from '../managed-kind.ts';
+import type { KindContext, ManagedKind } from '../managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import type { Fingerprint } from '../secret-sync/secret-data.ts';
 import { parseChildName } from './child.ts';
 import { ScheduleReconciler } from './reconcile.ts';
 import type { SnapshotReferences } from './references.ts';
+import type { NamedWatch } from '../frame/named-watch.ts';
 
 export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' | 'resourceSchedules'> {
   /** `Keyring.fingerprint`, bound to its keyring. */

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { Facts, OwnedTargetFacts, SourceFacts, WantedFacts } from '../../../src/controller/secret-sync/judge.ts';
 import type { SecretSync } from '../../../src/controller/generated/secret-sync.ts';
 import { pinText } from '../../../src/controller/secret-sync/pin.ts';
 import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { secretSync } from './builders.ts';
+import {
+  type OwnedTargetFacts,
+  type SourceFacts,
+  type WantedFacts,
+  type Facts,
+} from '../../../src/controller/secret-sync/model.ts';
 
 export const prod: SourceFacts = {
   name: undefined,

@@ -1,9 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  type MergeObstacle,
-  contentObstacle,
-  metadataObstacle,
-} from '../../../src/controller/secret-sync/merge-consent.ts';
+import { contentObstacle, metadataObstacle } from '../../../src/controller/secret-sync/merge-consent.ts';
 import {
   encodedRecord,
   fieldManagerOf,
@@ -15,6 +11,7 @@ import { targetRefusal } from '../../../src/controller/secret-sync/failure.ts';
 import { ApiError, type ErrorCause } from '../../../src/kube/api-error.ts';
 import type { ObjectMeta } from '../../../src/kube/objects.ts';
 import { secretSync, targetMeta } from './builders.ts';
+import type { MergeObstacle } from '../../../src/controller/secret-sync/model.ts';
 
 const sync = secretSync({ target: { name: 'shared', creationPolicy: 'Merge' } });
 const consenting = { 'keyframe.dev/allow-merge': 'app' };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { resourceStates } from '../../../src/controller/frame/resource-states.ts';
-import type { NamedWatch } from '../../../src/controller/managed-kind.ts';
 import { secretSyncKind, serviceTokenKind } from '../../../src/kube/keyframe-kinds.ts';
 import { type KubeObject, objectKey } from '../../../src/kube/objects.ts';
+import type { NamedWatch } from '../../../src/controller/frame/named-watch.ts';
 
 const createdAt = '2026-01-01T00:00:00Z';
 const changedAt = '2026-01-01T01:00:00Z';

@@ -7,7 +7,6 @@ import {
   recordAnnotationOf,
 } from '../../../src/controller/secret-sync/merge-identity.ts';
 import {
-  type RolledBack,
   formatRolledBack,
   presentRollback,
   retryOf,
@@ -16,6 +15,7 @@ import {
 } from '../../../src/controller/secret-sync/rolled-back.ts';
 import { secretSync, targetMeta } from './builders.ts';
 import { facts, lossy, merging, owned, wanted } from './judge-facts.ts';
+import type { RolledBack } from '../../../src/controller/secret-sync/model.ts';
 
 const annotation = 'keyframe.dev/rolled-back';
 const [failed, held] = ['f'.repeat(32), 'a'.repeat(32)];

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { dataMark } from '../../../src/controller/rollout/restart-mark.ts';
-import { type RolledBack, formatRolledBack, retryOf } from '../../../src/controller/secret-sync/rolled-back.ts';
+import { formatRolledBack, retryOf } from '../../../src/controller/secret-sync/rolled-back.ts';
 import { fingerprint, secretSync } from './builders.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { rolloutOf } from './rollout-harness.ts';
+import type { RolledBack } from '../../../src/controller/secret-sync/model.ts';
 
 // Workloads are not watched here: the Secret's own record tells what it was taken back from.
 
