@@ -36,6 +36,9 @@ const checksAtOnce = 2;
 // Long enough for the first build of Kubernetes on a slow machine.
 const suiteLimitMs = { short: 80 * minuteMs, full: 240 * minuteMs };
 
+// What tests the tools of development alone. Every run uses these tools; their own tests belong to the full scale.
+const testsOfTools = ['/test/integration/scripts/', '/test/e2e/cluster-launcher\\.'];
+
 const checks: Readonly<Record<CheckName, readonly [program: string, ...args: string[]]>> = {
   format: [tool('prettier'), '--check', '.'],
   lint: [tool('oxlint'), '--type-aware', '--deny-warnings'],
@@ -108,8 +111,15 @@ async function runPool(names: readonly PooledName[], context: StepContext): Prom
   if (names.length === 0) return [];
   if (context.commands.interrupted) return names.map((name) => ({ name, durationMs: 0, note: 'not run' }));
   const reportFile = reportOf('pool');
-  const { exitCode, durationMs } = await runSuite('pool', jestArguments(names, reportFile, workers), context);
+  const { exitCode, durationMs } = await runSuite('pool', poolArguments(names, reportFile, context.plan), context);
   return poolResults(names, readReport(reportFile) as JestReport | undefined, { exitCode, durationMs });
+}
+
+function poolArguments(names: readonly PooledName[], reportFile: string, { scale }: Plan): string[] {
+  const ignored = scale === 'full' ? [] : testsOfTools;
+  // Jest then ignores these patterns alone, no longer its default.
+  const patterns = ['/node_modules/', ...ignored].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
+  return [...jestArguments(names, reportFile, workers), ...patterns];
 }
 
 async function runSingle(name: SingleSuite, context: QuietContext): Promise<StepResult> {
