@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { ApiCall, KubeClient } from '../../../src/kube/client.ts';
 import type { KubeObject, ObjectMeta } from '../../../src/kube/objects.ts';
+import { applied } from './server-side-apply.ts';
 import { fits } from './selectors.ts';
 import { merged } from './merge-patch.ts';
 
@@ -13,10 +14,16 @@ const listed =
 
 type Hook = (call: ApiCall) => void | Promise<void>;
 
+interface Change {
+  readonly path: string;
+  readonly before: AnyObject | undefined;
+  /** What is left, or the last of what is gone. */
+  readonly object: AnyObject;
+  readonly isGone: boolean;
+}
+
 interface Watch {
   readonly call: Omit<ApiCall, 'method' | 'body'>;
-  /** Keys that fit the selectors, as far as they were told. */
-  readonly shown: Set<string>;
   readonly send: (type: string, object: AnyObject) => void;
   readonly end: () => void;
 }
@@ -31,6 +38,10 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   readonly events: Record<string, unknown>[] = [];
   readonly #objects = new Map<string, AnyObject>();
   readonly #watches = new Set<Watch>();
+  /** All changes so far: a watch begins behind the version that was listed. */
+  readonly #changes: Change[] = [];
+  /** Called before each call does anything, and after its work but before its answer; Events aside. */
+  onStep: ((step: string) => void | Promise<void>) | undefined;
   readonly #hooks: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
   readonly #finished: { readonly pattern: RegExp; readonly hook: Hook }[] = [];
   #held: (() => void)[] | undefined;
@@ -99,13 +110,35 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     this.#tell(before, { ...before, metadata: { ...before.metadata, resourceVersion: this.#next() } }, path, true);
   }
 
+  /** Deletes an object as the garbage collector does: one with finalizers stays until they are taken off. */
+  collect(path: string): void {
+    const before = this.#objects.get(path);
+    if ((before?.metadata.finalizers ?? []).length === 0) this.remove(path);
+    else if (before !== undefined && before.metadata.deletionTimestamp === undefined) {
+      const metadata = { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+      this.#store(path, { ...before, metadata }, before);
+    }
+  }
+
+  /** Shows the watches one version of an object, as a list of a server that is behind does. */
+  show(path: string, version: AnyObject): void {
+    for (const { call, send } of this.#watches) {
+      if (this.#objects.has(path) && fits(call, path, version)) send('MODIFIED', version);
+    }
+  }
+
   async request<T>(call: ApiCall): Promise<T> {
     const isList = call.method === 'GET' && listed.test(call.path);
     if (!isList) this.calls.push(`${call.method} ${call.path}${call.query?.['dryRun'] === undefined ? '' : '?dryRun'}`);
     await Promise.resolve();
+    await this.#tellStep('before', call);
     await this.#step(this.#hooks, call);
+    expectUncut(call);
     const answer = copied(isList ? this.#list(call) : this.#carryOut(call));
     await this.#step(this.#finished, call);
+    await this.#tellStep('after', call);
+    // The caller of a call that is cut does not know whether it was carried out.
+    expectUncut(call);
     return answer as T;
   }
 
@@ -116,7 +149,6 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const ending = new AbortController();
     const watch: Watch = {
       call,
-      shown: new Set([...this.#objects].filter(([path, object]) => fits(call, path, object)).map(([path]) => path)),
       send: (type, object) => {
         const say = (): void => {
           lines.push(Buffer.from(`${JSON.stringify({ type, object: shaped(call.accept, object) })}\n`));
@@ -131,6 +163,9 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
       },
     };
     this.#watches.add(watch);
+    const since = Number(call.query?.['resourceVersion'] ?? this.#version);
+    for (const change of this.#changes.filter(({ object }) => Number(object.metadata.resourceVersion) > since))
+      show(watch, change);
     const watches = this.#watches;
     async function* body(): AsyncGenerator<Uint8Array> {
       const aborted = new Promise<never>((_, reject) => {
@@ -149,6 +184,10 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
       }
     }
     return Promise.resolve(body());
+  }
+
+  async #tellStep(moment: string, { method, path }: ApiCall): Promise<void> {
+    if (!path.endsWith('/events')) await this.onStep?.(`${moment} ${method} ${path}`);
   }
 
   async #step(hooks: { readonly pattern: RegExp; readonly hook: Hook }[], call: ApiCall): Promise<void> {
@@ -189,7 +228,9 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const body = call.body as AnyObject;
     const path = `${call.path}/${body.metadata.name}`;
     if (this.#objects.has(path)) return refuse(call, 409, 'AlreadyExists');
-    const object = { ...body, metadata: { ...body.metadata, ...this.#blank(call.path, body.metadata.name).metadata } };
+    const blank = this.#blank(call.path, body.metadata.name).metadata;
+    const generation = call.path.includes('/keyframe.dev/') ? { generation: 1 } : {};
+    const object = { ...body, metadata: { ...body.metadata, ...blank, ...generation } };
     return call.query?.['dryRun'] === undefined
       ? this.#store(path, { ...object, metadata: { ...object.metadata, ...kept(body.metadata) } }, undefined)
       : object;
@@ -214,9 +255,14 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const before = this.#objects.get(path) ?? refuse(call, 404, 'NotFound');
     const { metadata, spec, status } = call.body as Readonly<{ metadata: ObjectMeta; spec?: object; status?: object }>;
     checkPrecondition(call, before, metadata);
+    if (call.contentType === 'application/apply-patch+yaml') return this.#store(path, applied(call, before), before);
     const { finalizers } = metadata;
-    if (finalizers !== undefined)
-      return this.#store(path, { ...before, metadata: { ...before.metadata, finalizers } }, before);
+    if (finalizers !== undefined) {
+      const isLast = finalizers.length === 0 && before.metadata.deletionTimestamp !== undefined;
+      const stored = this.#store(path, { ...before, metadata: { ...before.metadata, finalizers } }, before);
+      if (isLast) this.remove(path);
+      return stored;
+    }
     if (spec !== undefined) {
       const generation = (before.metadata.generation ?? 0) + 1;
       const after = { ...before, metadata: { ...before.metadata, generation }, spec: merged(before['spec'], spec) };
@@ -231,12 +277,8 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   #delete(call: ApiCall): AnyObject {
     const before = this.#get(call);
     checkPrecondition(call, before, (call.body as { preconditions: Partial<ObjectMeta> }).preconditions);
-    if ((before.metadata.finalizers ?? []).length > 0) {
-      const deleting = { ...before, metadata: { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-      return this.#store(call.path, deleting, before);
-    }
-    this.remove(call.path);
-    return before;
+    this.collect(call.path);
+    return this.#objects.get(call.path) ?? before;
   }
 
   #blank(collection: string, name: string): AnyObject {
@@ -258,19 +300,22 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
   }
 
   #tell(before: AnyObject | undefined, object: AnyObject, path: string, isGone: boolean): void {
-    for (const { call, shown, send } of this.#watches) {
-      const wasShown = shown.delete(path);
-      if (!isGone && fits(call, path, object)) {
-        shown.add(path);
-        send(wasShown ? 'MODIFIED' : 'ADDED', object);
-      } else if (wasShown) send('DELETED', object);
-    }
+    const change = { before, object, path, isGone };
+    this.#changes.push(change);
+    for (const watch of this.#watches) show(watch, change);
   }
 
   #next(): string {
     this.#version += 1;
     return String(this.#version);
   }
+}
+
+/** Has a watch show a change, as far as it is of what the watch selects. */
+function show({ call, send }: Watch, { path, before, object, isGone }: Change): void {
+  const wasShown = before !== undefined && fits(call, path, before);
+  if (!isGone && fits(call, path, object)) send(wasShown ? 'MODIFIED' : 'ADDED', object);
+  else if (wasShown) send('DELETED', object);
 }
 
 function kept({ labels, annotations, ownerReferences, finalizers }: ObjectMeta): Partial<ObjectMeta> {
@@ -282,6 +327,10 @@ function checkPrecondition(call: ApiCall, { metadata }: AnyObject, wanted: Parti
   const isOther = (field: 'uid' | 'resourceVersion'): boolean =>
     wanted[field] !== undefined && wanted[field] !== metadata[field];
   if (isOther('uid') || isOther('resourceVersion')) refuse(call, 409, 'Conflict');
+}
+
+function expectUncut(call: ApiCall): void {
+  if (call.signal?.aborted === true) refuse(call, 0, 'Cut');
 }
 
 function refuse(call: ApiCall, status: number, reason: string): never {

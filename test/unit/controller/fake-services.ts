@@ -5,6 +5,7 @@ import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { BearerPrincipal, Caller } from '../../../src/domain/principal.ts';
 import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/change-feed.ts';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';
+import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
 import type { FoundState } from '../../../src/services/secret-reader.ts';
 
 interface Environment {
@@ -24,7 +25,8 @@ type Hook = (() => void | Promise<void>) | undefined;
 /** The services as the controller calls them, over a few environments and tokens in memory. */
 export class FakeServices implements Services {
   readonly environments = new Map<string, Environment>();
-  readonly tokens = new Map<string, BearerPrincipal | string>();
+  /** Who a token stands for, or why it is refused. */
+  readonly tokens = new Map<string, BearerPrincipal | AuthenticationRefusal | string>();
   /** Each read of values, with who read. */
   readonly reads: { environmentId: string; caller: Caller; keys: readonly string[] }[] = [];
   /** Ids of revisions and snapshots that are there no more. */
@@ -34,19 +36,28 @@ export class FakeServices implements Services {
   comparisons = 0;
   /** Thrown by the next comparison. */
   comparisonFault: DomainError | undefined;
+  /** Called before each call of a service takes anything, and before it answers. */
+  onStep: ((step: string) => void | Promise<void>) | undefined;
+  /** Whether the feed has lost its connection: no event comes until `ready`. */
+  isFeedLost = false;
   /** Runs once at the next read, after the values were taken and before they are answered. */
   duringRead: Hook;
   /** Likewise at the next authentication. */
   duringAuthentication: Hook;
   /** Likewise at the next look-up of an environment. */
   duringLookup: Hook;
+  /** Likewise at the next comparison. */
+  duringComparison: Hook;
   readonly #found = new WeakMap<FoundState, Record<string, string>>();
   readonly #subscribers = new Set<ChangeSubscriber>();
 
   readonly authentication: Services['authentication'] = {
     authenticate: async (bearer) => {
+      await this.onStep?.('before authentication');
       const found = this.tokens.get(bearer ?? '') ?? 'the token is unknown';
       await this.#run('duringAuthentication');
+      await this.onStep?.('after authentication');
+      if (found instanceof AuthenticationRefusal) throw found;
       if (typeof found === 'string') throw new DomainError('unauthenticated', found);
       return found;
     },
@@ -55,9 +66,11 @@ export class FakeServices implements Services {
   readonly access: Services['access'] = {
     environment: async (caller, action, { organization, project, environment }) => {
       const path = `${organization}/${project}/${environment}`;
+      await this.onStep?.('before look-up');
       const found = this.environments.get(path);
       await this.#run('duringLookup');
-      if (found === undefined)
+      await this.onStep?.('after look-up');
+      if (found === undefined || !isInScope(caller, found.id))
         throw new DomainError('not_found', `environment ${path} does not exist, or is not visible to you`);
       const { id: environmentId, revision } = found;
       const revisionId = `${environmentId}-r${revision}`;
@@ -67,6 +80,7 @@ export class FakeServices implements Services {
 
   readonly secretReader: Services['secretReader'] = {
     find: async ({ environmentId }, { revision: wanted, maxKeys, deletedSince: isAsked }) => {
+      await this.onStep?.('before finding a state');
       const environment = this.#byId(environmentId);
       if (environment === undefined) throw new DomainError('not_found', 'the environment was deleted meanwhile');
       const revision = numberOf(wanted) ?? environment.revision;
@@ -78,6 +92,7 @@ export class FakeServices implements Services {
       const isLost = (key: string): boolean => destroyed.some((lost) => lost.key === key);
       const kept = Object.entries(values).filter(([key]) => !isLost(key));
       await this.#run('duringRead');
+      await this.onStep?.('after finding a state');
       const found = {
         environmentId,
         revision,
@@ -92,6 +107,7 @@ export class FakeServices implements Services {
     read: async ({ environmentId, caller }, found, keys) => {
       const values = this.#found.get(found) ?? {};
       this.reads.push({ environmentId, caller, keys });
+      await this.onStep?.('after reading values');
       return await Promise.resolve(new Map(keys.map((key) => [key, new Plaintext(values[key] ?? '')])));
     },
   };
@@ -108,13 +124,15 @@ export class FakeServices implements Services {
       if (fault !== undefined) throw fault;
       const found = [...this.environments.values()].filter(({ id }) => environmentIds.includes(id));
       const live = [...this.tokens.values()].flatMap((principal) =>
-        typeof principal === 'string' ? [] : [principal.credentialId],
+        typeof principal === 'string' || principal instanceof AuthenticationRefusal ? [] : [principal.credentialId],
       );
-      return await Promise.resolve({
+      const present = {
         environments: new Map(found.map(({ id, revision }) => [id, `${id}-r${revision}`])),
         liveCredentials: new Set(live.filter((id) => credentialIds.includes(id))),
         kept: new Set(keptIds.filter((id) => !this.gone.has(id) && !this.destroyed.has(id))),
-      });
+      };
+      await this.#run('duringComparison');
+      return present;
     },
   };
 
@@ -125,6 +143,20 @@ export class FakeServices implements Services {
   /** Makes an environment; nobody is told. */
   create(path: string, id: string, values: Record<string, string> = {}): void {
     this.environments.set(path, { id, revision: 1, values, history: new Map([[1, values]]) });
+  }
+
+  /** Makes an environment and reports it. */
+  appear(path: string, id: string, values: Record<string, string> = {}): void {
+    this.create(path, id, values);
+    this.tell({ kind: 'environment', environmentId: id, revisionId: `${id}-r1` });
+  }
+
+  /** Deletes an environment and reports it, unless that is to be missed. */
+  end(path: string, { missed = false } = {}): void {
+    const { id = '', revision = 0 } = this.environments.get(path) ?? {};
+    this.environments.delete(path);
+    const revisionId = `${id}-r${revision}`;
+    if (!missed) this.tell({ kind: 'environment', environmentId: id, revisionId, ended: true });
   }
 
   /** Commits a change and tells of it, unless it is to be missed. */
@@ -151,15 +183,17 @@ export class FakeServices implements Services {
   }
 
   tell(event: ChangeEvent): void {
+    if (this.isFeedLost) return;
     for (const subscriber of this.#subscribers) subscriber.onEvent(event);
   }
 
   /** The feed is connected again. */
   ready(): void {
+    this.isFeedLost = false;
     for (const subscriber of this.#subscribers) subscriber.onReady();
   }
 
-  async #run(name: 'duringRead' | 'duringAuthentication' | 'duringLookup'): Promise<void> {
+  async #run(name: 'duringRead' | 'duringAuthentication' | 'duringLookup' | 'duringComparison'): Promise<void> {
     const hook = this[name];
     this[name] = undefined;
     await hook?.();
@@ -184,6 +218,11 @@ export function serviceToken(id: string, expiresAt: Date | null = null): BearerP
     credentialId: `credential-${id}`,
     expiresAt,
   };
+}
+
+/** Whether a token of one environment alone is for this one. */
+function isInScope({ principal }: Caller, id: string): boolean {
+  return principal.type !== 'service_token' || principal.environmentId === null || principal.environmentId === id;
 }
 
 /** The number of a revision that is asked for by its number or its id. */

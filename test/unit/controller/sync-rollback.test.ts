@@ -1,16 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { dataMark } from '../../../src/controller/rollout/restart-mark.ts';
-import { formatRolledBack, retryOf } from '../../../src/controller/secret-sync/rolled-back.ts';
-import { fingerprint, secretSync } from './builders.ts';
-import { Harness, prod, syncs } from './controller-harness.ts';
-import { rolloutOf } from './rollout-harness.ts';
 import type { RolledBack } from '../../../src/controller/secret-sync/model.ts';
+import { formatRolledBack, retryOf } from '../../../src/controller/secret-sync/rolled-back.ts';
+import { secretSync } from './builders.ts';
+import { Harness, prod, syncs } from './controller-harness.ts';
+import { bad, good, markOf, recordedBack, rolledBack, rolloutSpec } from './rollback-harness.ts';
 
 // Workloads are not watched here: the Secret's own record tells what it was taken back from.
 
 const annotation = 'keyframe.dev/rolled-back';
-const good = { A: 'alpha', B: 'beta' };
-const bad = { A: 'bad', B: 'beta', C: 'new' };
 let harness: Harness;
 
 beforeEach(() => {
@@ -19,41 +16,9 @@ beforeEach(() => {
 
 afterEach(() => harness.controller.stop());
 
-const spec = (onFailure: 'Hold' | 'Rollback'): ReturnType<typeof rolloutOf> => {
-  const { rollout } = rolloutOf(['web']);
-  return rollout === undefined ? {} : { rollout: { ...rollout, onFailure } };
-};
-
-function markOf(values: Readonly<Record<string, string>>): string {
-  return dataMark(
-    fingerprint(
-      'ns/app',
-      Object.entries(values).map(([key, value]) => [key, Buffer.from(value)] as const),
-    ),
-  );
-}
-
-/** From `bad` at revision 2 to `good` at revision 1. */
-function rolledBack(more: Partial<RolledBack> = {}): RolledBack {
-  return {
-    data: markOf(bad),
-    sources: [{ revision: 2, revisionId: 'env-r2' }],
-    held: { data: markOf(good), sources: [{ revision: 1, revisionId: 'env-r1' }] },
-    ...more,
-  };
-}
-
 /** The environment at `bad`, and the Secret at `good` with a record, as another controller left it. */
 async function recorded(told: RolledBack): Promise<void> {
-  await harness.synced({ spec: spec('Rollback') });
-  await harness.controller.stop();
-  harness.services.change(prod, bad);
-  harness.edit(({ metadata }) => {
-    metadata.annotations = { ...metadata.annotations, [annotation]: formatRolledBack(told) };
-  });
-  harness = new Harness(harness);
-  await harness.start();
-  await harness.calls();
+  harness = await recordedBack(told);
 }
 
 /** The same where the record holds. */
@@ -151,7 +116,7 @@ describe('a Secret that was taken back', () => {
 
   test('goes on where the spec does not want it taken back any more', async () => {
     await takenBack();
-    harness.putSync({ spec: spec('Hold') });
+    harness.putSync({ spec: rolloutSpec('Hold') });
     await expectForward();
   });
 

@@ -1,0 +1,207 @@
+import type { ResourceServices } from '../../../src/controller/resource-services.ts';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import { covers } from '../../../src/domain/grants.ts';
+import { Plaintext } from '../../../src/domain/plaintext.ts';
+import type { ResourceCaller, TokenPermission } from '../../../src/domain/principal.ts';
+import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
+import type { AskedPlace } from '../../../src/services/resource-access.ts';
+import type { ResourceCredential, ResourceToken } from '../../../src/services/resource-tokens.ts';
+import type { FakeServices } from './fake-services.ts';
+
+type Credential = { -readonly [K in keyof ResourceCredential]: ResourceCredential[K] };
+
+interface HeldToken {
+  readonly tokenId: string;
+  readonly name: string;
+  readonly environmentId: string | null;
+  permission: TokenPermission;
+  suspendedAt: Date | null;
+  revokedAt: Date | null;
+  readonly credentials: (Credential & { readonly value: string })[];
+}
+
+interface OwnAccess {
+  readonly caller: ResourceCaller;
+}
+
+interface PlaceAccess extends OwnAccess {
+  readonly asked: AskedPlace;
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly environmentId: string | null;
+}
+
+const now = new Date(0);
+
+/** The tokens of ServiceTokens, in memory; their values open the environments of the FakeServices. */
+export class FakeTokens {
+  readonly #services: FakeServices;
+  readonly #tokens = new Map<string, HeldToken>();
+  #made = 0;
+
+  constructor(services: FakeServices) {
+    this.#services = services;
+  }
+
+  /** As the controllers call it. */
+  get services(): Pick<ResourceServices, 'resourceAccess' | 'resourceTokens'> {
+    const access = {
+      owner: (caller: ResourceCaller) => Promise.resolve({ caller }),
+      token: (caller: ResourceCaller, _: string, asked: AskedPlace) => this.#place(caller, asked),
+      mayMint: (caller: ResourceCaller, asked: AskedPlace) => this.#place(caller, asked),
+    };
+    const tokens = {
+      live: () => [],
+      find: this.#stepped('finding a token', (owner: OwnAccess) => shown(this.#heldBy(owner))),
+      serialOf: this.#stepped('finding a serial', (owner: OwnAccess, value: Plaintext) => {
+        return this.#heldBy(owner)?.credentials.find((one) => one.value === value.reveal())?.serial;
+      }),
+      mint: this.#stepped('minting', (place: PlaceAccess, input: MintInput) => this.#mint(place, input)),
+      activate: this.#stepped('activating', (owner: OwnAccess, serial: number) => this.#activate(owner, serial)),
+      revokeSerial: this.#stepped('revoking a serial', (owner: OwnAccess, serial: number) => {
+        this.#change(owner, ({ credentials }) => {
+          for (const one of credentials.filter((each) => each.serial === serial)) one.revokedAt = now;
+        });
+      }),
+      revoke: this.#stepped('revoking', (owner: OwnAccess) => this.revoke(owner.caller.principal.id)),
+      suspend: this.#stepped('suspending', (owner: OwnAccess) => {
+        this.#change(owner, (token) => {
+          token.suspendedAt = now;
+        });
+      }),
+      resume: this.#stepped('resuming', (owner: PlaceAccess) => {
+        this.#change(owner, (token) => {
+          token.suspendedAt = null;
+        });
+      }),
+      update: this.#stepped('updating', (place: PlaceAccess) => {
+        this.#change(place, (token) => {
+          token.permission = place.asked.permission;
+        });
+      }),
+    };
+    return { resourceAccess: access, resourceTokens: tokens } as unknown as ResourceServices;
+  }
+
+  /** The token of a ServiceToken by its uid, as the database has it. */
+  find(uid: string): ResourceToken | undefined {
+    return shown(this.#tokens.get(uid));
+  }
+
+  /** Whether the token of a ServiceToken works; undefined if it has none. */
+  worksFor(uid: string): boolean | undefined {
+    const token = this.#tokens.get(uid);
+    return token === undefined ? undefined : token.suspendedAt === null && token.revokedAt === null;
+  }
+
+  /** Ends the token of a ServiceToken for good, as an admin does, and reports it. */
+  revoke(uid: string): void {
+    const token = this.#tokens.get(uid);
+    if (token === undefined || token.revokedAt !== null) return;
+    token.revokedAt = now;
+    this.#report(token);
+  }
+
+  #stepped<Args extends unknown[], T>(name: string, act: (...args: Args) => T): (...args: Args) => Promise<T> {
+    return async (...args) => {
+      await this.#services.onStep?.(`before ${name}`);
+      const result = act(...args);
+      await this.#services.onStep?.(`after ${name}`);
+      return result;
+    };
+  }
+
+  async #place(caller: ResourceCaller, asked: AskedPlace): Promise<PlaceAccess> {
+    await this.#services.onStep?.('before admission to a place');
+    if (!covers(caller.principal.grants, { ...asked, kind: 'ServiceToken' }))
+      throw new DomainError('forbidden', 'no AccessGrant allows it');
+    const { organization, project, environment } = asked;
+    const found = this.#services.environments.get(`${organization}/${project}/${environment}`);
+    await this.#services.onStep?.('after admission to a place');
+    if (found === undefined) throw new DomainError('not_found', `there is no environment ${environment}`);
+    return { caller, asked, organizationId: 'o', projectId: 'p', environmentId: found.id };
+  }
+
+  #mint(
+    { caller, asked, environmentId }: PlaceAccess,
+    { name, serial }: MintInput,
+  ): { tokenId: string; serial: number; token: Plaintext } {
+    const { id: uid } = caller.principal;
+    this.#made += 1;
+    const blank = { suspendedAt: null, revokedAt: null, permission: asked.permission };
+    const fresh = { tokenId: `token-${this.#made}`, name, environmentId, ...blank, credentials: [] };
+    const token = this.#tokens.get(uid) ?? fresh;
+    if (token.revokedAt !== null) throw new DomainError('conflict', 'the token was revoked');
+    this.#tokens.set(uid, token);
+    const others = token.credentials.filter((one) => one.serial !== serial);
+    const unused = { revokedAt: null, firstUsedAt: null, lastUsedAt: null, expiresAt: null };
+    const value = `kf_svc_${this.#made}`;
+    const made = { serial, state: 'pending', createdAt: now, ...unused, value } as const;
+    token.credentials.splice(0, Infinity, ...others, { ...made });
+    this.#publish(token);
+    return { tokenId: token.tokenId, serial, token: new Plaintext(value) };
+  }
+
+  #activate(owner: OwnAccess, serial: number): void {
+    if (this.#heldBy(owner)?.revokedAt !== null) throw new DomainError('conflict', 'the token was revoked');
+    this.#change(owner, ({ credentials }) => {
+      for (const one of credentials.filter((each) => each.serial === serial)) one.state = 'active';
+    });
+  }
+
+  #heldBy({ caller }: OwnAccess): HeldToken | undefined {
+    return this.#tokens.get(caller.principal.id);
+  }
+
+  #change(owner: OwnAccess, change: (token: HeldToken) => void): void {
+    const token = this.#heldBy(owner);
+    if (token === undefined) return;
+    change(token);
+    this.#report(token);
+  }
+
+  #report(token: HeldToken): void {
+    this.#publish(token);
+    this.#services.tell({ kind: 'service_token', serviceTokenId: token.tokenId });
+  }
+
+  /** Has each value of a token open what it may now. */
+  #publish({ tokenId, environmentId, suspendedAt, revokedAt, credentials }: HeldToken): void {
+    for (const { serial, state, value, revokedAt: endedAt } of credentials) {
+      const principal = {
+        type: 'service_token',
+        id: tokenId,
+        name: tokenId,
+        organizationId: 'o',
+        scope: 'environment',
+        projectId: 'p',
+        environmentId,
+        permission: 'read',
+        credentialId: `${tokenId}-${serial}`,
+        expiresAt: null,
+      } as const;
+      const isOver = revokedAt !== null || endedAt !== null;
+      const fault = isOver
+        ? 'revoked'
+        : suspendedAt !== null
+          ? 'suspended'
+          : state === 'pending'
+            ? 'pending'
+            : undefined;
+      const refusal = fault && new AuthenticationRefusal(fault, `the token is ${fault}`, principal);
+      this.#services.tokens.set(value, refusal ?? principal);
+    }
+  }
+}
+
+interface MintInput {
+  readonly name: string;
+  readonly serial: number;
+}
+
+function shown(token: HeldToken | undefined): ResourceToken | undefined {
+  if (token === undefined) return undefined;
+  const { credentials, ...rest } = token;
+  const place = { organizationId: 'o', scope: 'environment', projectId: 'p' } as const;
+  return { ...rest, ...place, credentials: credentials.map((one) => ({ ...one })) };
+}

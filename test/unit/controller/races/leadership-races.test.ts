@@ -1,0 +1,106 @@
+import { describe, expect, test } from '@jest/globals';
+import { Harness, prod, secrets } from '../controller-harness.ts';
+import { settled } from '../fake-clock.ts';
+import { type Race, lostAt } from './interleaving.ts';
+
+/** A controller that loses the Lease during a reconcile and has it again before that ends. */
+
+async function synced(): Promise<Harness> {
+  const harness = new Harness();
+  await harness.synced({ spec: { maxDeletedKeys: '100%' } });
+  return harness;
+}
+
+/** Has another process lead while `happen` happens. */
+async function standingBy(harness: Harness, happen: () => void | Promise<void>): Promise<void> {
+  const isLeader = (): boolean => !harness.logs.some(({ msg }) => msg === 'this controller leads no more');
+  harness.lease.isTaken = true;
+  await harness.clock.advance(3_000);
+  if (isLeader()) throw new Error('the controller must have lost the Lease');
+  await happen();
+  await settled();
+  harness.lease.isTaken = false;
+  await harness.clock.advance(3_000);
+}
+
+/** Another controller leads for a moment: it reconciles everything and stops. */
+async function leadOnce({ cluster, services }: Harness): Promise<void> {
+  const other = new Harness({ cluster, services });
+  other.controller.start();
+  await settled();
+  if (other.reconciled.length === 0) throw new Error('the other controller must have reconciled');
+  await other.controller.stop();
+}
+
+function expectSynced(harness: Harness, values: Record<string, string>, revision: number): void {
+  expect(harness.values()).toEqual(values);
+  expect(harness.ready()?.reason).toBe('Synced');
+  const { generation, resourceVersion } = {
+    ...harness.target()?.metadata,
+    generation: harness.status().observedGeneration,
+  };
+  expect(harness.status()).toMatchObject({ syncedRevision: revision, target: { resourceVersion } });
+  expect(generation).toBe(
+    harness.cluster.get('/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsyncs/app')?.metadata.generation,
+  );
+}
+
+type Change = Pick<Race<Harness>, 'check'> & { readonly happen: (harness: Harness) => void | Promise<void> };
+
+const changes: readonly (readonly [what: string, change: Change])[] = [
+  ['nothing', { happen: () => {}, check: (harness) => expectSynced(harness, { A: 'second' }, 2) }],
+  [
+    'a commit',
+    {
+      happen: ({ services }) => services.change(prod, { A: 'third' }),
+      check: (harness) => expectSynced(harness, { A: 'third' }, 3),
+    },
+  ],
+  [
+    'an edit of the spec',
+    {
+      happen: (harness) => harness.putSync({ spec: { revision: 1 } }),
+      check: (harness) => expectSynced(harness, { A: 'alpha', B: 'beta' }, 1),
+    },
+  ],
+  [
+    'a deletion of the Secret',
+    {
+      happen: ({ cluster }) => cluster.remove(`${secrets}/app`),
+      check: (harness) => expectSynced(harness, { A: 'second' }, 2),
+    },
+  ],
+  [
+    'a commit that another leader syncs',
+    {
+      happen: async (harness) => {
+        harness.services.change(prod, { A: 'third' });
+        await leadOnce(harness);
+      },
+      check: (harness) => expectSynced(harness, { A: 'third' }, 3),
+    },
+  ],
+  [
+    'an edit of the spec that another leader follows',
+    {
+      happen: async (harness) => {
+        harness.putSync({ spec: { revision: 1 } });
+        await leadOnce(harness);
+      },
+      check: (harness) => expectSynced(harness, { A: 'alpha', B: 'beta' }, 1),
+    },
+  ],
+];
+
+describe('leadership that is lost and regained during a reconcile', () => {
+  test.each(changes)('with %s in between leaves the newest state, at once', async (_, { happen, check }) => {
+    const lost = await lostAt({
+      prepare: synced,
+      begin: ({ services }) => services.change(prod, { A: 'second' }),
+      event: (harness) => standingBy(harness, () => happen(harness)),
+      restMs: 0,
+      check,
+    });
+    expect(lost).toEqual([]);
+  });
+});

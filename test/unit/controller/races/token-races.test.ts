@@ -1,0 +1,148 @@
+import { describe, expect, test } from '@jest/globals';
+import { AuthenticationRefusal } from '../../../../src/services/authentication.ts';
+import { Harness, prod } from '../controller-harness.ts';
+import { serviceToken } from '../fake-services.ts';
+import { lostAt } from './interleaving.ts';
+
+/** What becomes of a token while its SecretSync is reconciled. */
+
+async function synced(): Promise<Harness> {
+  const harness = new Harness();
+  await harness.synced({ spec: { maxDeletedKeys: '100%' } });
+  return harness;
+}
+
+const commitSecond = ({ services }: Harness): void => services.change(prod, { A: 'second' });
+
+/** Ends a token, and reports it as the database does. */
+function revoke({ services }: Harness, name = 'good'): void {
+  services.tokens.set(
+    `kf_svc_${name}`,
+    new AuthenticationRefusal('revoked', 'the token was revoked', serviceToken(name)),
+  );
+  services.tell({ kind: 'service_token', serviceTokenId: name });
+}
+
+function give({ services }: Harness, name: string): void {
+  services.tokens.set(`kf_svc_${name}`, serviceToken(name));
+}
+
+/** Expects that the token is refused, and that the Secret keeps what it was permitted to hold last. */
+function expectRefused(harness: Harness): void {
+  expect(harness.ready()?.reason).toBe('AuthenticationFailed');
+  expect([{ A: 'alpha', B: 'beta' }, { A: 'second' }]).toContainEqual(harness.values());
+}
+
+function expectSynced(harness: Harness, values: Record<string, string>): void {
+  expect(harness.values()).toEqual(values);
+  expect(harness.ready()?.reason).toBe('Synced');
+}
+
+describe('during a reconcile', () => {
+  test('the revocation of its token is reported', async () => {
+    const lost = await lostAt({
+      prepare: synced,
+      begin: commitSecond,
+      event: (harness) => revoke(harness),
+      check: expectRefused,
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test('the revocation of a token that is new to it is reported', async () => {
+    const lost = await lostAt({
+      prepare: async () => {
+        const harness = await synced();
+        give(harness, 'next');
+        return harness;
+      },
+      begin: (harness) => harness.putToken('kf_svc_next'),
+      event: (harness) => revoke(harness, 'next'),
+      check: expectRefused,
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test('a new token in the place of a revoked one is used', async () => {
+    const lost = await lostAt({
+      prepare: synced,
+      begin: commitSecond,
+      event: (harness) => {
+        revoke(harness);
+        give(harness, 'next');
+        harness.putToken('kf_svc_next');
+      },
+      check: (harness) => expectSynced(harness, { A: 'second' }),
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test('a new token in the place of a revoked one is used, and its revocation reported', async () => {
+    const lost = await lostAt({
+      prepare: synced,
+      begin: commitSecond,
+      event: (harness) => {
+        revoke(harness);
+        give(harness, 'next');
+        harness.putToken('kf_svc_next');
+      },
+      later: (harness) => revoke(harness, 'next'),
+      check: expectRefused,
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test('a token that is resumed is used', async () => {
+    const lost = await lostAt({
+      prepare: async () => {
+        const harness = await synced();
+        const refusal = new AuthenticationRefusal('suspended', 'the token is suspended', serviceToken('next'));
+        harness.services.tokens.set('kf_svc_next', refusal);
+        harness.services.change(prod, { A: 'second' }, { missed: true });
+        return harness;
+      },
+      begin: (harness) => harness.putToken('kf_svc_next'),
+      event: (harness) => {
+        give(harness, 'next');
+        harness.services.tell({ kind: 'service_token', serviceTokenId: 'next' });
+      },
+      check: (harness) => expectSynced(harness, { A: 'second' }),
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test('the deletion of the token Secret is reported, and its return followed', async () => {
+    const lost = await lostAt({
+      prepare: synced,
+      begin: commitSecond,
+      event: ({ cluster }) => cluster.remove('/api/v1/namespaces/ns/secrets/token'),
+      later: async (harness) => {
+        expect(harness.ready()?.reason).toBe('TokenSecretNotFound');
+        harness.services.change(prod, { A: 'third' });
+        await harness.clock.advance(0);
+        harness.putToken('kf_svc_good');
+      },
+      check: (harness) => expectSynced(harness, { A: 'third' }),
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test('another token Secret in the spec is read, whatever becomes of the one before', async () => {
+    const lost = await lostAt({
+      prepare: async () => {
+        const harness = await synced();
+        give(harness, 'next');
+        harness.putToken('kf_svc_next', 'other');
+        return harness;
+      },
+      begin: commitSecond,
+      event: (harness) => {
+        harness.putSync({ spec: { tokenSecretRef: { name: 'other', key: 'token' }, maxDeletedKeys: '100%' } });
+        revoke(harness);
+      },
+      later: (harness) => revoke(harness, 'next'),
+      check: expectRefused,
+    });
+    expect(lost).toEqual([]);
+  });
+});
