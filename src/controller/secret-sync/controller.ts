@@ -98,6 +98,7 @@ class SecretSyncController implements ManagedKind {
       logger,
       path: secretsPath,
       onChange: (secretKey, secret) => this.#waker.followedChanged(secretKey, secret),
+      onJoin: (key, secretKey, secret) => this.#waker.followedSeen(key, secretKey, secret),
     });
     this.#reconciler = this.#createReconciler({ memories, follow, watchedSync, tokens });
     this.#listen();

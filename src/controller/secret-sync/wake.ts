@@ -152,21 +152,23 @@ export class Waker {
 
   /** A Secret that is followed by its name appeared, changed or went: a token Secret, or one that is in the way. */
   followedChanged(secretKey: string, secret: KubeObject | undefined): void {
-    const { memories, followersOf, watchedSync } = this.#deps;
-    for (const key of followersOf(secretKey)) {
-      const memory = memories.find(key);
-      const sync = watchedSync(key);
-      if (memory === undefined || sync === undefined) continue;
-      const readers = [...memory.sources.values()].filter(({ tokenSecret }) => tokenSecret === secretKey);
-      if (readers.length > 0) {
-        const version = secret === undefined ? 'absent' : tokenVersionOf(secret);
-        this.#checks.notice(key, () => readers.some(({ tokenVersion }) => tokenVersion !== version));
-      }
-      if (targetKeyOf(sync) === secretKey) {
-        this.#noticeTargetOf(key, () =>
-          secret === undefined ? memory.target.observeGone(undefined) : memory.target.observe(secret),
-        );
-      }
+    for (const key of this.#deps.followersOf(secretKey)) this.followedSeen(key, secretKey, secret);
+  }
+
+  /** What a SecretSync sees of a Secret that it follows. */
+  followedSeen(key: string, secretKey: string, secret: KubeObject | undefined): void {
+    const memory = this.#deps.memories.find(key);
+    const sync = this.#deps.watchedSync(key);
+    if (memory === undefined || sync === undefined) return;
+    const readers = [...memory.sources.values()].filter(({ tokenSecret }) => tokenSecret === secretKey);
+    if (readers.length > 0) {
+      const version = secret === undefined ? 'absent' : tokenVersionOf(secret);
+      this.#checks.notice(key, () => readers.some(({ tokenVersion }) => tokenVersion !== version));
+    }
+    if (targetKeyOf(sync) === secretKey) {
+      this.#noticeTargetOf(key, () =>
+        secret === undefined ? memory.target.observeGone(undefined) : memory.target.observe(secret),
+      );
     }
   }
 

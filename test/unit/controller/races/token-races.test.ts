@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { AuthenticationRefusal } from '../../../../src/services/authentication.ts';
-import { Harness, prod } from '../controller-harness.ts';
+import { Harness, prod, syncs } from '../controller-harness.ts';
 import { serviceToken } from '../fake-services.ts';
 import { lostAt } from './interleaving.ts';
 
@@ -142,6 +142,49 @@ describe('during a reconcile', () => {
       },
       later: (harness) => revoke(harness, 'next'),
       check: expectRefused,
+    });
+    expect(lost).toEqual([]);
+  });
+});
+
+describe('of a token Secret that another SecretSync reads as well', () => {
+  /** Two SecretSyncs that read one token Secret, whose token was revoked a moment ago. */
+  async function revoked(): Promise<Harness> {
+    const harness = await synced();
+    harness.putSync({ name: 'web' });
+    await harness.calls();
+    revoke(harness);
+    give(harness, 'next');
+    await harness.clock.advance(10_000);
+    harness.cluster.remove(`${syncs}/web`);
+    await harness.calls();
+    return harness;
+  }
+
+  test('a new token that comes during the first reconcile is used', async () => {
+    const lost = await lostAt({
+      prepare: revoked,
+      begin: (harness) => harness.putSync({ name: 'web' }),
+      event: (harness) => harness.putToken('kf_svc_next'),
+      check: (harness) => {
+        expect(harness.ready('web')?.reason).toBe('Synced');
+        expect(harness.values('web')).toEqual({ A: 'alpha', B: 'beta' });
+      },
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test('a deletion that comes during the first reconcile is reported', async () => {
+    const lost = await lostAt({
+      prepare: async () => {
+        const harness = await revoked();
+        harness.putToken('kf_svc_next');
+        await harness.calls();
+        return harness;
+      },
+      begin: (harness) => harness.putSync({ name: 'web' }),
+      event: ({ cluster }) => cluster.remove('/api/v1/namespaces/ns/secrets/token'),
+      check: (harness) => expect(harness.ready('web')?.reason).toBe('TokenSecretNotFound'),
     });
     expect(lost).toEqual([]);
   });
