@@ -169,8 +169,12 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const watches = this.#watches;
     async function* body(): AsyncGenerator<Uint8Array> {
       const aborted = new Promise<never>((_, reject) => {
-        call.signal.addEventListener('abort', () => reject(new Error('aborted')));
+        const abort = (): void => reject(new Error('aborted'));
+        // One that was cut before anything was read of it ends like any other.
+        if (call.signal.aborted) abort();
+        else call.signal.addEventListener('abort', abort);
       });
+      aborted.catch(() => undefined);
       try {
         while (!ending.signal.aborted) {
           yield* lines.splice(0);

@@ -10,6 +10,8 @@ export class FakeSnapshots {
   fault: DomainError | undefined;
   /** Runs once at the next look-up, after the claim was taken and before it is answered. */
   duringFind: (() => void) | undefined;
+  /** Called before each look-up takes the claim, and before it answers. */
+  onStep: ((step: string) => void | Promise<void>) | undefined;
 
   /** As the controllers call it. */
   get services(): ResourceServices {
@@ -19,11 +21,13 @@ export class FakeSnapshots {
     };
     const snapshots = {
       find: async ({ uid }: { readonly uid: string }) => {
+        await this.onStep?.('before finding a snapshot');
         if (this.fault !== undefined) throw this.fault;
         const found = await Promise.resolve(this.claims.get(uid));
         const hook = this.duringFind;
         this.duringFind = undefined;
         hook?.();
+        await this.onStep?.('after finding a snapshot');
         return found;
       },
     };

@@ -21,6 +21,7 @@ export class PinHarness extends Harness {
     const kept = before === undefined ? {} : { cluster: before.cluster, services: before.services };
     super({ ...kept, resources: { ...noResourceServices, ...snapshots.services } });
     this.snapshots = snapshots;
+    snapshots.onStep = (step) => this.services.onStep?.(step);
     this.cluster.put('/api/v1/namespaces', 'kube-system', () => {});
   }
 

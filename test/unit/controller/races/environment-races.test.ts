@@ -119,6 +119,19 @@ describe('during a reconcile', () => {
     expect(lost).toEqual([]);
   });
 
+  test('the creation of the environment that a new spec names is found', async () => {
+    const lost = await lostAt({
+      prepare: synced,
+      begin: (harness) => {
+        const environmentRef = { organization: 'acme', project: 'web', name: 'late' };
+        harness.putSync({ spec: { environmentRef, maxDeletedKeys: '100%' } });
+      },
+      event: ({ services }) => services.appear('acme/web/late', 'late', { L: 'late' }),
+      check: (harness) => expectSynced(harness, { L: 'late' }, 1),
+    });
+    expect(lost).toEqual([]);
+  });
+
   test('a creation, with a commit and a deletion behind it, is followed to its end', async () => {
     const lost = await lostAt({
       prepare: waiting,

@@ -90,6 +90,27 @@ describe.each(missed)('during a reconcile, a missed %s', (_, { happen, check }) 
   });
 });
 
+test('during a reconcile, the missed creation of an environment that is waited for is found when the feed is back', async () => {
+  const lost = await lostAt({
+    prepare: async () => {
+      const harness = await synced();
+      harness.services.end(prod);
+      await harness.calls();
+      return harness;
+    },
+    begin: (harness) => harness.edit((secret) => void delete secret.metadata.annotations?.['keyframe.dev/source']),
+    event: (harness) => {
+      harness.services.isFeedLost = true;
+      harness.services.create(prod, 'again', { A: 'again' });
+    },
+    restMs: 0,
+    later: ({ services }) => services.ready(),
+    comparisons: 1,
+    check: (harness) => expect(harness.values()).toEqual({ A: 'again' }),
+  });
+  expect(lost).toEqual([]);
+});
+
 /** A controller that waits for the answer of a comparison. */
 class ComparingHarness extends Harness {
   answer: () => void = () => {};

@@ -131,6 +131,21 @@ describe('while a SecretSync with a ServiceToken is reconciled', () => {
     expect(lost).toEqual([]);
   });
 
+  test('the revocation of its token during the first reconciles after a restart is reported', async () => {
+    const lost = await lostAt({
+      prepare: async () => {
+        const harness = await issued();
+        await harness.controller.stop();
+        return new TokenHarness(harness);
+      },
+      begin: (harness) => harness.start(),
+      event: (harness) => harness.serviceTokens.revoke(harness.tokenUid),
+      comparisons: 'any',
+      check: (harness) => expect([harness.tokenReason, harness.ready()?.reason]).toEqual(['Revoked', 'TokenRevoked']),
+    });
+    expect(lost).toEqual([]);
+  });
+
   test('the revocation of its token during the reconcile of the ServiceToken is reported', async () => {
     const lost = await lostAt({
       prepare: denied,

@@ -104,3 +104,29 @@ describe('leadership that is lost and regained during a reconcile', () => {
     expect(lost).toEqual([]);
   });
 });
+
+describe('leadership that is lost during a reconcile', () => {
+  const isWrite = (call: string): boolean => !call.startsWith('GET');
+
+  test('ends all writes, and begins no other reconcile until it is regained', async () => {
+    const lost = await lostAt({
+      prepare: synced,
+      begin: ({ services }) => services.change(prod, { A: 'second' }),
+      event: async (harness) => {
+        harness.lease.isTaken = true;
+        await harness.clock.advance(3_000);
+        harness.cluster.takeCalls();
+      },
+      later: async (harness) => {
+        expect(harness.cluster.takeCalls().filter(isWrite)).toEqual([]);
+        harness.services.change(prod, { A: 'third' });
+        await harness.clock.advance(10_000);
+        expect(harness.cluster.takeCalls()).toEqual([]);
+        harness.lease.isTaken = false;
+        await harness.clock.advance(3_000);
+      },
+      check: (harness) => expectSynced(harness, { A: 'third' }, 3),
+    });
+    expect(lost).toEqual([]);
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { AuthenticationRefusal } from '../../../../src/services/authentication.ts';
 import { Harness, prod, syncs } from '../controller-harness.ts';
+import { settled } from '../fake-clock.ts';
 import { serviceToken } from '../fake-services.ts';
 import { lostAt } from './interleaving.ts';
 
@@ -105,6 +106,28 @@ describe('during a reconcile', () => {
       event: (harness) => {
         give(harness, 'next');
         harness.services.tell({ kind: 'service_token', serviceTokenId: 'next' });
+      },
+      check: (harness) => expectSynced(harness, { A: 'second' }),
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test('a token that is suspended at first, and resumed later, is used', async () => {
+    const lost = await lostAt({
+      prepare: async () => {
+        const harness = await synced();
+        const refusal = new AuthenticationRefusal('suspended', 'the token is suspended', serviceToken('next'));
+        harness.services.tokens.set('kf_svc_next', refusal);
+        return harness;
+      },
+      begin: (harness) => harness.putToken('kf_svc_next'),
+      event: commitSecond,
+      later: async (harness) => {
+        expectRefused(harness);
+        give(harness, 'next');
+        harness.services.tell({ kind: 'service_token', serviceTokenId: 'next' });
+        await settled();
+        expectSynced(harness, { A: 'second' });
       },
       check: (harness) => expectSynced(harness, { A: 'second' }),
     });
