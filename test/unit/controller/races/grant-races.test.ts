@@ -77,6 +77,28 @@ describe('while a ServiceToken is reconciled', () => {
     });
     expect(lost).toEqual([]);
   });
+
+  test('the revocation of its first token, as soon as there is one, is reported', async () => {
+    const lost = await lostAt({
+      prepare: async () => {
+        const harness = new TokenHarness();
+        harness.services.create(prod, 'env', { A: 'alpha' });
+        harness.grant();
+        await harness.start();
+        return harness;
+      },
+      begin: (harness) => harness.putTokenless(),
+      event: (harness) => harness.serviceTokens.revoke(harness.tokenUid),
+      comparisons: 'any',
+      check: (harness) => {
+        // Before the token is made there is nothing to revoke.
+        const isRevoked = harness.serviceTokens.find(harness.tokenUid)?.revokedAt !== null;
+        const reasons = isRevoked ? ['Revoked', 'TokenRevoked'] : ['Issued', 'Synced'];
+        expect([harness.tokenReason, harness.ready()?.reason]).toEqual(reasons);
+      },
+    });
+    expect(lost).toEqual([]);
+  });
 });
 
 describe('while a SecretSync with a ServiceToken is reconciled', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Harness, prod, secrets } from '../controller-harness.ts';
+import { Harness, prod, secrets, syncs } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';
 import { type Race, lostAt } from './interleaving.ts';
 
@@ -40,9 +40,7 @@ function expectSynced(harness: Harness, values: Record<string, string>, revision
     generation: harness.status().observedGeneration,
   };
   expect(harness.status()).toMatchObject({ syncedRevision: revision, target: { resourceVersion } });
-  expect(generation).toBe(
-    harness.cluster.get('/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsyncs/app')?.metadata.generation,
-  );
+  expect(generation).toBe(harness.cluster.get(`${syncs}/app`)?.metadata.generation);
 }
 
 type Change = Pick<Race<Harness>, 'check'> & { readonly happen: (harness: Harness) => void | Promise<void> };
@@ -107,6 +105,10 @@ describe('leadership that is lost and regained during a reconcile', () => {
 
 describe('leadership that is lost during a reconcile', () => {
   const isWrite = (call: string): boolean => !call.startsWith('GET');
+  /** The versions of all that the controller writes. */
+  const versionsOf = ({ cluster }: Harness): unknown[] =>
+    [`${secrets}/app`, `${syncs}/app`].map((path) => cluster.get(path)?.metadata.resourceVersion);
+  const versions = new WeakMap<Harness, unknown[]>();
 
   test('ends all writes, and begins no other reconcile until it is regained', async () => {
     const lost = await lostAt({
@@ -116,9 +118,12 @@ describe('leadership that is lost during a reconcile', () => {
         harness.lease.isTaken = true;
         await harness.clock.advance(3_000);
         harness.cluster.takeCalls();
+        versions.set(harness, versionsOf(harness));
       },
       later: async (harness) => {
         expect(harness.cluster.takeCalls().filter(isWrite)).toEqual([]);
+        // What was under way is cut as well.
+        expect(versionsOf(harness)).toEqual(versions.get(harness));
         harness.services.change(prod, { A: 'third' });
         await harness.clock.advance(10_000);
         expect(harness.cluster.takeCalls()).toEqual([]);
