@@ -81,6 +81,7 @@ async function played<H extends Harness>(race: Race<H>, at: number, isHeld: bool
     await race.later?.(harness);
     await rest(harness, race.restMs);
     expect(count).toBeGreaterThan(at);
+    expect(count).toBeLessThanOrEqual(maxSteps);
     const { comparisons = 0 } = race;
     if (comparisons !== 'any') expect(harness.services.comparisons - began.comparisons).toBe(comparisons);
     race.check(harness);

@@ -13,7 +13,7 @@ export const syncNames: readonly SyncName[] = ['app', 'web'];
 export const pathOf = (name: EnvironmentName): string => `acme/web/${name}`;
 
 // A controller that keeps itself busy would end no test.
-const maxCalls = 20_000;
+export const maxCalls = 20_000;
 // Of a run; the last rest comes after it, and then the resync would.
 const maxElapsedMs = 200_000;
 // As long as a ServiceToken may wait for a place that was away during the whole run.
@@ -66,7 +66,7 @@ export class ModelWorld extends TokenHarness {
     else if ('sync' in step) this.#changeSync(step);
     else if ('at' in step) this.#arm(step);
     else if (step.do === 'run') for (let turn = 0; turn < step.turns; turn += 1) await Promise.resolve();
-    else if (step.do === 'pass') await this.clock.advance(step.ms);
+    else if (step.do === 'pass') await this.#pass(step.ms);
     else if (step.do === 'settle') await settled();
     else if (step.do === 'rest') return await this.#restIfTime();
     else await this.#disturb(step.do);
@@ -89,8 +89,17 @@ export class ModelWorld extends TokenHarness {
     return this.services.environments.get(pathOf(name));
   }
 
+  /** How long the run has taken on its own clock. */
+  get elapsedMs(): number {
+    return this.clock.now() - this.#startedAt;
+  }
+
+  async #pass(ms: number): Promise<void> {
+    if (this.elapsedMs < maxElapsedMs) await this.clock.advance(ms);
+  }
+
   async #restIfTime(): Promise<boolean> {
-    if (this.clock.now() - this.#startedAt > maxElapsedMs) return false;
+    if (this.elapsedMs > maxElapsedMs) return false;
     await this.rest(restMs);
     return true;
   }
@@ -191,7 +200,7 @@ export class ModelWorld extends TokenHarness {
   async #lead(isLeader: boolean): Promise<void> {
     this.lease.isTaken = !isLeader;
     // Until the Lease is asked for the next time.
-    await this.clock.advance(2_500);
+    await this.#pass(2_500);
   }
 
   #restoreFeed(): void {
