@@ -4,6 +4,7 @@ import { changeToSecret } from './change-to-secret.ts';
 import { commandStart } from './command-start.ts';
 import { image } from './image.ts';
 import { readEnvironment } from './read-environment.ts';
+import { scale } from './scale.ts';
 import { snapshotRestore } from './snapshot-restore.ts';
 import { writeSecret } from './write-secret.ts';
 
@@ -13,6 +14,7 @@ const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['command-start', commandStart],
   ['image', image],
   ['read-environment', readEnvironment],
+  ['scale', scale],
   ['snapshot-restore', snapshotRestore],
   ['write-secret', writeSecret],
 ]);

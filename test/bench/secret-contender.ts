@@ -71,41 +71,70 @@ export interface Processes {
   readonly reconciling: ServerProcess;
 }
 
-/** Starts both as users run them; the one that reconciles has its role, and its memory if it is limited. */
+/** How a process that reconciles is started. */
+export interface ReconcilingOptions {
+  readonly role: ServerRole;
+  /** The machine's if it is left out. */
+  readonly memory?: MemoryLimit;
+  /** Further variables, as `ServerProcess` takes them. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts both as users run them. */
 export async function startProcesses(
   resources: AsyncDisposableStack,
-  { databaseUrl }: SecretPlace,
-  { role, memory }: { readonly role: ServerRole; readonly memory?: MemoryLimit },
+  place: SecretPlace,
+  options: ReconcilingOptions,
 ): Promise<Processes> {
-  const folder = sharedCluster().runFolder;
-  const rootKeyFile = join(folder, 'root-key');
-  const tokenFile = join(folder, 'bench-admin-token');
-  writeFileSync(rootKeyFile, `bench:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
-  const env = { DATABASE_URL: databaseUrl, ROOT_KEY_FILE: rootKeyFile };
+  const tokenFile = join(sharedCluster().runFolder, 'bench-admin-token');
+  writeFileSync(rootKeyFile(), `bench:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   const api = await ServerProcess.start(resources, {
     role: 'api',
-    env: { ...env, BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile },
+    env: {
+      DATABASE_URL: place.databaseUrl,
+      ROOT_KEY_FILE: rootKeyFile(),
+      BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com',
+      BOOTSTRAP_TOKEN_FILE: tokenFile,
+    },
   });
-  const reconciling = await ServerProcess.start(resources, {
-    role,
-    memory,
-    env: { ...env, KUBECONFIG_FILE: sharedCluster().controllerKubeconfig },
-  });
+  const reconciling = await startReconciling(resources, place, options);
   const client = new ApiClient({ url: api.url, token: readFileSync(tokenFile, 'utf8').trim() });
   return { client, reconciling };
 }
 
-/** A new environment, a SecretSync that takes it to a Secret, and changes of it through the API. */
+/** Starts one more process that reconciles, after `startProcesses`. */
+export async function startReconciling(
+  resources: AsyncDisposableStack,
+  { databaseUrl }: SecretPlace,
+  { role, memory, env = {} }: ReconcilingOptions,
+): Promise<ServerProcess> {
+  const variables = {
+    DATABASE_URL: databaseUrl,
+    ROOT_KEY_FILE: rootKeyFile(),
+    KUBECONFIG_FILE: sharedCluster().controllerKubeconfig,
+    ...env,
+  };
+  return await ServerProcess.start(resources, { role, memory, env: variables });
+}
+
+function rootKeyFile(): string {
+  return join(sharedCluster().runFolder, 'root-key');
+}
+
+/**
+ * A SecretSync that takes an environment to a Secret, and changes of it through the API. The environment is a new one, which
+ * the SecretSync reads with a token of its own; or the given one, for which the SecretSync names no token.
+ */
 export async function keyframeContender(
   resources: AsyncDisposableStack,
   { namespace, database }: SecretPlace,
   client: ApiClient,
+  given?: ApiEnvironment,
 ): Promise<Contender> {
-  const environment = await client.makeEnvironment();
+  const environment = given ?? (await client.makeEnvironment());
   await environment.change({ VALUE: 'first' });
-  const tokenSecretName = await createToken(namespace, environment);
-  const spec = { environmentRef: environment.ref, tokenSecretRef: { name: tokenSecretName } };
-  await createSync(namespace, 'keyframe', spec);
+  const token = given === undefined ? { tokenSecretRef: { name: await createToken(namespace, environment) } } : {};
+  await createSync(namespace, 'keyframe', { environmentRef: environment.ref, ...token });
   const path = `/api/v1/namespaces/${namespace}/secrets/keyframe`;
   await waitFor('the first sync', () => adminClient().find({ path }));
   const watch = await SecretWatch.open(adminClient(), { namespace, name: 'keyframe' });
@@ -188,7 +217,7 @@ async function changeFloor(database: pg.Client, value: string): Promise<number> 
 }
 
 /** When the transaction that wrote a row was committed, in milliseconds since the epoch. */
-async function commitTime(database: pg.Client, rowSql: string, id: string): Promise<number> {
+export async function commitTime(database: pg.Client, rowSql: string, id: string): Promise<number> {
   const { rows } = await database.query<{ ms: string }>(
     `SELECT extract(epoch FROM pg_xact_commit_timestamp(row.xmin)) * 1000 AS ms FROM (${rowSql}) AS row`,
     [id],

@@ -46,6 +46,13 @@ export class CapturedProcess {
     return Buffer.concat(this.#output);
   }
 
+  /** Throws if it could not be started. */
+  get pid(): number {
+    const { pid } = this.#child;
+    if (pid === undefined) throw new Error(`${this.name} was not started`);
+    return pid;
+  }
+
   get isRunning(): boolean {
     return this.#end === undefined;
   }

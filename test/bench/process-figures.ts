@@ -1,0 +1,44 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+
+/** What a process holds, as Linux tells. */
+export interface ProcessFigures {
+  readonly residentBytes: number;
+  /** Connections and listening sockets. */
+  readonly sockets: number;
+}
+
+/** Reads the figures of a process. Throws if it has ended, or if there is no /proc. */
+export function processFigures(pid: number): ProcessFigures {
+  const residentKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return { residentBytes: residentKib * 1024, sockets: readdirSync(`/proc/${pid}/fd`).filter(isSocket(pid)).length };
+}
+
+/** Of descriptors that were open a moment ago. */
+function isSocket(pid: number): (descriptor: string) => boolean {
+  return (descriptor) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${descriptor}`).startsWith('socket:');
+    } catch {
+      return false;
+    }
+  };
+}
+
+/** The process whose program and arguments name all these words. Throws if there is none. */
+export function findProcess(...words: readonly string[]): number {
+  const found = readdirSync('/proc').find((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    const command = commandOf(pid);
+    return words.every((word) => command.includes(word));
+  });
+  if (found === undefined) throw new Error(`no process runs ${words.join(' ')}`);
+  return Number(found);
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,294 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
+import type { ApiEnvironment } from '../support/api-client.ts';
+import { adminClient, sharedCluster } from '../support/cluster.ts';
+import type { SecretObject } from '../support/secret-watch.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { Fleet, fleetNamespaces, isReady, syncsPerEnvironment } from './fleet.ts';
+import { FloorObjects } from './floor-objects.ts';
+import { findProcess, processFigures } from './process-figures.ts';
+import { processTimes, usedBetween } from './process-times.ts';
+import {
+  type Contender,
+  type SecretPlace,
+  commitTime,
+  floorContender,
+  keyframeContender,
+  measureChanges,
+  startProcesses,
+  startReconciling,
+  startSecretPlace,
+} from './secret-contender.ts';
+import { percentile } from './statistics.ts';
+
+const defaultSize = 1_000;
+const minSize = 400;
+const creationRounds = 3;
+const changeRounds = { count: 6, changes: 10 };
+const fanOutRounds = 5;
+const restMs = 30_000;
+const mebibyte = 1024 * 1024;
+
+interface Site {
+  readonly place: SecretPlace;
+  readonly fleet: Fleet;
+  readonly floorObjects: FloorObjects;
+  readonly contenders: { readonly keyframe: Contender; readonly floor: Contender };
+  readonly apiServer: number;
+}
+
+/**
+ * What many SecretSyncs cost: their creation, a change with few and with many in place, one change that many take, memory and
+ * connections, a rest, and a new leader. KEYFRAME_BENCH_SIZE says how many. Each figure has its floor beside it.
+ */
+export async function scale(): Promise<void> {
+  const size = readSize(process.env['KEYFRAME_BENCH_SIZE']);
+  await using resources = new AsyncDisposableStack();
+  const place = await startSecretPlace(resources);
+  const namespaces = await fleetNamespaces(resources);
+  // The floor's namespace is not watched: what the floor writes there is no work for the controller.
+  const env = { WATCH_NAMESPACES: namespaces.join(',') };
+  const { client, reconciling } = await startProcesses(resources, place, { role: 'controller', env });
+  const fleet = await Fleet.open(resources, client, namespaces);
+  const apiServer = findProcess('kube-apiserver', sharedCluster().runFolder);
+  await untilIdle(reconciling);
+  const empty = { ...figuresOf(reconciling, apiServer), rest: await restOf(reconciling) };
+  const site = { place, fleet, apiServer, ...(await makeContenders(resources, place, fleet, client)) };
+
+  await fleet.add(syncsPerEnvironment);
+  const few = await measureChange(site, `${syncsPerEnvironment} in place`);
+  await measureCreation(site, size);
+  await untilIdle(reconciling);
+  const many = await measureChange(site, `${size} in place`);
+  line(`the same, ${size} beside ${syncsPerEnvironment}`, (many / few).toFixed(2), 'aim ≤ 1.2');
+  await measureFanOut(site);
+  await untilIdle(reconciling);
+  reportSize(empty, figuresOf(reconciling, apiServer), size);
+  reportRest('at rest, no SecretSync', empty.rest);
+  reportRest(`at rest, ${size}`, await restOf(reconciling));
+  await measureTakeover(resources, site, { reconciling, env });
+}
+
+function readSize(text: string | undefined): number {
+  const size = text === undefined ? defaultSize : Number(text);
+  if (Number.isSafeInteger(size) && size >= minSize && size % syncsPerEnvironment === 0) return size;
+  throw new Error(`KEYFRAME_BENCH_SIZE must be a multiple of ${syncsPerEnvironment}, and at least ${minSize}`);
+}
+
+async function makeContenders(
+  resources: AsyncDisposableStack,
+  place: SecretPlace,
+  fleet: Fleet,
+  client: Parameters<typeof keyframeContender>[2],
+): Promise<Pick<Site, 'contenders' | 'floorObjects'>> {
+  const [namespace = ''] = fleet.namespaces;
+  const environment = await fleet.makeEnvironment({});
+  const keyframe = await keyframeContender(resources, { ...place, namespace }, client, environment);
+  const floor = await floorContender(resources, place);
+  const status = await waitFor('the first status', () => {
+    const first = fleet.syncs.objects.get(`${namespace}/keyframe`);
+    return first !== undefined && isReady(first) && first.status;
+  });
+  return { contenders: { keyframe, floor }, floorObjects: new FloorObjects(place.namespace, status) };
+}
+
+/** From the commit to the watch event of a Secret; returns Keyframe's median divided by the floor's. */
+async function measureChange({ contenders }: Site, title: string): Promise<number> {
+  const samples = { floor: [] as number[], keyframe: [] as number[] };
+  for (const contender of Object.values(contenders)) await measureChanges(contender, 5, () => 25);
+  for (let round = 0; round < changeRounds.count; round += 1) {
+    samples.floor.push(...(await measureChanges(contenders.floor, changeRounds.changes, () => 25)));
+    samples.keyframe.push(...(await measureChanges(contenders.keyframe, changeRounds.changes, () => 25)));
+  }
+  for (const [name, share, aim] of [
+    ['median', 0.5, 1.6],
+    ['99 of 100', 0.99, 2.5],
+  ] as const) {
+    const [floor, keyframe] = [percentile(samples.floor, share), percentile(samples.keyframe, share)];
+    const figures = `floor ${floor.toFixed(1)} ms, keyframe ${keyframe.toFixed(1)} ms, ratio ${(keyframe / floor).toFixed(2)}`;
+    line(`change to Secret, ${title}, ${name}`, figures, `aim ≤ ${aim}`);
+  }
+  return percentile(samples.keyframe, 0.5) / percentile(samples.floor, 0.5);
+}
+
+/** SecretSyncs made until all are Ready, in rounds that fill the fleet up to `size`. */
+async function measureCreation({ fleet, floorObjects }: Site, size: number): Promise<void> {
+  const samples = { floor: [] as number[], keyframe: [] as number[] };
+  for (let round = 0; round < creationRounds; round += 1) {
+    const count = Math.ceil((size - fleet.size) / (creationRounds - round));
+    samples.floor.push(await floorObjects.create(count));
+    samples.keyframe.push(await fleet.add(count));
+  }
+  rateLine('SecretSyncs that become Ready', samples, 0.5);
+}
+
+/** One commit that a hundred Secrets take, beside a hundred bare PUTs. */
+async function measureFanOut({ place, fleet, floorObjects }: Site): Promise<void> {
+  const [environment] = fleet.environments;
+  if (environment === undefined) throw new Error('the fleet has no environment');
+  const samples = { floor: [] as number[], keyframe: [] as number[] };
+  for (let round = 0; round < fanOutRounds; round += 1) {
+    samples.floor.push(await floorObjects.put(syncsPerEnvironment));
+    samples.keyframe.push(await fanOut(place, fleet, environment));
+    await pause(2_000);
+  }
+  rateLine(`one change to ${syncsPerEnvironment} Secrets`, samples, 0.7);
+}
+
+async function fanOut({ database }: SecretPlace, fleet: Fleet, environment: ApiEnvironment): Promise<number> {
+  const value = randomBytes(12).toString('hex');
+  const wanted = Buffer.from(value).toString('base64');
+  const isMet = ({ data }: SecretObject): boolean => data?.['KEY_0'] === wanted;
+  const keys = fleet.secretsOf(environment);
+  const all = fleet.secrets.all('take the change', keys, isMet);
+  const { revisionId } = await environment.change({ KEY_0: value });
+  const lastAtMs = await all;
+  const committedAtMs = await commitTime(database, 'SELECT xmin FROM environment_revision WHERE id = $1', revisionId);
+  return (keys.length * 1000) / (lastAtMs - committedAtMs);
+}
+
+/** The leader ends in order; another controller, which stood by, verifies everything and goes on. */
+async function measureTakeover(
+  resources: AsyncDisposableStack,
+  { place, fleet, floorObjects, contenders }: Site,
+  { reconciling, env }: { readonly reconciling: ServerProcess; readonly env: Readonly<Record<string, string>> },
+): Promise<void> {
+  const successor = await startReconciling(resources, place, { role: 'controller', env });
+  const versions = versionsOf(fleet);
+  const stopped = reconciling.stop();
+  await waitFor('the next leader', async () => /^keyframe_controller_leader 1$/m.test(await successor.metrics()), {
+    pollMs: 50,
+  });
+  const leadsAt = performance.now();
+  const takeover = { doneAt: 0 };
+  const verified = waitFor(
+    'every SecretSync to be verified',
+    async () => {
+      return (await reconcilesOf(successor, 'SecretSync')) > fleet.size;
+    },
+    { pollMs: 200, timeoutMs: 600_000 },
+  ).then(() => (takeover.doneAt = performance.now()));
+  const changes: number[] = [];
+  while (takeover.doneAt === 0) changes.push(...(await measureChanges(contenders.keyframe, 1, () => 25)));
+  await Promise.all([verified, stopped]);
+  await untilIdle(successor);
+  const perSecond = (fleet.size * 1000) / (takeover.doneAt - leadsAt);
+  const floor = await floorObjects.get(fleet.size);
+  line(
+    `takeover of ${fleet.size}`,
+    `floor ${floor.toFixed(0)}/s, keyframe ${perSecond.toFixed(0)}/s, ratio ${(perSecond / floor).toFixed(2)}`,
+    'aim ≥ 300/s',
+  );
+  const after = versionsOf(fleet);
+  const written = [...after].filter(([id, version]) => versions.get(id) !== version).length;
+  line('  objects written meanwhile', `${written}`, 'aim 0');
+  line(
+    '  a change meanwhile',
+    `first ${(changes[0] ?? NaN).toFixed(0)} ms, median of ${changes.length}: ${percentile(changes, 0.5).toFixed(0)} ms`,
+    '',
+  );
+}
+
+/** Of the fleet's own objects; the contender's change all the time. */
+function versionsOf(fleet: Fleet): ReadonlyMap<string, string> {
+  const version = (objects: ReadonlyMap<string, KubeObject>, key: string): string =>
+    objects.get(key)?.metadata.resourceVersion ?? '';
+  return new Map(
+    fleet.keys().flatMap((key) => [
+      [`SecretSync ${key}`, version(fleet.syncs.objects, key)],
+      [`Secret ${key}`, version(fleet.secrets.objects, key)],
+    ]),
+  );
+}
+
+interface Figures {
+  readonly controllerBytes: number;
+  readonly sockets: number;
+  readonly apiServerBytes: number;
+}
+
+function figuresOf(reconciling: ServerProcess, apiServer: number): Figures {
+  const { residentBytes, sockets } = processFigures(reconciling.captured.pid);
+  return { controllerBytes: residentBytes, sockets, apiServerBytes: processFigures(apiServer).residentBytes };
+}
+
+function reportSize(empty: Figures, full: Figures, size: number): void {
+  const perSync = (field: 'controllerBytes' | 'apiServerBytes'): string =>
+    `${(empty[field] / mebibyte).toFixed(0)} → ${(full[field] / mebibyte).toFixed(0)} MiB, ${(
+      (full[field] - empty[field]) /
+      1024 /
+      size
+    ).toFixed(1)} KiB for each`;
+  line('memory of the controller', perSync('controllerBytes'), 'aim ≤ 25 KiB');
+  line('memory of the API server', perSync('apiServerBytes'), '');
+  line('connections of the controller', `${empty.sockets} → ${full.sockets}`, 'aim: none for each');
+}
+
+interface Rest {
+  readonly cores: number;
+  readonly apiServerCores: number;
+  readonly requests: number;
+}
+
+/** What the controller does while nothing happens. */
+async function restOf(reconciling: ServerProcess): Promise<Rest> {
+  const [before, requestsBefore, startedAt] = [processTimes(), await requestCount(), performance.now()];
+  await pause(restMs);
+  const used = usedBetween(before, processTimes());
+  const elapsedMs = performance.now() - startedAt;
+  const cores = (name: string): number => (used.get(name) ?? 0) / elapsedMs;
+  // The reading itself is one.
+  const requests = (await requestCount()) - requestsBefore - 1;
+  if (!reconciling.captured.isRunning) throw new Error('the controller has ended');
+  return { cores: cores('keyframe-server controller'), apiServerCores: cores('kube-apiserver'), requests };
+}
+
+function reportRest(title: string, { cores, apiServerCores, requests }: Rest): void {
+  const figures = `controller ${(cores * 100).toFixed(1)} % of a core, API server ${(apiServerCores * 100).toFixed(1)} %`;
+  line(title, `${figures}, ${requests} requests to it in ${restMs / 1000} s`, 'aim ≤ 1 %');
+}
+
+/** How many requests the API server has answered, of all clients. */
+async function requestCount(): Promise<number> {
+  const { body } = await adminClient().send({ path: '/metrics' });
+  return sumOf(/^apiserver_request_total\{.*\} (\d+)$/gm, String(body));
+}
+
+async function reconcilesOf(server: ServerProcess, kind = '[^"]*'): Promise<number> {
+  const pattern = new RegExp(`^keyframe_reconcile_duration_seconds_count\\{.*kind="${kind}".*\\} (\\d+)$`, 'gm');
+  return sumOf(pattern, await server.metrics());
+}
+
+function sumOf(pattern: RegExp, text: string): number {
+  return Array.from(text.matchAll(pattern), ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+}
+
+/** Resolves when the controller has reconciled nothing for some seconds. */
+async function untilIdle(server: ServerProcess): Promise<void> {
+  let before = -1;
+  for (let count = await reconcilesOf(server); count !== before; count = await reconcilesOf(server)) {
+    before = count;
+    await pause(3_000);
+  }
+}
+
+function rateLine(
+  title: string,
+  samples: { floor: readonly number[]; keyframe: readonly number[] },
+  aim: number,
+): void {
+  const ratios = samples.keyframe.map((figure, round) => figure / (samples.floor[round] ?? NaN));
+  const median = (values: readonly number[]): number => percentile(values, 0.5);
+  line(
+    title,
+    `floor ${median(samples.floor).toFixed(0)}/s, keyframe ${median(samples.keyframe).toFixed(0)}/s, ` +
+      `ratio ${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
+    `aim ≥ ${aim}`,
+  );
+}
+
+function line(title: string, figures: string, aim: string): void {
+  console.log(`${title.padEnd(48)}${figures}   ${aim}`);
+}
