@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerConfig } from './config.ts';
 import type { Controller } from './controller/manager.ts';
-import type { ResourceServices } from './controller/resource-services.ts';
+import type { ResourceServices } from './controller/kinds/resource-services.ts';
 import { Keyring } from './crypto/keyring.ts';
 import { createApp } from './http/app.ts';
 import type { HttpServices } from './http/http-services.ts';
@@ -258,7 +258,7 @@ async function composeController(
   // Loaded only where it runs: the Kubernetes client takes longer to load than all the rest, and as much memory.
   const [{ createController }, { controllerLease }] = await Promise.all([
     import('./controller/manager.ts'),
-    import('./controller/leadership.ts'),
+    import('./controller/frame/leadership.ts'),
   ]);
   const { resyncIntervalMs, watchNamespaces, clusterName, rollouts } = config.controller;
   const { keyring, authentication, access, secretReader, resources, feed: changes } = core;

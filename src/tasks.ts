@@ -62,7 +62,7 @@ async function runInit(config: InitConfig, logger: Logger): Promise<void> {
 async function runPreDelete(config: PreDeleteConfig, logger: Logger): Promise<void> {
   const [{ Uninstall, uninstallLeaseSeconds }, { controllerLease }] = await Promise.all([
     import('./controller/uninstall.ts'),
-    import('./controller/leadership.ts'),
+    import('./controller/frame/leadership.ts'),
   ]);
   const kube = await loadKubeClient(config.kubeconfigFile);
   const { watchNamespaces, shutdownDelayMs, namespace = kube.namespace ?? defaultNamespace } = config;

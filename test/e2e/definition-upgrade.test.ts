@@ -4,7 +4,7 @@ import { apply } from '../../scripts/cluster/apply.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import { installCustomResources } from '../../scripts/cluster/custom-resources.ts';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import type { Resource } from '../../src/controller/resource.ts';
+import type { Resource } from '../../src/controller/frame/resource.ts';
 import { definitionsFolder, startOwnCluster } from '../support/own-cluster.ts';
 import { readyOf } from '../support/resource-site.ts';
 import { readDefinitions, releasedDefinitionsFolder, releasedObjects, releasedVersions } from '../support/released.ts';

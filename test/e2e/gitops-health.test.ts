@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/conditions.ts';
+import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/frame/conditions.ts';
 import { ArgoHealth, type Health, documentedCustomizations } from '../support/argo-health.ts';
 import { adminClient, createNamespace, discardNamespace } from '../support/cluster.ts';
 import { fencedBlocks, readPage } from '../support/documentation.ts';

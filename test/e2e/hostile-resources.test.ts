@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
 import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
-import type { Resource } from '../../src/controller/resource.ts';
+import type { Resource } from '../../src/controller/frame/resource.ts';
 import type { EnvironmentRef } from '../support/api-client.ts';
 import { createAccount, sharedCluster } from '../support/cluster.ts';
 import { type HostileResource, type HostileTargets, hostileResources } from '../support/hostile-resources.ts';

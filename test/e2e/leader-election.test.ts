@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { leaseDurationSeconds } from '../../src/controller/leadership.ts';
+import { leaseDurationSeconds } from '../../src/controller/frame/leadership.ts';
 import type { LeaseObject } from '../../src/kube/lease.ts';
 import type { ProxiedRequest } from '../support/api-proxy.ts';
 import { createNamespace, discardNamespace } from '../support/cluster.ts';

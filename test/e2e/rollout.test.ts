@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Target } from '../../src/controller/rollout/targets.ts';
+import type { Target } from '../../src/controller/kinds/rollout/targets.ts';
 import { sharedAuditLog } from '../support/audit-log.ts';
 import { sharedCluster } from '../support/cluster.ts';
 import { waitByKubectl } from '../support/kubectl.ts';

@@ -1,6 +1,6 @@
 import { requireApprovals } from '../../scripts/cluster/approvals.ts';
 import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import type { Resource } from '../../src/controller/resource.ts';
+import type { Resource } from '../../src/controller/frame/resource.ts';
 import type { CliRunner } from './cli.ts';
 import { ExampleReader } from './example-reader.ts';
 import { startOwnCluster } from './own-cluster.ts';

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { Target } from '../../src/controller/rollout/targets.ts';
-import { parseMark, markAnnotation } from '../../src/controller/rollout/restart-mark.ts';
+import type { Target } from '../../src/controller/kinds/rollout/targets.ts';
+import { parseMark, markAnnotation } from '../../src/controller/kinds/rollout/restart-mark.ts';
 import type { Stack } from './stack.ts';
 import type { Condition, SiteOptions, SyncSite } from './sync-site.ts';
 import { type WaitOptions, waitFor } from './wait-for.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import type { Resource } from '../../src/controller/resource.ts';
+import type { Resource } from '../../src/controller/frame/resource.ts';
 import { type WaitOptions, waitFor } from './wait-for.ts';
 
 export interface ResourceSiteOptions {

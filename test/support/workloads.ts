@@ -1,5 +1,5 @@
 import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
-import type { Target } from '../../src/controller/rollout/targets.ts';
+import type { Target } from '../../src/controller/kinds/rollout/targets.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface WorkloadObject extends KubeObject {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { controllerFaults } from '../support/controller-rules.ts';
 import { importCycles } from '../support/import-cycles.ts';
 import { importFaults, importsOf } from '../support/import-rules.ts';
 
@@ -32,6 +33,29 @@ describe('the files of the controller', () => {
   const controller = new Map(
     sources.filter(isController).map((path) => [path, readFileSync(join(checkoutDirectory, path), 'utf8')]),
   );
+
+  test('keep the borders between its parts', () => {
+    expect([...controller].flatMap(([path, source]) => controllerFaults(path, source))).toEqual([]);
+  });
+
+  test.each([
+    ['the frame imports a kind', 'frame/a.ts', '../kinds/rollout/b.ts'],
+    ['the names import the frame', 'names.ts', './frame/b.ts'],
+    ['a kind imports one that it does not name', 'kinds/service-token/a.ts', '../secret-snapshot/b.ts'],
+    ['the model of SecretSyncs imports a part above it', 'kinds/secret-sync/model.ts', './judge/b.ts'],
+    ['the target imports its judge', 'kinds/secret-sync/target/a.ts', '../judge/b.ts'],
+    ['the judge imports what reads', 'kinds/secret-sync/judge/a.ts', '../read/b.ts'],
+    ['a part imports the reconciler', 'kinds/secret-sync/data/a.ts', '../reconcile.ts'],
+    ['rollouts import SecretSyncs', 'kinds/rollout/a.ts', '../secret-sync/model.ts'],
+    ['a kind imports the manager', 'kinds/service-token/a.ts', '../../manager.ts'],
+  ])('would be refused if %s', (_name, path, specifier) => {
+    const source = `import type { B } from '${specifier}';`;
+    expect(controllerFaults(`src/controller/${path}`, source)).toHaveLength(1);
+  });
+
+  test('would be refused in a folder that has no rules', () => {
+    expect(() => controllerFaults('src/controller/helpers/a.ts', '')).toThrow('is in no part of the controller');
+  });
 
   test('import each other in no cycle, types included', () => {
     expect(controller.size).toBeGreaterThan(100);

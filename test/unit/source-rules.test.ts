@@ -52,7 +52,7 @@ describe('randomness', () => {
     'src/lib/backoff.ts',
     'src/services/change-stream.ts',
     'src/kube/reflector.ts',
-    'src/controller/leadership.ts',
+    'src/controller/frame/leadership.ts',
     'src/controller/manager.ts',
   ];
 

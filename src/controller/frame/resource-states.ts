@@ -3,7 +3,7 @@ import { type KubeObject, objectKey } from '../../kube/objects.ts';
 import type { ResourceState, ResourceStates } from '../../lib/resource-metrics.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
-import { type Resource, isSuspended } from '../resource.ts';
+import { type Resource, isSuspended } from './resource.ts';
 import { ownedByAnnotation } from '../annotations.ts';
 import type { NamedWatch, WatchedObjects } from './named-watch.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { FollowedIds } from '../../../src/controller/followed-ids.ts';
+import { FollowedIds } from '../../../src/controller/frame/followed-ids.ts';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
-import { TokenMemories } from '../../../src/controller/service-token/memory.ts';
-import { type ReconcilerDeps, ServiceTokenReconciler } from '../../../src/controller/service-token/reconcile.ts';
+import { TokenMemories } from '../../../src/controller/kinds/service-token/memory.ts';
+import { type ReconcilerDeps, ServiceTokenReconciler } from '../../../src/controller/kinds/service-token/reconcile.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { TestServices, World } from '../../support/services.ts';
 import { TokenResource, ruleFor } from '../../support/token-resource.ts';

@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Allowance, type BoundedReads, runBounded } from '../../../src/controller/secret-sync/bounded-reads.ts';
+import {
+  type Allowance,
+  type BoundedReads,
+  runBounded,
+} from '../../../src/controller/kinds/secret-sync/read/bounded-reads.ts';
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';

@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto';
 import type { SecretSync, SecretSyncSpec, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
-import type { Fingerprint } from '../../../src/controller/secret-sync/secret-data.ts';
 import { setFingerprint } from '../../../src/crypto/fingerprint.ts';
 import type { ObjectMeta } from '../../../src/kube/objects.ts';
+import type { Fingerprint } from '../../../src/controller/frame/fingerprint.ts';
 
 export interface SyncOptions {
   readonly name?: string;

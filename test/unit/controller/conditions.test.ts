@@ -6,7 +6,7 @@ import {
   earliest,
   kubeTime,
   mergeConditions,
-} from '../../../src/controller/conditions.ts';
+} from '../../../src/controller/frame/conditions.ts';
 
 const early = '2026-01-01T00:00:00Z';
 const now = '2026-01-02T00:00:00Z';

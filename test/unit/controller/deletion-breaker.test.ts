@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { type BlockedDeletion, blockedDeletion } from '../../../src/controller/secret-sync/deletion-breaker.ts';
-import { keyLoss } from '../../../src/controller/secret-sync/key-loss.ts';
+import { blockedDeletion } from '../../../src/controller/kinds/secret-sync/judge/deletion-breaker.ts';
+import { keyLoss } from '../../../src/controller/kinds/secret-sync/judge/key-loss.ts';
 import { prod, wanted } from './judge-facts.ts';
+import type { BlockedDeletion } from '../../../src/controller/kinds/secret-sync/model.ts';
 
 interface Change {
   /** The keys that the Secret has now. */

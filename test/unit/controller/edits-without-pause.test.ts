@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { KindController } from '../../../src/controller/kind-controller.ts';
-import { Namespaces } from '../../../src/controller/namespaces.ts';
-import type { Resource } from '../../../src/controller/resource.ts';
+import { KindController } from '../../../src/controller/frame/kind-controller.ts';
+import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
+import type { Resource } from '../../../src/controller/frame/resource.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { FakeClock } from './fake-clock.ts';

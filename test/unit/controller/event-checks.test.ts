@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { EventChecks } from '../../../src/controller/event-checks.ts';
+import { EventChecks } from '../../../src/controller/frame/event-checks.ts';
 
 let active: boolean;
 let added: string[];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { failureClaim, nextAfter } from '../../../src/controller/failure.ts';
+import { failureClaim, nextAfter } from '../../../src/controller/frame/failure.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 
 test('a resource that waits for a budget says so and is tried again when the budget has room', () => {

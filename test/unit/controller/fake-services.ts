@@ -1,4 +1,4 @@
-import type { ResourceServices } from '../../../src/controller/resource-services.ts';
+import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import type { ControllerDeps } from '../../../src/controller/manager.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';

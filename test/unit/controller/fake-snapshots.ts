@@ -1,4 +1,4 @@
-import type { ResourceServices } from '../../../src/controller/resource-services.ts';
+import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import type { AnyCaller } from '../../../src/domain/principal.ts';
 import type { ClaimedSnapshot, SnapshotOrGone } from '../../../src/services/resource-snapshots.ts';

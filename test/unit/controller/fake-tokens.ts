@@ -1,4 +1,4 @@
-import type { ResourceServices } from '../../../src/controller/resource-services.ts';
+import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { covers } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';

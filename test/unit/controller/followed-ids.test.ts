@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { FollowedIds } from '../../../src/controller/followed-ids.ts';
+import { FollowedIds } from '../../../src/controller/frame/followed-ids.ts';
 
 test('a key is found by what it follows, until it follows something else', () => {
   const followed = new FollowedIds();

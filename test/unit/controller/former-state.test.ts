@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';
 import type { FoundState } from '../../../src/services/secret-reader.ts';
-import { FormerStateError, readFormerState } from '../../../src/controller/secret-sync/former-state.ts';
-import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
+import { FormerStateError, readFormerState } from '../../../src/controller/kinds/secret-sync/read/former-state.ts';
+import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { secretSync } from './builders.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type NamespaceSelector, isGrantFor, rulesOf } from '../../../src/controller/grants/match.ts';
+import { type NamespaceSelector, isGrantFor, rulesOf } from '../../../src/controller/kinds/access-grant/match.ts';
 
 type Labels = Record<string, string>;
 type Expression = NonNullable<NamespaceSelector['matchExpressions']>[number];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SecretSync } from '../../../src/controller/generated/secret-sync.ts';
-import { pinText } from '../../../src/controller/secret-sync/pin.ts';
-import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
+import { pinText } from '../../../src/controller/kinds/secret-sync/spec/pin.ts';
+import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { secretSync } from './builders.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type SourceFacts,
   type WantedFacts,
   type Facts,
-} from '../../../src/controller/secret-sync/model.ts';
+} from '../../../src/controller/kinds/secret-sync/model.ts';
 
 export const prod: SourceFacts = {
   name: undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { type Verdict, judgeWorkload } from '../../../src/controller/rollout/judge-workload.ts';
-import { type Workload, type WorkloadKind, trimmedWorkload } from '../../../src/controller/rollout/targets.ts';
+import { type Verdict, judgeWorkload } from '../../../src/controller/kinds/rollout/judge-workload.ts';
+import { type Workload, type WorkloadKind, trimmedWorkload } from '../../../src/controller/kinds/rollout/targets.ts';
 
 function workload(spec: Workload['spec'], status: Workload['status'] = {}, generation = 3): Workload {
   const metadata = { name: 'web', namespace: 'ns', uid: 'u', resourceVersion: '1', generation };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { judge } from '../../../src/controller/secret-sync/judge.ts';
+import { judge } from '../../../src/controller/kinds/secret-sync/judge/judge.ts';
 import { secretSync } from './builders.ts';
 import {
   facts,
@@ -14,7 +14,7 @@ import {
   unreadable,
   wanted,
 } from './judge-facts.ts';
-import type { Decision, Facts } from '../../../src/controller/secret-sync/model.ts';
+import type { Decision, Facts } from '../../../src/controller/kinds/secret-sync/model.ts';
 
 const decided: readonly [sentence: string, facts: Facts, decision: Decision][] = [
   ['a Secret that holds what the environment holds is kept', facts({}), { action: 'keep' }],

@@ -1,5 +1,5 @@
 import { NamespaceShares } from '../../../src/controller/frame/namespace-shares.ts';
-import type { KindContext } from '../../../src/controller/managed-kind.ts';
+import type { KindContext } from '../../../src/controller/frame/managed-kind.ts';
 
 type Parts = Pick<KindContext, 'kube' | 'clock' | 'logger' | 'namespaces' | 'onRecovered'>;
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { watchLabelledSecrets } from '../../../src/controller/labelled-secrets.ts';
-import { Namespaces } from '../../../src/controller/namespaces.ts';
+import { watchLabelledSecrets } from '../../../src/controller/frame/labelled-secrets.ts';
+import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
 import type { KubeObject } from '../../../src/kube/objects.ts';
 import type { ReflectorGroup } from '../../../src/kube/reflector-group.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

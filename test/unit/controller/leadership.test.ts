@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Leadership } from '../../../src/controller/leadership.ts';
+import { Leadership } from '../../../src/controller/frame/leadership.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { ApiCall } from '../../../src/kube/client.ts';
 import type { LeaseAttempt } from '../../../src/kube/lease.ts';

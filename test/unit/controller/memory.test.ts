@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { SyncMemories } from '../../../src/controller/secret-sync/memory.ts';
+import { SyncMemories } from '../../../src/controller/kinds/secret-sync/memory.ts';
 
 let memories: SyncMemories;
 

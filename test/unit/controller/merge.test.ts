@@ -1,17 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import { contentObstacle, metadataObstacle } from '../../../src/controller/secret-sync/merge-consent.ts';
+import { contentObstacle, metadataObstacle } from '../../../src/controller/kinds/secret-sync/target/merge-consent.ts';
 import {
   encodedRecord,
   fieldManagerOf,
   mergedRecordOf,
   recordAnnotationOf,
-} from '../../../src/controller/secret-sync/merge-identity.ts';
-import { mergeBarred, mergeConflict, tooLargeTogether } from '../../../src/controller/secret-sync/merge-refusals.ts';
-import { targetRefusal } from '../../../src/controller/secret-sync/failure.ts';
+} from '../../../src/controller/kinds/secret-sync/target/merge-identity.ts';
+import {
+  mergeBarred,
+  mergeConflict,
+  tooLargeTogether,
+} from '../../../src/controller/kinds/secret-sync/target/merge-refusals.ts';
+import { targetRefusal } from '../../../src/controller/kinds/secret-sync/target/target-refusal.ts';
 import { ApiError, type ErrorCause } from '../../../src/kube/api-error.ts';
 import type { ObjectMeta } from '../../../src/kube/objects.ts';
 import { secretSync, targetMeta } from './builders.ts';
-import type { MergeObstacle } from '../../../src/controller/secret-sync/model.ts';
+import type { MergeObstacle } from '../../../src/controller/kinds/secret-sync/model.ts';
 
 const sync = secretSync({ target: { name: 'shared', creationPolicy: 'Merge' } });
 const consenting = { 'keyframe.dev/allow-merge': 'app' };

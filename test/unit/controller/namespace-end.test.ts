@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { KindController } from '../../../src/controller/kind-controller.ts';
-import { Namespaces } from '../../../src/controller/namespaces.ts';
-import type { Resource } from '../../../src/controller/resource.ts';
+import { KindController } from '../../../src/controller/frame/kind-controller.ts';
+import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
+import type { Resource } from '../../../src/controller/frame/resource.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { Harness, prod } from './controller-harness.ts';

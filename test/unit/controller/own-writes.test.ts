@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { OwnWrites } from '../../../src/controller/own-writes.ts';
+import { OwnWrites } from '../../../src/controller/frame/own-writes.ts';
 import type { KubeObject } from '../../../src/kube/objects.ts';
 
 let writes: OwnWrites<KubeObject>;

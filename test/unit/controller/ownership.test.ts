@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
-import { isOwnedBy as isOwnedByToken } from '../../../src/controller/service-token/look.ts';
-import { isOwnedBy } from '../../../src/controller/secret-sync/target-metadata.ts';
-import { bearsProof } from '../../../src/controller/snapshot-schedule/child.ts';
+import { isOwnedBy as isOwnedByToken } from '../../../src/controller/kinds/service-token/look.ts';
+import { isOwnedBy } from '../../../src/controller/kinds/secret-sync/target/target-metadata.ts';
+import { bearsProof } from '../../../src/controller/kinds/snapshot-schedule/child.ts';
 import type { ObjectMeta } from '../../../src/kube/objects.ts';
 import { secretSync, targetMeta } from './builders.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NamespaceTurns } from '../../../src/controller/namespace-turns.ts';
-import { type Next, WorkQueue } from '../../../src/controller/work-queue.ts';
+import { NamespaceTurns } from '../../../src/controller/frame/namespace-turns.ts';
+import { type Next, WorkQueue } from '../../../src/controller/frame/work-queue.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readPrincipal } from '../../../src/controller/secret-sync/read.ts';
+import { readPrincipal } from '../../../src/controller/kinds/secret-sync/read/read.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { SecretObject } from '../../../src/kube/secrets.ts';

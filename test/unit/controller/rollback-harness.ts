@@ -1,7 +1,7 @@
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
-import { dataMark } from '../../../src/controller/rollout/restart-mark.ts';
-import type { RolledBack } from '../../../src/controller/secret-sync/model.ts';
-import { formatRolledBack } from '../../../src/controller/secret-sync/rolled-back.ts';
+import { dataMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
+import type { RolledBack } from '../../../src/controller/kinds/secret-sync/model.ts';
+import { formatRolledBack } from '../../../src/controller/kinds/secret-sync/rollback/rolled-back.ts';
 import { fingerprint } from './builders.ts';
 import { Harness, prod } from './controller-harness.ts';
 import { rolloutOf } from './rollout-harness.ts';

@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import { dataMark } from '../../../src/controller/rollout/restart-mark.ts';
-import { judge } from '../../../src/controller/secret-sync/judge.ts';
+import { dataMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
+import { judge } from '../../../src/controller/kinds/secret-sync/judge/judge.ts';
 import {
   encodedRecord,
   mergedRecordOf,
   recordAnnotationOf,
-} from '../../../src/controller/secret-sync/merge-identity.ts';
+} from '../../../src/controller/kinds/secret-sync/target/merge-identity.ts';
 import {
   formatRolledBack,
   presentRollback,
   retryOf,
   revisionsText,
   rolledBackOf,
-} from '../../../src/controller/secret-sync/rolled-back.ts';
+} from '../../../src/controller/kinds/secret-sync/rollback/rolled-back.ts';
 import { secretSync, targetMeta } from './builders.ts';
 import { facts, lossy, merging, owned, wanted } from './judge-facts.ts';
-import type { RolledBack } from '../../../src/controller/secret-sync/model.ts';
+import type { RolledBack } from '../../../src/controller/kinds/secret-sync/model.ts';
 
 const annotation = 'keyframe.dev/rolled-back';
 const [failed, held] = ['f'.repeat(32), 'a'.repeat(32)];

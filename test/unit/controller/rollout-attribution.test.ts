@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { attribute } from '../../../src/controller/rollout/attribution.ts';
-import { PodLooks } from '../../../src/controller/rollout/pod-looks.ts';
-import { type Pod, findingOf, lookAtPods, selectorText } from '../../../src/controller/rollout/pods.ts';
-import { templateDigest } from '../../../src/controller/rollout/template-digest.ts';
-import type { Workload } from '../../../src/controller/rollout/targets.ts';
+import { attribute } from '../../../src/controller/kinds/rollout/attribution.ts';
+import { PodLooks } from '../../../src/controller/kinds/rollout/pod-looks.ts';
+import { type Pod, findingOf, lookAtPods, selectorText } from '../../../src/controller/kinds/rollout/pods.ts';
+import { templateDigest } from '../../../src/controller/kinds/rollout/template-digest.ts';
+import type { Workload } from '../../../src/controller/kinds/rollout/targets.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { ApiCall } from '../../../src/kube/client.ts';
 import { fingerprint } from './builders.ts';

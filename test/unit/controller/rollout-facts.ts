@@ -1,7 +1,7 @@
-import type { RolloutFacts } from '../../../src/controller/rollout/converge.ts';
-import { formatMark, markAnnotation } from '../../../src/controller/rollout/restart-mark.ts';
-import type { TargetFacts } from '../../../src/controller/rollout/standing.ts';
-import type { Target, Workload } from '../../../src/controller/rollout/targets.ts';
+import type { RolloutFacts } from '../../../src/controller/kinds/rollout/converge.ts';
+import { formatMark, markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
+import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
+import type { Target, Workload } from '../../../src/controller/kinds/rollout/targets.ts';
 
 export const now = Date.UTC(2026, 0, 1);
 export const data = 'a'.repeat(32);

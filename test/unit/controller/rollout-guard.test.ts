@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { type RolloutFacts, type RolloutPlan, planRollout } from '../../../src/controller/rollout/converge.ts';
-import { formatMark, markAnnotation, parseMark } from '../../../src/controller/rollout/restart-mark.ts';
-import type { TargetFacts } from '../../../src/controller/rollout/standing.ts';
+import { type RolloutFacts, type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/converge.ts';
+import { formatMark, markAnnotation, parseMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
+import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
 import { api, calmFacts, data, marked, now, other, target, timeoutMs, web, workload } from './rollout-facts.ts';
 
 const crash = { kind: 'data', reason: 'container main: CrashLoopBackOff' } as const;

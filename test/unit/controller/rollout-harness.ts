@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Rollouts } from '../../../src/controller/rollout/rollouts.ts';
-import { formatMark, markAnnotation } from '../../../src/controller/rollout/restart-mark.ts';
+import { Rollouts } from '../../../src/controller/kinds/rollout/rollouts.ts';
+import { formatMark, markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
-import type { Next } from '../../../src/controller/work-queue.ts';
+import type { Next } from '../../../src/controller/frame/work-queue.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { fingerprint, secretSync } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';
-import type { WorkloadRow } from '../../../src/controller/rollout/model.ts';
+import type { WorkloadRow } from '../../../src/controller/kinds/rollout/model.ts';
 
 const deployments = '/apis/apps/v1/namespaces/ns/deployments';
 const key = 'ns/app';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { type RolloutPlan, planRollout } from '../../../src/controller/rollout/converge.ts';
-import { dataMark, formatMark, markAnnotation, parseMark } from '../../../src/controller/rollout/restart-mark.ts';
-import { RolloutMemory, mostSettleMs, settleMs } from '../../../src/controller/rollout/rollout-memory.ts';
-import type { TargetFacts } from '../../../src/controller/rollout/standing.ts';
-import type { Workload } from '../../../src/controller/rollout/targets.ts';
+import { type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/converge.ts';
+import { dataMark, formatMark, markAnnotation, parseMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
+import { RolloutMemory, mostSettleMs, settleMs } from '../../../src/controller/kinds/rollout/rollout-memory.ts';
+import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
+import type { Workload } from '../../../src/controller/kinds/rollout/targets.ts';
 import { calmFacts, data, marked, now, other, target, timeoutMs, web, workload } from './rollout-facts.ts';
-import type { HeldData } from '../../../src/controller/rollout/model.ts';
+import type { HeldData } from '../../../src/controller/kinds/rollout/model.ts';
 
 function plan(...targets: readonly TargetFacts[]): RolloutPlan {
   return planRollout({ ...calmFacts, targets });

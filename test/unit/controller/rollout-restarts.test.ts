@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../src/kube/api-error.ts';
-import { markAnnotation } from '../../../src/controller/rollout/restart-mark.ts';
+import { markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import { RolloutHarness, restartOf } from './rollout-harness.ts';
 
 const second = 1000;

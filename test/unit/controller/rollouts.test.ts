@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { markAnnotation } from '../../../src/controller/rollout/restart-mark.ts';
+import { markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import { settled } from './fake-clock.ts';
 import { RolloutHarness, rolloutOf } from './rollout-harness.ts';
 

@@ -5,7 +5,7 @@ import {
   encodeSecretData,
   fingerprintOf,
   planSecretData,
-} from '../../../src/controller/secret-sync/secret-data.ts';
+} from '../../../src/controller/kinds/secret-sync/data/secret-data.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { fingerprint } from './builders.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Facts, type SecretFacts, type Step, judge } from '../../../src/controller/service-token/judge.ts';
+import { type Facts, type SecretFacts, type Step, judge } from '../../../src/controller/kinds/service-token/judge.ts';
 import type { ResourceCredential, ResourceToken } from '../../../src/services/resource-tokens.ts';
 import { tokenWith } from '../../support/token-facts.ts';
 

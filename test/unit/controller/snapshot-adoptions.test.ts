@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { SecretSnapshot } from '../../../src/controller/generated/secret-snapshot.ts';
-import { adoptionsOf } from '../../../src/controller/snapshot-schedule/adoptions.ts';
+import { adoptionsOf } from '../../../src/controller/kinds/secret-snapshot/adoptions.ts';
 
 const snapshotId = '3f6c2a7e-0000-4000-8000-000000000001';
 

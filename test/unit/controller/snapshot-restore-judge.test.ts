@@ -6,7 +6,7 @@ import {
   judgeFailure,
   judgeOutdated,
   judgePlanned,
-} from '../../../src/controller/snapshot-restore/judge.ts';
+} from '../../../src/controller/kinds/snapshot-restore/judge.ts';
 import type { ClaimedRestore, ResourcePlan, ToldKeys } from '../../../src/services/resource-restores.ts';
 
 const metadata = { namespace: 'team-a', name: 'back' };

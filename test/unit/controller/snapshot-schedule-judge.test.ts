@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SecretSnapshot } from '../../../src/controller/generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../../src/controller/generated/snapshot-schedule.ts';
-import { childName, parseChildName } from '../../../src/controller/snapshot-schedule/child.ts';
+import { childName, parseChildName } from '../../../src/controller/kinds/snapshot-schedule/child.ts';
 import {
   type PresentChild,
   dueTime,
   judgePruning,
   nextTime,
   settledOutcome,
-} from '../../../src/controller/snapshot-schedule/judge.ts';
-import { allReferences } from '../../../src/controller/snapshot-schedule/references.ts';
+} from '../../../src/controller/kinds/snapshot-schedule/judge.ts';
+import { allReferences } from '../../../src/controller/kinds/secret-snapshot/references.ts';
 import { parseCron } from '../../../src/lib/cron-schedule.ts';
 import type { ScheduleRun } from '../../../src/services/resource-schedules.ts';
 

@@ -6,8 +6,8 @@ import {
   needlessTokens,
   ownedTokenKeyOf,
   possibleOwnerOf,
-} from '../../../src/controller/secret-sync/service-token.ts';
-import { type Source, sourcesOf } from '../../../src/controller/secret-sync/source.ts';
+} from '../../../src/controller/kinds/secret-sync/tokens/service-token.ts';
+import { type Source, sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { secretSync } from './builders.ts';
 import { type SpecSource, environmentRef } from './source-harness.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RolledBack } from '../../../src/controller/secret-sync/model.ts';
-import { formatRolledBack, retryOf } from '../../../src/controller/secret-sync/rolled-back.ts';
+import type { RolledBack } from '../../../src/controller/kinds/secret-sync/model.ts';
+import { formatRolledBack, retryOf } from '../../../src/controller/kinds/secret-sync/rollback/rolled-back.ts';
 import { secretSync } from './builders.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { bad, good, markOf, recordedBack, rolledBack, rolloutSpec } from './rollback-harness.ts';

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../../../src/controller/generated/service-token.ts';
-import { explained, isUnsettled } from '../../../src/controller/secret-sync/service-token-refusals.ts';
-import { isNews, viewOf } from '../../../src/controller/secret-sync/service-token-view.ts';
+import { explained, isUnsettled } from '../../../src/controller/kinds/secret-sync/tokens/service-token-refusals.ts';
+import { isNews, viewOf } from '../../../src/controller/kinds/secret-sync/tokens/service-token-view.ts';
 import {
   type TokenDecision,
   type TokenFacts,
   judgeToken,
   needlessTokens,
   possibleOwnerOf,
-} from '../../../src/controller/secret-sync/service-token.ts';
-import { sourcesOf } from '../../../src/controller/secret-sync/source.ts';
+} from '../../../src/controller/kinds/secret-sync/tokens/service-token.ts';
+import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import type { ObjectMeta, OwnerReference } from '../../../src/kube/objects.ts';
 import { AuthenticationRefusal } from '../../../src/services/authentication.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
-import { heldData, syncedClaim } from '../../../src/controller/secret-sync/synced.ts';
+import { heldData, syncedClaim } from '../../../src/controller/kinds/secret-sync/synced.ts';
 import { secretSync } from './builders.ts';
 import { prod, wanted } from './judge-facts.ts';
 import { sourceOf } from './source-harness.ts';
-import type { WantedFacts } from '../../../src/controller/secret-sync/model.ts';
-import { syncedRevisionIdOf } from '../../../src/controller/rollout/model.ts';
+import type { WantedFacts } from '../../../src/controller/kinds/secret-sync/model.ts';
+import { syncedRevisionIdOf } from '../../../src/controller/kinds/rollout/model.ts';
 
 const shared = { ...prod, name: 'shared', revision: 4, revisionId: 'r4' };
 const own = { ...prod, name: 'own', revision: 9, revisionId: 'r9' };

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { isOwnedBy, metadataFits, targetMetadata } from '../../../src/controller/secret-sync/target-metadata.ts';
+import {
+  isOwnedBy,
+  metadataFits,
+  targetMetadata,
+} from '../../../src/controller/kinds/secret-sync/target/target-metadata.ts';
 import { secretSync, targetMeta } from './builders.ts';
 
 const labelled = secretSync({ target: { labels: { team: 'x' }, annotations: { 'example.com/a': 'b' } } });

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ValueSize, composeValues, composedSize } from '../../../src/controller/secret-sync/template.ts';
+import {
+  type ValueSize,
+  composeValues,
+  composedSize,
+} from '../../../src/controller/kinds/secret-sync/data/template.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 
 const limit = 1024 * 1024;

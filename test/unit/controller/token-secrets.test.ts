@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
-import type { SecretFacts } from '../../../src/controller/service-token/judge.ts';
-import { TokenSecrets } from '../../../src/controller/service-token/write.ts';
+import type { SecretFacts } from '../../../src/controller/kinds/service-token/judge.ts';
+import { TokenSecrets } from '../../../src/controller/kinds/service-token/write.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { SecretsClient } from '../../../src/kube/secrets.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';

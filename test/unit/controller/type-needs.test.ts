@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { unmetNeed } from '../../../src/controller/secret-sync/type-needs.ts';
+import { unmetNeed } from '../../../src/controller/kinds/secret-sync/data/type-needs.ts';
 
 type Type = Parameters<typeof unmetNeed>[0];
 

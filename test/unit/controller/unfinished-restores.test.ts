@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { UnfinishedRestores } from '../../../src/controller/snapshot-restore/unfinished.ts';
+import { UnfinishedRestores } from '../../../src/controller/kinds/snapshot-restore/unfinished.ts';
 import type { SnapshotRestore } from '../../../src/controller/generated/snapshot-restore.ts';
 
 const snapshotId = '3f6c2a7e-0000-4000-8000-000000000001';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { WakeThrottle, editThrottle } from '../../../src/controller/wake-throttle.ts';
+import { WakeThrottle, editThrottle } from '../../../src/controller/frame/wake-throttle.ts';
 import { FakeClock } from './fake-clock.ts';
 
 function rig(): { clock: FakeClock; throttle: WakeThrottle; woken: string[] } {

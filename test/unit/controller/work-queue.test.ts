@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Next, WorkQueue } from '../../../src/controller/work-queue.ts';
+import { type Next, WorkQueue } from '../../../src/controller/frame/work-queue.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 

@@ -1,0 +1,22 @@
+import type { KubeObject } from '../../kube/objects.ts';
+import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/reflector-group.ts';
+import { secretsPath } from '../../kube/secrets.ts';
+import type { KindContext } from './managed-kind.ts';
+
+/** Watches the metadata of all Secrets in the watched namespaces whose label of ours is `true`; no value is held in memory. */
+export function watchLabelledSecrets(
+  { kube: client, clock, logger, watchNamespaces, namespaces, onRecovered }: KindContext,
+  label: string,
+  handler: ReflectorGroupDeps<KubeObject>['handler'],
+): ReflectorGroup<KubeObject> {
+  return new ReflectorGroup<KubeObject>({
+    client,
+    clock,
+    logger,
+    namespaces: watchNamespaces,
+    isGone: (name) => namespaces.isGone(name),
+    source: (namespace) => ({ path: secretsPath(namespace), labelSelector: `${label}=true`, metadataOnly: true }),
+    handler,
+    onRecovered,
+  });
+}

@@ -1,0 +1,56 @@
+import type { ChangeEvent } from '../../services/change-feed.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { FailureKind } from '../../kube/watch-failure.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import type { NamespaceShares } from './namespace-shares.ts';
+import type { Namespaces } from './namespaces.ts';
+import type { NamedWatch } from './named-watch.ts';
+
+/** One kind's controller, as the manager starts and stops it. */
+export interface ManagedKind {
+  /** Everything that must have been listed before the kind may be reconciled. The manager starts and stops them. */
+  readonly watches: readonly NamedWatch[];
+  /** How many keys wait for a worker. */
+  readonly queueLength: number;
+  /**
+   * Reconciles everything once, and then what events ask for; called when all watches have their first lists and this
+   * process leads.
+   */
+  work(): void;
+  /** Begins no further reconcile until `work`; keys are kept. */
+  pause(): void;
+  /** Told of every commit. */
+  committed(event: ChangeEvent): void;
+  /** Called where events may have been missed, and from time to time. Throws DomainError store_unavailable. */
+  compare(): Promise<void>;
+  /** Takes nothing more on; resolves when the reconciles under way have ended, or after the limit. */
+  drain(limitMs: number): Promise<void>;
+  /** Ends what is beyond the watches; called after `drain`. */
+  close(): Promise<void>;
+}
+
+/** What the manager gives each kind. */
+export interface KindContext {
+  /** Writes only while this process leads. */
+  readonly kube: Pick<KubeClient, 'request' | 'watch'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'orphanedTokenSuspended'>;
+  /** The process, for Events. */
+  readonly instance: string;
+  /** Empty for all namespaces. Kinds of the cluster's are watched whatever it says. */
+  readonly watchNamespaces: readonly string[];
+  /** What the work of each namespace uses, in all queues. */
+  readonly shares: NamespaceShares;
+  /** All of the cluster's; they are listed before any kind works. */
+  readonly namespaces: Pick<
+    Namespaces,
+    'watch' | 'find' | 'all' | 'isEnding' | 'isGone' | 'onChange' | 'onEnding' | 'clusterUid'
+  >;
+  /** To be told of each list and watch of a custom resource that failed. */
+  readonly onWatchFailure: (kind: FailureKind) => void;
+  /** To be told when a watch is well again after the API server was not: what failed meanwhile is tried again. */
+  readonly onRecovered: () => void;
+}

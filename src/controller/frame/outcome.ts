@@ -1,0 +1,45 @@
+import type { DomainError } from '../../domain/domain-error.ts';
+import { type ConditionClaim, type ReadyClaim, conditionClaims, kubeTime, mergeConditions } from './conditions.ts';
+import { failureClaim, nextAfter } from './failure.ts';
+import type { Resource, StatusOf } from './resource.ts';
+import type { Next } from './work-queue.ts';
+
+type OwnField = 'observedGeneration' | 'conditions';
+
+/** Fields of a status beside observedGeneration and conditions: what is not named stays, undefined takes a field away. */
+export type StatusFields<T extends Resource> = {
+  readonly [Field in keyof StatusOf<T>]?: (Field extends OwnField ? never : StatusOf<T>[Field]) | undefined;
+};
+
+/** What one reconcile came to. */
+export interface Outcome<T extends Resource> {
+  /** What Ready, Reconciling and Stalled shall say. */
+  readonly claim: ReadyClaim;
+  readonly fields?: StatusFields<T>;
+  /** Conditions of the kind's own; those that are not named stay as they are. */
+  readonly conditions?: readonly ConditionClaim[];
+  /** When to come back although no event asks for it; default: never. */
+  readonly next?: Next;
+}
+
+/** What an error comes to: its reason and detail as the condition, and when to come back. Fields can be told with it. */
+export function failureOutcome<T extends Resource>(error: DomainError, fields: StatusFields<T> = {}): Outcome<T> {
+  return { claim: failureClaim(error), fields, next: nextAfter(error) };
+}
+
+/** The status after an outcome; `known` is the one that the controller wrote last. */
+export function nextStatus<T extends Resource>(
+  { metadata, status }: T,
+  known: StatusOf<T> | undefined,
+  { claim, fields = {}, conditions = [] }: Outcome<T>,
+  nowMs: number,
+): StatusOf<T> {
+  const generation = metadata.generation ?? 0;
+  const context = { present: status?.conditions, known: known?.conditions, generation, now: kubeTime(nowMs) };
+  const all = { ...status, ...fields };
+  return {
+    ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
+    observedGeneration: generation,
+    conditions: mergeConditions([...conditionClaims(claim), ...conditions], context),
+  };
+}

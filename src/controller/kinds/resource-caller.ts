@@ -1,0 +1,39 @@
+import type { ResourceCaller, ResourceKindName } from '../../domain/principal.ts';
+import type { GrantIndex } from './access-grant/grant-index.ts';
+import type { Round } from '../frame/kind-rules.ts';
+import type { Resource } from '../frame/resource.ts';
+
+export interface CallerDeps {
+  readonly grants: Pick<GrantIndex, 'rulesFor' | 'ownGrantOf'>;
+  readonly cluster: () => string;
+}
+
+/**
+ * A custom resource as the services know it during one reconcile, with the grants of its namespace as they are at each
+ * look. Throws DomainError cluster_unavailable where the cluster is not known.
+ */
+export function callerOf(
+  { grants, cluster }: CallerDeps,
+  kind: ResourceKindName,
+  { resource, requestId }: Pick<Round<Resource>, 'resource' | 'requestId'>,
+): ResourceCaller {
+  const { uid, name, namespace = null } = resource.metadata;
+  return {
+    principal: {
+      type: 'resource',
+      id: uid,
+      name: `${kind} ${namespace === null ? '' : `${namespace}/`}${name}`,
+      cluster: cluster(),
+      kind,
+      namespace,
+      get grants() {
+        return namespace === null ? [] : grants.rulesFor(namespace);
+      },
+      get ownGrant() {
+        return namespace === null ? undefined : grants.ownGrantOf(namespace);
+      },
+    },
+    requestId,
+    sourceAddress: null,
+  };
+}

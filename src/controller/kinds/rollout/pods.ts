@@ -1,0 +1,166 @@
+import { ApiError, isApiStatus } from '../../../kube/api-error.ts';
+import type { KubeClient } from '../../../kube/client.ts';
+import type { KubeObject } from '../../../kube/objects.ts';
+import type { LabelSelector, Workload } from './targets.ts';
+
+/** What the pods that a restart started tell of why they are not ready. */
+export type PodsVerdict =
+  /** One of them shows a failure that what it reads can cause. */
+  | { readonly kind: 'failing'; readonly reason: string }
+  /** They show another one, or none. */
+  | { readonly kind: 'hindered'; readonly reason: string }
+  /** The API server does not let us look. */
+  | { readonly kind: 'forbidden'; readonly reason: string };
+
+interface ContainerStatus {
+  readonly name: string;
+  readonly ready?: boolean;
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string };
+    readonly running?: object;
+    readonly terminated?: { readonly exitCode?: number; readonly reason?: string };
+  };
+}
+
+/** As much of a pod (core/v1) as tells why it is not ready. */
+export interface Pod extends KubeObject {
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
+}
+
+interface PodPage {
+  readonly metadata?: { readonly continue?: string };
+  readonly items: readonly Pod[];
+}
+
+export interface PodsQuestion {
+  readonly namespace: string;
+  readonly workload: Workload;
+  /** Name of the annotation, and the whole of its text, that the pods of the restart carry. */
+  readonly mark: { readonly name: string; readonly text: string };
+}
+
+const pageSize = 250;
+// What a selector of somebody else's makes of one look.
+const mostPages = 40;
+
+/**
+ * Looks at the pods of a workload's last restart, page by page, until one is found to fail. Nothing of them is kept but
+ * names of containers and reasons: neither messages nor variables, which may hold values. Throws ApiError, but for a
+ * refusal.
+ */
+export async function lookAtPods(client: Pick<KubeClient, 'request'>, question: PodsQuestion): Promise<PodsVerdict> {
+  let hindrance: string | undefined;
+  try {
+    for await (const pod of podsOf(client, question)) {
+      const finding = findingOf(pod);
+      if (finding?.kind === 'failing') return finding;
+      hindrance ??= finding?.reason;
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isApiStatus(error, 401, 403)) throw error;
+    return { kind: 'forbidden', reason: `${error.status} ${error.reason}` };
+  }
+  return { kind: 'hindered', reason: hindrance ?? 'none of its new pods shows a failure' };
+}
+
+async function* podsOf(
+  client: Pick<KubeClient, 'request'>,
+  { namespace, workload, mark }: PodsQuestion,
+): AsyncGenerator<Pod> {
+  const labelSelector = selectorText(workload.spec?.selector);
+  if (labelSelector === '') return;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+  let next: string | undefined = '';
+  for (let page = 0; page < mostPages && next !== undefined; page += 1) {
+    const query: Record<string, string> = {
+      labelSelector,
+      limit: String(pageSize),
+      ...(next === '' ? {} : { continue: next }),
+    };
+    const { metadata, items }: PodPage = await client.request<PodPage>({ method: 'GET', path, query });
+    const isOurs = ({ metadata: { annotations, deletionTimestamp } }: Pod): boolean =>
+      annotations?.[mark.name] === mark.text && deletionTimestamp === undefined;
+    yield* items.filter(isOurs);
+    next = metadata?.continue || undefined;
+  }
+}
+
+/** A selector of labels as a query has it; empty where it selects everything or nothing. */
+export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
+  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
+    if (operator === 'Exists') return key;
+    if (operator === 'DoesNotExist') return `!${key}`;
+    return `${key} ${operator === 'NotIn' ? 'notin' : 'in'} (${values.join(',')})`;
+  });
+  return [...labels, ...expressions].join(',');
+}
+
+// What the kubelet says of a container whose variables, files or program made it fail (kubernetes/kubelet/container).
+const failingReasons: ReadonlySet<string> = new Set([
+  'CrashLoopBackOff',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+  'PostStartHookError',
+]);
+
+/** What a pod tells of why it is not ready; undefined where it is. */
+export function findingOf({ status = {} }: Pod): Exclude<PodsVerdict, { kind: 'forbidden' }> | undefined {
+  const isTrue = (type: string): boolean =>
+    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+  if (isTrue('Ready')) return undefined;
+  // Evicted, or its node went: its containers ended for that.
+  const end = status.reason ?? (isTrue('DisruptionTarget') ? 'Disruption' : undefined);
+  if (end !== undefined) return { kind: 'hindered', reason: `a pod: ${word(end)}` };
+  const inits = (status.initContainerStatuses ?? []).map((container) => containerFinding(container, true));
+  const mains = (status.containerStatuses ?? []).map((container) => containerFinding(container, false));
+  const findings = [...inits, ...mains].filter((finding) => finding !== undefined);
+  return (
+    findings.find(({ kind }) => kind === 'failing') ?? findings[0] ?? { kind: 'hindered', reason: podReason(status) }
+  );
+}
+
+interface ContainerFinding {
+  readonly kind: 'failing' | 'hindered';
+  readonly reason: string;
+}
+
+function containerFinding({ name, ready, state = {} }: ContainerStatus, isInit: boolean): ContainerFinding | undefined {
+  const { waiting, running, terminated } = state;
+  const as = (kind: ContainerFinding['kind'], reason: string): ContainerFinding => {
+    return { kind, reason: `container ${name}: ${word(reason)}` };
+  };
+  if (terminated !== undefined) return endedFinding(terminated, as);
+  if (waiting !== undefined) return as(isFailing(waiting) ? 'failing' : 'hindered', waiting.reason ?? 'Waiting');
+  // An init container that runs is at its work.
+  const isUnready = running !== undefined && ready === false;
+  return isUnready && !isInit ? as('failing', 'NotReady') : undefined;
+}
+
+function endedFinding(
+  { exitCode = 0, reason = 'Error' }: NonNullable<NonNullable<ContainerStatus['state']>['terminated']>,
+  as: (kind: 'failing', reason: string) => ContainerFinding,
+): ContainerFinding | undefined {
+  return exitCode === 0 ? undefined : as('failing', reason);
+}
+
+function isFailing({ reason = '' }: { readonly reason?: string }): boolean {
+  return failingReasons.has(reason);
+}
+
+function podReason({ conditions = [], phase }: NonNullable<Pod['status']>): string {
+  const unscheduled = conditions.find(({ type, status }) => type === 'PodScheduled' && status !== 'True');
+  return `a pod: ${word(unscheduled?.reason ?? phase ?? 'Pending')}`;
+}
+
+/** Who may write a pod's status can write anything into it. */
+function word(reason: string): string {
+  return /^[A-Za-z]{1,64}$/.test(reason) ? reason : 'Unknown';
+}

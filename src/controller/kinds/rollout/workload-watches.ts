@@ -1,0 +1,111 @@
+import type { Keyring } from '../../../crypto/keyring.ts';
+import { isApiStatus } from '../../../kube/api-error.ts';
+import { NamedWatches, type NamedWatchesDeps } from '../../../kube/named-watches.ts';
+import { objectKey } from '../../../kube/objects.ts';
+import { OwnWrites } from '../../frame/own-writes.ts';
+import {
+  type Target,
+  type Workload,
+  type WorkloadKind,
+  trimmedWorkload,
+  workloadKinds,
+  workloadsPath,
+} from './targets.ts';
+import { templateDigest } from './template-digest.ts';
+
+export interface WorkloadWatchesDeps extends Pick<NamedWatchesDeps, 'client' | 'clock' | 'logger'> {
+  readonly fingerprint: Keyring['fingerprint'];
+  /** Told of each follower of a workload of which something became known. */
+  readonly wake: (follower: string) => void;
+}
+
+/** What is known of a workload. */
+export interface WorkloadLook {
+  /** Undefined where there is none, or where that is not known yet. */
+  readonly workload: Workload | undefined;
+  /** Whether the first list has come. */
+  readonly isSeen: boolean;
+  /** Whether the API server does not let us look. */
+  readonly isForbidden: boolean;
+}
+
+/** Watches of just the workloads that somebody follows; of each, as little as can be is kept. */
+export class WorkloadWatches {
+  readonly #deps: WorkloadWatchesDeps;
+  readonly #watches: ReadonlyMap<WorkloadKind, NamedWatches<Workload>>;
+  /** Our own writes that a watch may not show yet. */
+  readonly #own: ReadonlyMap<WorkloadKind, Map<string, OwnWrites<Workload>>>;
+
+  constructor(deps: WorkloadWatchesDeps) {
+    this.#deps = deps;
+    this.#own = new Map(workloadKinds.map((kind) => [kind, new Map<string, OwnWrites<Workload>>()]));
+    this.#watches = new Map(workloadKinds.map((kind) => [kind, this.#watchKind(kind)]));
+  }
+
+  /** Makes a follower follow just these workloads of a namespace. */
+  follow(follower: string, namespace: string, targets: readonly Target[]): void {
+    for (const [kind, watches] of this.#watches) {
+      const names = targets.filter((target) => target.kind === kind).map(({ name }) => objectKey({ namespace, name }));
+      watches.follow(follower, new Set(names));
+      const own = this.#own.get(kind);
+      for (const key of own?.keys() ?? []) if (!watches.isFollowed(key)) own?.delete(key);
+    }
+  }
+
+  look(namespace: string, target: Target): WorkloadLook {
+    const watches = this.#watches.get(target.kind);
+    const key = objectKey({ namespace, name: target.name });
+    const watched = watches?.get(key);
+    const workload = this.#own.get(target.kind)?.get(key)?.current(watched) ?? watched;
+    const isForbidden = isApiStatus(watches?.faultOf(key), 401, 403);
+    return { workload, isSeen: watches?.isSeen(key) === true, isForbidden };
+  }
+
+  /** Notes an own write, until the watch shows it; `written` is the whole workload afterwards. */
+  record(kind: WorkloadKind, before: Workload, written: Workload): void {
+    const after = this.#trimmed(kind, written);
+    const key = objectKey(after.metadata);
+    if (this.#watches.get(kind)?.isFollowed(key) !== true) return;
+    const own = this.#own.get(kind)?.get(key) ?? new OwnWrites<Workload>();
+    own.record(before.metadata.resourceVersion, after);
+    this.#own.get(kind)?.set(key, own);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#watches.values()].map((watches) => watches.stop()));
+  }
+
+  #watchKind(kind: WorkloadKind): NamedWatches<Workload> {
+    const { client, clock, logger, wake } = this.#deps;
+    const wakeAll = (key: string): void => {
+      for (const follower of watches.followersOf(key)) wake(follower);
+    };
+    const watches: NamedWatches<Workload> = new NamedWatches<Workload>({
+      client,
+      clock,
+      logger,
+      path: (namespace) => workloadsPath(kind, namespace),
+      keep: (workload) => this.#trimmed(kind, workload),
+      onChange: (key, workload) => {
+        this.#observe(kind, key, workload);
+        wakeAll(key);
+      },
+      onFailure: wakeAll,
+      onRecovered: wakeAll,
+    });
+    return watches;
+  }
+
+  #trimmed(kind: WorkloadKind, workload: Workload): Workload {
+    const place = `${kind} ${objectKey(workload.metadata)}`;
+    return trimmedWorkload(workload, templateDigest(this.#deps.fingerprint, place, workload.spec?.template));
+  }
+
+  #observe(kind: WorkloadKind, key: string, workload: Workload | undefined): void {
+    const own = this.#own.get(kind)?.get(key);
+    if (workload === undefined) own?.observeGone(undefined);
+    else own?.observe(workload);
+    // What the watch has shown needs no second memory.
+    if (own?.isAhead === false) this.#own.get(kind)?.delete(key);
+  }
+}

@@ -1,0 +1,18 @@
+import type { SnapshotOrGone } from '../../../services/resource-snapshots.ts';
+import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
+
+/** SecretSnapshots as other kinds see them. Their keys are `namespace/name`. */
+export interface SnapshotLookup {
+  /** Whether they have been listed: until then, one that is not found may be there. */
+  readonly isSynced: boolean;
+  readonly find: (key: string) => SecretSnapshot | undefined;
+  /** The keys of all. */
+  readonly keys: () => Iterable<string>;
+  /**
+   * What a resource took or adopted, as the database knows it and whatever its status says; undefined where it did
+   * neither. Throws DomainError store_unavailable, and cluster_unavailable where the cluster is not known.
+   */
+  readonly claimed: (resource: SecretSnapshot, requestId: string) => Promise<SnapshotOrGone | undefined>;
+  /** Calls the listener with the key of each one that appears, changes or goes, from now on. */
+  readonly onChange: (listener: (key: string) => void) => void;
+}

@@ -1,0 +1,159 @@
+import { DomainError } from '../../../../domain/domain-error.ts';
+import type { Plaintext } from '../../../../domain/plaintext.ts';
+import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
+import type { SizedKey } from '../../../../services/secret-reader.ts';
+import { type ChosenKey, chooseKeys, decodedBase64 } from './keys.ts';
+import { type Source, fieldOf, inSource, keysFieldOf } from '../spec/source.ts';
+import { type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';
+import { unmetNeed } from './type-needs.ts';
+import type { Fingerprint } from '../../../frame/fingerprint.ts';
+
+/** Values of environments on their way into a Secret; drop it with the reconcile that read it. */
+export interface SecretData {
+  /** The Secret's `data`: values in base64. */
+  readonly data: Readonly<Record<string, string>>;
+  /** The keys of environments among its own: each from the last source that gives it. */
+  readonly chosen: readonly PlacedKey[];
+  /** Names of the keys that `spec.template` adds. */
+  readonly composed: readonly string[];
+  readonly fingerprint: Buffer;
+  readonly count: number;
+  /** Bytes of all values together, as Kubernetes counts them against its limit. */
+  readonly bytes: number;
+  /** What the Secret's type demands and these values lack, in names; undefined where they fit. */
+  readonly unmetNeed: string | undefined;
+}
+
+/** A key on its way into a Secret, with the name of the source that it comes from. */
+export interface PlacedKey extends ChosenKey {
+  readonly source: string | undefined;
+}
+
+/** What a spec makes of the values of its sources. */
+export interface DataShape {
+  readonly template?: Template | undefined;
+  readonly type: SecretSyncSpec['target']['type'];
+}
+
+/** What one source gives, and which of it is chosen. */
+export interface SourcePart {
+  readonly source: Pick<Source, 'name' | 'keys'>;
+  readonly secrets: readonly SizedKey[];
+}
+
+/** What a Secret gets from its sources, decided before any value is read. */
+export interface DataPlan {
+  readonly shape: DataShape;
+  /** Where the rules for keys stand in the spec. */
+  readonly keysField: string;
+  /** The keys of environments that it gets: each from the last source that gives it. */
+  readonly chosen: readonly PlacedKey[];
+  /** Names of the keys that `spec.template` adds. */
+  readonly composed: readonly string[];
+  /** Of all values together, as Kubernetes counts them. */
+  readonly size: ValueSize;
+  /** Bytes of the values that have to be read. */
+  readonly valueBytes: number;
+}
+
+/** The values of the chosen keys: by source, then by key. */
+export type ChosenValues = ReadonlyMap<string | undefined, ReadonlyMap<string, Plaintext>>;
+
+/** What Kubernetes allows the values of one Secret to come to. */
+export const secretBytesLimit = 1024 * 1024;
+
+/**
+ * Plans what a Secret gets from one source or more: where several give a key, the last of them wins, and what it takes the
+ * place of is never read. Throws DomainError key_conflict and what `composedSize` throws.
+ */
+export function planSecretData(parts: readonly SourcePart[], shape: DataShape = { type: 'Opaque' }): DataPlan {
+  const winners = [...new Map(parts.flatMap(choicesOf).map((choice) => [choice.placed.name, choice])).values()];
+  const sizes = new Map(winners.map((choice) => [choice.placed.name, sizeOf(choice)]));
+  const keysField = keysFieldOf(parts.map(({ source }) => source));
+  const composed = composedSize(shape.template, sizes, secretBytesLimit, keysField);
+  return {
+    shape,
+    keysField,
+    chosen: winners.map(({ placed }) => placed),
+    composed: Object.keys(shape.template?.data ?? {}).toSorted(),
+    size: [...sizes.values()].reduce(addSizes, composed),
+    valueBytes: winners.reduce((total, { bytes }) => total + bytes, 0),
+  };
+}
+
+/**
+ * Encodes the chosen values for a Secret. `context` binds the fingerprint to the place of that Secret. Throws DomainError
+ * value_not_base64 and what `composeValues` throws.
+ */
+export function encodeSecretData(
+  fingerprint: Fingerprint,
+  context: string,
+  { shape: { template, type }, keysField, chosen, composed: composedNames }: DataPlan,
+  values: ChosenValues,
+): SecretData {
+  const synced = chosen.map((placed) => [placed.name, bytesOf(placed, values)] as const);
+  const composed = composeValues(template, new Map(synced), secretBytesLimit, keysField);
+  const entries = [...synced, ...composed];
+  return {
+    data: Object.fromEntries(entries.map(([name, bytes]) => [name, bytes.toString('base64')])),
+    chosen,
+    composed: composedNames,
+    fingerprint: fingerprint(context, entries),
+    count: entries.length,
+    bytes: entries.reduce((total, [, bytes]) => total + bytes.length, 0),
+    unmetNeed: unmetNeed(type, new Map(entries)),
+  };
+}
+
+interface Choice {
+  readonly placed: PlacedKey;
+  /** Of the value as the environment has it. */
+  readonly bytes: number;
+}
+
+function choicesOf({ source, secrets }: SourcePart): readonly Choice[] {
+  const sizes = new Map(secrets.map(({ key, bytes }) => [key, bytes]));
+  const chosen = choose(source, [...sizes.keys()]);
+  return chosen.map((key) => ({ placed: { ...key, source: source.name }, bytes: sizes.get(key.key) ?? 0 }));
+}
+
+function choose(source: SourcePart['source'], keys: readonly string[]): readonly ChosenKey[] {
+  try {
+    return chooseKeys(source.keys, keys, fieldOf(source, 'keys'));
+  } catch (error) {
+    throw error instanceof DomainError ? inSource(source, error) : error;
+  }
+}
+
+// Base64 stands for three quarters of its length, less its line breaks; nothing breaks its lines after every character.
+const minDecodedShare = 1 / 4;
+
+function sizeOf({ placed: { isEncoded }, bytes }: Choice): ValueSize {
+  return isEncoded ? { bytes: Math.floor(bytes * minDecodedShare), isExact: bytes === 0 } : { bytes, isExact: true };
+}
+
+function bytesOf({ key, isEncoded, source: name }: PlacedKey, values: ChosenValues): Buffer {
+  const value = values.get(name)?.get(key);
+  if (value === undefined) throw new Error('a chosen value was not read');
+  const text = value.reveal();
+  if (!isEncoded) return Buffer.from(text, 'utf8');
+  const bytes = decodedBase64(text);
+  if (bytes !== undefined) return bytes;
+  const field = fieldOf({ name }, 'keys.decodeBase64');
+  const fault = new DomainError(
+    'value_not_base64',
+    `The value of ${key} is not base64, which ${field} says it is; nothing is written. ` +
+      `Put base64 (with padding) there, or take the key out of ${field}.`,
+  );
+  throw inSource({ name }, fault);
+}
+
+/** The fingerprint of the data that a Secret holds. */
+export function fingerprintOf(
+  fingerprint: Fingerprint,
+  context: string,
+  data: Readonly<Record<string, string>> | null | undefined,
+): Buffer {
+  const entries = Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const);
+  return fingerprint(context, entries);
+}

@@ -1,0 +1,172 @@
+import { isUtf8 } from 'node:buffer';
+import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
+import { type TemplatePart, type TemplateReference, type TemplateStep, parseTemplate } from './template-parser.ts';
+import {
+  templateKeyConflict,
+  templateKeyMissing,
+  templateTooLarge,
+  templatesTooLarge,
+  templateValueBinary,
+} from './template-refusals.ts';
+
+/** Values that a Secret gets beside those of its environment: `spec.template`. */
+export type Template = NonNullable<SecretSyncSpec['template']>;
+
+/** The environment's values by their names in the Secret. */
+export type SyncedValues = ReadonlyMap<string, Buffer>;
+
+interface Composition {
+  /** The key that is composed. */
+  readonly name: string;
+  readonly values: SyncedValues;
+  /** Bytes that neither the whole nor any step on its way may exceed. */
+  readonly limit: number;
+  /** Where the rules for keys stand in the spec. */
+  readonly keysField: string;
+}
+
+/** How long a value is in bytes; at least so long if it is not exact. */
+export interface ValueSize {
+  readonly bytes: number;
+  readonly isExact: boolean;
+}
+
+/**
+ * How long all composed values are together, from the sizes of the values that a Secret gets; nothing is composed.
+ * Throws what `composeValues` throws for what names and sizes show.
+ */
+export function composedSize(
+  template: Template | undefined,
+  sizes: ReadonlyMap<string, ValueSize>,
+  limit: number,
+  keysField = 'spec.keys',
+): ValueSize {
+  let total: ValueSize = { bytes: 0, isExact: true };
+  for (const { name, parts } of templatesOf(template, sizes, keysField)) {
+    let own: ValueSize = { bytes: 0, isExact: true };
+    for (const part of parts) {
+      const size = typeof part === 'string' ? exactly(part) : sizeOf(sizes.get(part.key), part.steps);
+      own = addSizes(own, size);
+      if (own.bytes > limit) throw templateTooLarge(name, limit);
+    }
+    total = addSizes(total, own);
+  }
+  return total;
+}
+
+export function addSizes(one: ValueSize, other: ValueSize): ValueSize {
+  return { bytes: one.bytes + other.bytes, isExact: one.isExact && other.isExact };
+}
+
+function exactly(text: string): ValueSize {
+  return { bytes: Buffer.byteLength(text), isExact: true };
+}
+
+function sizeOf(value: ValueSize | undefined, steps: readonly TemplateStep[]): ValueSize {
+  let size = value;
+  for (const step of steps) {
+    if (step.name === 'default') size ??= exactly(step.text);
+    else if (size !== undefined) {
+      const { bytes, isExact } = size;
+      // Each of the others puts quotes around the text and makes some of its characters longer.
+      size =
+        step.name === 'base64' ? { bytes: 4 * Math.ceil(bytes / 3), isExact } : { bytes: bytes + 2, isExact: false };
+    }
+  }
+  return size ?? exactly('');
+}
+
+interface ParsedTemplate {
+  readonly name: string;
+  readonly parts: readonly TemplatePart[];
+}
+
+/** The templates by name, each checked against the names of the values that there are. */
+function templatesOf(
+  template: Template | undefined,
+  values: Pick<ReadonlyMap<string, unknown>, 'has'>,
+  keysField: string,
+): readonly ParsedTemplate[] {
+  const texts = Object.entries(template?.data ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const composed = new Set(texts.map(([name]) => name));
+  return texts.map(([name, text]) => {
+    if (values.has(name)) throw templateKeyConflict(name, keysField);
+    const parts = parseTemplate(name, text);
+    const missing = parts.filter((part) => typeof part !== 'string').filter((part) => isMissing(part, values));
+    const keys = [...new Set(missing.map(({ key }) => key))];
+    if (keys.length > 0) throw templateKeyMissing(name, { missing: keys, composed, keysField });
+    return { name, parts };
+  });
+}
+
+/**
+ * Composes values from those that a Secret gets from its environment; none of them is ever changed or taken away, and no
+ * template sees another one's. Bound by `limit` in bytes for all together, also in what it costs; `keysField` is where the rules for
+ * keys stand in the spec. Throws DomainError
+ * template_invalid, template_key_missing, template_value_binary, key_conflict where a name is taken, and
+ * target_too_large.
+ */
+export function composeValues(
+  template: Template | undefined,
+  values: SyncedValues,
+  limit: number,
+  keysField = 'spec.keys',
+): readonly (readonly [name: string, value: Buffer])[] {
+  let total = 0;
+  return templatesOf(template, values, keysField).map(({ name, parts }) => {
+    const composition = { name, values, limit, keysField };
+    const pieces: string[] = [];
+    let bytes = 0;
+    for (const part of parts) {
+      const piece = typeof part === 'string' ? part : textOf(composition, part);
+      bytes += Buffer.byteLength(piece);
+      if (bytes > limit) throw templateTooLarge(name, limit);
+      pieces.push(piece);
+    }
+    total += bytes;
+    if (total > limit) throw templatesTooLarge(limit);
+    return [name, Buffer.from(pieces.join(''), 'utf8')];
+  });
+}
+
+function isMissing({ key, steps }: TemplateReference, values: Pick<ReadonlyMap<string, unknown>, 'has'>): boolean {
+  return !values.has(key) && !steps.some(({ name }) => name === 'default');
+}
+
+/** What a reference stands for. A value that is not there stays away from every step up to its default. */
+function textOf(composition: Composition, { key, steps }: TemplateReference): string {
+  let value: Buffer | string | undefined = composition.values.get(key);
+  for (const step of steps) {
+    if (step.name === 'default') value ??= step.text;
+    else if (value !== undefined) value = applied(composition, step.name, { key, value });
+  }
+  // Where nothing stands in for it, it was refused before.
+  return asText(composition, key, value ?? '');
+}
+
+function applied(
+  composition: Composition,
+  step: Exclude<TemplateStep['name'], 'default'>,
+  { key, value }: { readonly key: string; readonly value: Buffer | string },
+): string {
+  const result = step === 'base64' ? asBytes(value).toString('base64') : written[step](asText(composition, key, value));
+  // Each step of a long chain may make more of the one before.
+  if (Buffer.byteLength(result) > composition.limit) throw templateTooLarge(composition.name, composition.limit);
+  return result;
+}
+
+const written: Readonly<Record<'json' | 'quote', (text: string) => string>> = {
+  json: (text) => JSON.stringify(text),
+  // As one word of a POSIX shell (2.2.2 Single-Quotes): nothing in it means anything but itself.
+  quote: (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`,
+};
+
+function asBytes(value: Buffer | string): Buffer {
+  return typeof value === 'string' ? Buffer.from(value, 'utf8') : value;
+}
+
+function asText({ name, keysField }: Composition, key: string, value: Buffer | string): string {
+  if (typeof value === 'string') return value;
+  if (isUtf8(value)) return value.toString('utf8');
+  throw templateValueBinary(name, key, keysField);
+}

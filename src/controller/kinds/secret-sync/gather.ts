@@ -1,0 +1,167 @@
+import { DomainError } from '../../../domain/domain-error.ts';
+import type { Plaintext } from '../../../domain/plaintext.ts';
+import type { ObjectMeta } from '../../../kube/objects.ts';
+import type { SecretSync } from '../../generated/secret-sync.ts';
+import type { Rollouts } from '../rollout/rollouts.ts';
+import type { BoundedReads } from './read/bounded-reads.ts';
+import { lookAtShared } from './target/look-merge.ts';
+import { type LookDeps, lookAtTarget } from './target/look.ts';
+import type { ReadDeps, Round, SourceReading } from './read/read.ts';
+import { type ReadPlan, SourceRefusedError, readSources } from './read/read-sources.ts';
+import { isMerge, targetKeyOf } from './spec/resource.ts';
+import { type ReadData, heldBack, orFormerStateError } from './rollback/rollback.ts';
+import {
+  type ChosenValues,
+  type DataPlan,
+  type SecretData,
+  encodeSecretData,
+  planSecretData,
+  secretBytesLimit,
+} from './data/secret-data.ts';
+import type { TokenPlace } from './tokens/service-token.ts';
+import { targetRecord } from './target/target-record.ts';
+import { type WantedFacts, type Facts } from './model.ts';
+
+export interface GatherDeps extends LookDeps, ReadDeps {
+  readonly rollouts: Pick<Rollouts, 'givenUp'>;
+}
+
+export interface Gathered {
+  readonly facts: Facts;
+  /** The target's metadata, where it is ours to write. */
+  readonly existing: ObjectMeta | undefined;
+  /** The values of all sources, where they could be read. */
+  readonly data: SecretData | undefined;
+  /** When the first of the tokens ends; null where none does, undefined where nothing was read. */
+  readonly tokenExpiresAt: Date | null | undefined;
+  /** Whether the trouble with a token will be over or explained at any moment. */
+  readonly isUnsettled: boolean;
+  /** Why the Secret is not taken back though its data was given up, as a clause. */
+  readonly rollbackRefusal: string | undefined;
+}
+
+export interface GatherPlan {
+  /** Whether to look at the target itself, not at what a watch showed. */
+  readonly fresh: boolean;
+  /** Where the tokens of the sources are. */
+  readonly places: readonly TokenPlace[];
+  readonly reads: BoundedReads;
+}
+
+/**
+ * Sees what is: first the target, then the environments. This order is what lets no older state win: a write is bound to
+ * the version that the target had before the environments were read. Throws ApiError and AllowanceExceededError; what
+ * a token or an environment refuses is part of the facts.
+ */
+export async function gather(deps: GatherDeps, round: Round, { fresh, places, reads }: GatherPlan): Promise<Gathered> {
+  const { target, existing } = await (isMerge(round.sync) ? lookAtShared : lookAtTarget)(deps, round, fresh);
+  const facts = { sync: round.sync, target };
+  // Nothing is read that could not be written.
+  if (target.state === 'foreign' || target.state === 'barred')
+    return { ...nothingRead, facts: { ...facts, wanted: undefined }, existing };
+  try {
+    const asked = await readAndUnite(deps, round, { places, reads });
+    const { read, refusal: rollbackRefusal } = await heldBack({
+      round,
+      target,
+      asked,
+      givenUp: deps.rollouts.givenUp(round.sync),
+      readAt: async (stateOf) => await readAndUnite(deps, round, { places, stateOf, reads }, orFormerStateError),
+    });
+    const { wanted, data, tokenExpiresAt } = read;
+    return { ...nothingRead, facts: { ...facts, wanted }, existing, data, tokenExpiresAt, rollbackRefusal };
+  } catch (error) {
+    const { refusal, isUnsettled } = error instanceof SourceRefusedError ? error : settled(error);
+    return { ...nothingRead, facts: { ...facts, wanted: refusal }, existing, isUnsettled };
+  }
+}
+
+const nothingRead = { data: undefined, tokenExpiresAt: undefined, isUnsettled: false, rollbackRefusal: undefined };
+
+/** Reads all sources, each at the state that it asks for unless told; `guarded` has its say about what cannot be united. */
+async function readAndUnite(
+  deps: GatherDeps,
+  round: Round,
+  plan: ReadPlan,
+  guarded: Guard = (make) => make(),
+): Promise<ReadData & { readonly tokenExpiresAt: Date | null }> {
+  const { readings, tokenExpiresAt } = await readSources(deps, round, plan);
+  return { ...(await unite(deps, round.sync, { readings, reads: plan.reads, guarded })), tokenExpiresAt };
+}
+
+function settled(error: unknown): { readonly refusal: DomainError; readonly isUnsettled: boolean } {
+  if (!(error instanceof DomainError)) throw error;
+  return { refusal: error, isUnsettled: false };
+}
+
+/** Has its say about what cannot be united. */
+type Guard = <T>(make: () => T) => T;
+
+interface Readings {
+  readonly readings: readonly SourceReading[];
+  readonly reads: BoundedReads;
+  readonly guarded: Guard;
+}
+
+/** What the Secret must hold: what all sources give together. No value is read of what is too large for a Secret. */
+async function unite(
+  { fingerprint }: GatherDeps,
+  sync: SecretSync,
+  { readings, reads, guarded }: Readings,
+): Promise<ReadData> {
+  const plan = await planned(sync, { readings, reads, guarded });
+  if (plan.size.bytes > secretBytesLimit) {
+    await readChosen(readings, reads, []);
+    return { wanted: wantedFacts(readings, plan, undefined), data: undefined };
+  }
+  reads.expectValues(plan.valueBytes);
+  const values = await readChosen(readings, reads, plan.chosen);
+  const data = guarded(() => encodeSecretData(fingerprint, targetKeyOf(sync), plan, values));
+  return { wanted: wantedFacts(readings, plan, data), data };
+}
+
+async function planned(sync: SecretSync, { readings, reads, guarded }: Readings): Promise<DataPlan> {
+  const { template, target } = sync.spec;
+  try {
+    return guarded(() => planSecretData(readings, { template, type: target.type }));
+  } catch (error) {
+    // The names were read, and the condition may name some.
+    await readChosen(readings, reads, []);
+    throw error;
+  }
+}
+
+/**
+ * Reads the chosen values of each source, with its own token; one after the other, so that a SecretSync with many sources
+ * does not take the database's connections from others.
+ */
+async function readChosen(
+  readings: readonly SourceReading[],
+  reads: BoundedReads,
+  chosen: DataPlan['chosen'],
+): Promise<ChosenValues> {
+  const values = new Map<string | undefined, ReadonlyMap<string, Plaintext>>();
+  for (const { source, access, found } of readings) {
+    const keys = chosen.filter((placed) => placed.source === source.name).map(({ key }) => key);
+    if (found !== undefined) values.set(source.name, await reads.read(access, found, keys));
+  }
+  return values;
+}
+
+function wantedFacts(
+  readings: readonly SourceReading[],
+  { chosen, composed, size }: DataPlan,
+  data: SecretData | undefined,
+): WantedFacts {
+  const sources = readings.map(({ facts }) => facts);
+  return {
+    sources,
+    names: [...chosen.map(({ name }) => name), ...composed],
+    origins: new Map(chosen.map(({ name, source }) => [name, source])),
+    bytes: data?.bytes ?? size.bytes,
+    isBytesExact: data !== undefined || size.isExact,
+    unmetNeed: data?.unmetNeed,
+    record: targetRecord(sources, { chosen, composed }),
+    fingerprint: data?.fingerprint ?? Buffer.of(),
+  };
+}

@@ -1,0 +1,92 @@
+import { DomainError } from '../../../../domain/domain-error.ts';
+import type { SecretSync } from '../../../generated/secret-sync.ts';
+import { blockedDeletion } from './deletion-breaker.ts';
+import { isSame, keyLoss } from './key-loss.ts';
+import { mergeBarred } from '../target/merge-refusals.ts';
+import {
+  type ReplacedSource,
+  beingDeleted,
+  deletionBlocked,
+  notOwned,
+  sourceReplaced,
+  tooLarge,
+  typeUnmet,
+} from '../target/refusals.ts';
+import { secretBytesLimit } from '../data/secret-data.ts';
+import { sameRecord, sourcesOfRecord } from '../target/target-record.ts';
+import { allowDeletionAnnotation } from '../../../annotations.ts';
+import type {
+  TargetRecord,
+  Decision,
+  Facts,
+  OwnedTargetFacts,
+  SourceFacts,
+  TargetFacts,
+  WantedFacts,
+} from '../model.ts';
+
+/**
+ * What to do about a target, from what was seen alone. An environment that could not be read is never taken for an
+ * empty one: the Secret then stays as it was.
+ */
+export function judge({ sync, target, wanted }: Facts): Decision {
+  if (target.state === 'foreign') return refrain(notOwned(sync, target));
+  if (target.state === 'barred') return refrain(mergeBarred(sync, target.obstacle));
+  if (wanted === undefined || wanted instanceof DomainError) {
+    return refrain(wanted ?? new DomainError('internal', 'the environment was not read'));
+  }
+  const loss = holdsOurData(target) ? forbiddenLoss(sync, target, wanted) : undefined;
+  const fault = loss ?? unwritable(sync, wanted);
+  if (fault !== undefined) return refrain(fault);
+  return target.state === 'absent' ? { action: 'create' } : judgePresent(sync, target, wanted);
+}
+
+function holdsOurData(target: TargetFacts): target is OwnedTargetFacts {
+  return target.state === 'owned' || target.state === 'shared';
+}
+
+/** Why data that is there must not be replaced by that of these sources without somebody's consent. */
+function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, wanted: WantedFacts): DomainError | undefined {
+  const replaced = replacedSources(target.record, wanted.sources);
+  if (replaced.length > 0) return sourceReplaced(sync, replaced);
+  // What vanishes by going back is on purpose.
+  if (wanted.rolledBack !== undefined) return undefined;
+  const loss = keyLoss(target.record, wanted);
+  const blocked = blockedDeletion(target.keys, loss.isLost, sync.spec.maxDeletedKeys);
+  if (blocked === undefined || sync.metadata.annotations?.[allowDeletionAnnotation] === blocked.digest)
+    return undefined;
+  return deletionBlocked(sync, { ...blocked, originOf: loss.originOf, given: new Set(wanted.names) });
+}
+
+/** The sources whose environment is another one behind the same slugs than that which the Secret holds data of. */
+function replacedSources(record: TargetRecord, sources: readonly SourceFacts[]): readonly ReplacedSource[] {
+  const recorded = sourcesOfRecord(record) ?? [];
+  return sources.flatMap((now) => {
+    const before = recorded.find((one) => isSame(one, now, sources));
+    // Where the spec names another environment now, that is on purpose.
+    const isReplaced = before?.path === now.path && before.environmentId !== now.environmentId;
+    return isReplaced ? [{ before: before.environmentId, now }] : [];
+  });
+}
+
+/** Why the API server would not take the data. */
+function unwritable(sync: SecretSync, { bytes, isBytesExact, unmetNeed }: WantedFacts): DomainError | undefined {
+  if (bytes > secretBytesLimit) return tooLarge(sync, bytes, isBytesExact);
+  return unmetNeed === undefined ? undefined : typeUnmet(sync, unmetNeed);
+}
+
+function judgePresent(sync: SecretSync, target: OwnedTargetFacts, wanted: WantedFacts): Decision {
+  if (target.isDeleting) return refrain(beingDeleted(sync));
+  const precondition = { uid: target.uid, resourceVersion: target.resourceVersion };
+  const isReplaceable = target.type === sync.spec.target.type && !target.isImmutable;
+  // What is not ours is never made anew, whatever its type.
+  if (target.state !== 'shared' && !isReplaceable) return { action: 'recreate', precondition };
+  const isCurrent =
+    target.metadataFits && sameRecord(target.record, wanted.record) && target.fingerprint.equals(wanted.fingerprint);
+  if (isCurrent) return { action: 'keep' };
+  return { action: target.state === 'shared' ? 'apply' : 'replace', precondition };
+}
+
+function refrain(error: DomainError): Decision {
+  return { action: 'refrain', error };
+}

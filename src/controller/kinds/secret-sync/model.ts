@@ -1,0 +1,181 @@
+import type { DomainError } from '../../../domain/domain-error.ts';
+import type { KubeObject } from '../../../kube/objects.ts';
+import type { Precondition } from '../../../kube/secrets.ts';
+import type { recordAnnotations } from '../../annotations.ts';
+import type { ReadyClaim } from '../../frame/conditions.ts';
+import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
+import type { OwnWrites } from '../../frame/own-writes.ts';
+import type { RolloutOutcome } from '../rollout/model.ts';
+
+/** The facts that the parts of a SecretSync's reconcile exchange. None of them holds a value. */
+
+/** What a SecretSync asks for: its spec by the generation, and what annotations request. */
+export interface Asked {
+  readonly uid: string;
+  readonly generation: number;
+  readonly allowDeletion: string | undefined;
+  readonly reconcileAt: string | undefined;
+  readonly retryRollout: string | undefined;
+}
+
+/** A source that a target has data of. */
+export interface TargetSource {
+  /** Undefined for the one source of a SecretSync without spec.sources. */
+  readonly name: string | undefined;
+  /** The slugs, as `organization/project/name`. */
+  readonly path: string;
+  readonly environmentId: string;
+  /** See `pinText`; undefined if the Secret follows the environment. */
+  readonly pin: string | undefined;
+}
+
+/** Where a target's data comes from, in the annotations that record it. It outlives every restart of the controller. */
+export type TargetRecord = Readonly<Partial<Record<(typeof recordAnnotations)[number], string>>>;
+
+/** Why nothing may be merged into a Secret. */
+export type MergeObstacle =
+  | { readonly kind: 'absent' | 'deleting' | 'immutable' | 'service-account-token' | 'token-secret' }
+  /** It belongs to a SecretSync. */
+  | { readonly kind: 'owned'; readonly owner: string }
+  /** `allowed` are the SecretSyncs that may merge into it, as far as they are names. */
+  | { readonly kind: 'no-consent'; readonly allowed: readonly string[] };
+
+/** What was seen of the Secret that a SecretSync writes. */
+export type TargetFacts =
+  | { readonly state: 'absent' }
+  /** `owner` is the SecretSync that it belongs to, if it belongs to one. */
+  | { readonly state: 'foreign'; readonly owner: string | undefined; readonly isToken: boolean }
+  /** It belongs to something else, and the SecretSync may not merge into it. */
+  | { readonly state: 'barred'; readonly obstacle: MergeObstacle }
+  | OwnedTargetFacts;
+
+export interface OwnedTargetFacts extends Precondition {
+  /**
+   * `adopted`: it is unmanaged, and its owner consents that the SecretSync takes it over. `shared`: it is unmanaged, and its
+   * owner consents that keys are merged into it; then all facts about its data are about these keys alone.
+   */
+  readonly state: 'owned' | 'adopted' | 'shared';
+  readonly type: string;
+  readonly isImmutable: boolean;
+  /** It was deleted, and finalizers still hold it. */
+  readonly isDeleting: boolean;
+  /** Whether it has all metadata that it must have, except for the record. */
+  readonly metadataFits: boolean;
+  /** Where its data comes from, as it says. */
+  readonly record: TargetRecord;
+  /** Names of the keys that it holds. */
+  readonly keys: readonly string[];
+  /** Keyed digest of the data that it holds. */
+  readonly fingerprint: Buffer;
+}
+
+/** A target whose content is known without a further look, for as long as it has this version. */
+export interface VerifiedTarget {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly type: string;
+  /** Names of its keys. */
+  readonly keys: readonly string[];
+  /** Keyed digest of its data. */
+  readonly fingerprint: Buffer;
+}
+
+/** What is remembered of a target between reconciles. */
+export interface TargetMemory {
+  readonly target: OwnWrites<KubeObject>;
+  verified: VerifiedTarget | undefined;
+}
+
+/** The state at which a source was read. */
+export interface SourceState {
+  /** Undefined for the one source of a SecretSync without spec.sources. */
+  readonly name: string | undefined;
+  readonly environmentId: string;
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+/** What was read of one source, without the values. */
+export interface SourceFacts extends TargetSource {
+  readonly revision: number;
+  readonly revisionId: string;
+  /** All keys of the environment. */
+  readonly keys: readonly string[];
+}
+
+/** What a Secret was rolled back from, and to, as its record and the status have it. */
+export type RolledBack = NonNullable<SecretSyncStatus['rolledBack']>;
+export type SourceRevision = RolledBack['sources'][number];
+
+/** What the Secret must hold, without the values. */
+export interface WantedFacts {
+  /** In the order of the spec. */
+  readonly sources: readonly SourceFacts[];
+  /** Names of its keys. */
+  readonly names: readonly string[];
+  /** The name of the source that each key comes from. Composed keys come from none. */
+  readonly origins: ReadonlyMap<string, string | undefined>;
+  /** Bytes of the values; a lower bound if they are too many to be read. */
+  readonly bytes: number;
+  readonly isBytesExact: boolean;
+  /** What the Secret's type demands and these values lack, in names; undefined if they fit. */
+  readonly unmetNeed: string | undefined;
+  /** The record that the Secret must have. */
+  readonly record: TargetRecord;
+  /** Empty if the values are too many to be read. */
+  readonly fingerprint: Buffer;
+  /** Why this is former data instead of what the spec asks for; and the sources as the spec asks for them. */
+  readonly rolledBack?: RolledBack | undefined;
+  readonly asked?: readonly SourceFacts[] | undefined;
+}
+
+/** Everything that a decision about a target rests on. */
+export interface Facts {
+  readonly sync: SecretSync;
+  readonly target: TargetFacts;
+  /** Undefined if nothing was read because the target is not the SecretSync's to write. */
+  readonly wanted: WantedFacts | DomainError | undefined;
+}
+
+/** What to do about a target. */
+export type Decision =
+  /** The Secret is as it must be. */
+  | { readonly action: 'keep' }
+  | { readonly action: 'create' }
+  | { readonly action: 'replace'; readonly precondition: Precondition }
+  /** Delete and create it: Kubernetes does not allow the change. */
+  | { readonly action: 'recreate'; readonly precondition: Precondition }
+  /** Apply the keys to an unmanaged Secret. */
+  | { readonly action: 'apply'; readonly precondition: Precondition }
+  /** Leave the Secret as it is and report why. */
+  | { readonly action: 'refrain'; readonly error: DomainError };
+
+/** Keys that must not vanish without consent. */
+export interface BlockedDeletion {
+  /** Sorted. */
+  readonly keys: readonly string[];
+  /** How many keys the Secret has. */
+  readonly of: number;
+  /** What the consent must name. */
+  readonly digest: string;
+}
+
+/** The target as it was written or found right. */
+export interface SyncedTarget {
+  /** The states that it holds. */
+  readonly sources: readonly SourceState[];
+  readonly secretCount: number;
+  readonly target: NonNullable<SecretSyncStatus['target']>;
+}
+
+/** The result of one reconcile, as far as the status reports it. */
+export interface Outcome {
+  readonly claim: ReadyClaim;
+  /** The sources as they were read; undefined if they were not. */
+  readonly sources: readonly SourceState[] | undefined;
+  /** Undefined if the target was neither written nor found right. */
+  readonly synced: SyncedTarget | undefined;
+  /** What the Secret was rolled back from, if it was. */
+  readonly rolledBack?: RolledBack | undefined;
+  readonly rollout: RolloutOutcome;
+}

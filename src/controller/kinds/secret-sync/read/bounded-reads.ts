@@ -1,0 +1,141 @@
+import type { Plaintext } from '../../../../domain/plaintext.ts';
+import { ByteBudget } from '../../../../lib/byte-budget.ts';
+import type { EnvironmentAccess } from '../../../../services/access.ts';
+import {
+  type FindOptions,
+  type FoundState,
+  type SecretReader,
+  smallStateBytes,
+  smallStateKeys,
+} from '../../../../services/secret-reader.ts';
+
+/** What a reconcile may take in memory. */
+export interface Allowance {
+  /** Of each state that it reads. */
+  readonly maxKeys: number;
+  /** Of all values together. */
+  readonly maxValueBytes: number;
+}
+
+/** A reconcile needs more memory than it reserved: it begins again with this allowance. */
+class AllowanceExceededError extends Error {
+  override readonly name = 'AllowanceExceededError';
+  readonly allowance: Allowance;
+
+  constructor(allowance: Allowance) {
+    super('a reconcile needs more memory than it reserved');
+    this.allowance = allowance;
+  }
+}
+
+const smallAllowance: Allowance = { maxKeys: smallStateKeys, maxValueBytes: 128 * 1024 };
+
+// Of the process: a quarter of the chart's default limit, which holds four of the largest reconciles of 1 MiB Secrets
+// with one source for each of two namespaces.
+const maxBytes = 128 * 1024 * 1024;
+// A key of 253 characters, its version's id, and what chooses and names it.
+const bytesOfKey = 512;
+// Ciphertext as PostgreSQL sends it and as it is, the value as text and as bytes, base64, the body of the request.
+const copiesOfValue = 8;
+// The target, the tokens, the status.
+const otherBytes = 1024 * 1024;
+
+/** What may be read for SecretSyncs at once; each namespace is an owner. */
+export function createReadBudget(): ByteBudget {
+  return new ByteBudget({ maxBytes });
+}
+
+/** The bytes to reserve for a reconcile that reads so many states. */
+function bytesFor({ maxKeys, maxValueBytes }: Allowance, states: number): number {
+  return otherBytes + states * (smallStateBytes + maxKeys * bytesOfKey) + maxValueBytes * copiesOfValue;
+}
+
+export interface BoundedWork {
+  readonly budget: ByteBudget;
+  readonly reader: Pick<SecretReader, 'find' | 'read'>;
+  readonly namespace: string;
+  /** How many states are read at most. */
+  readonly states: number;
+  /** What the same work needed the last time. */
+  readonly needed: Allowance | undefined;
+}
+
+/**
+ * Runs work that reads environments, once the memory that it needs is free. Work that turns out to need more gives all
+ * back and runs again with more. `beginReads` begins reads that know nothing of those before, so that what was seen
+ * meanwhile is not judged by an older state. `onNeeded` gets what the work needed. Throws what the work throws.
+ */
+export async function runBounded<T>(
+  { budget, reader, namespace, states, needed = smallAllowance }: BoundedWork,
+  work: (beginReads: () => BoundedReads) => Promise<T>,
+  onNeeded: (allowance: Allowance) => void,
+): Promise<T> {
+  let allowance = needed;
+  for (;;) {
+    const reserved = allowance;
+    let reads: BoundedReads | undefined;
+    try {
+      const result = await budget.run(namespace, bytesFor(reserved, states), async () => {
+        return await work(() => (reads = new BoundedReads(reader, reserved)));
+      });
+      onNeeded(reads?.needed ?? reserved);
+      return result;
+    } catch (error) {
+      if (!(error instanceof AllowanceExceededError)) throw error;
+      ({ allowance } = error);
+      onNeeded(allowance);
+    }
+  }
+}
+
+/** The reads of one look at everything: each state is read once, and nothing beyond the allowance. */
+export class BoundedReads {
+  readonly #reader: BoundedWork['reader'];
+  readonly #allowance: Allowance;
+  readonly #found = new Map<string, FoundState>();
+  #needed = smallAllowance;
+  #valueBytes = 0;
+
+  constructor(reader: BoundedWork['reader'], allowance: Allowance) {
+    this.#reader = reader;
+    this.#allowance = allowance;
+  }
+
+  /** What the reads so far needed. */
+  get needed(): Allowance {
+    return this.#needed;
+  }
+
+  /** Like `SecretReader.find`; a state that was found already is found again. Throws AllowanceExceededError as well. */
+  async find(
+    access: EnvironmentAccess<'secret.list'>,
+    options: Omit<FindOptions, 'maxKeys'> = {},
+  ): Promise<FoundState> {
+    const id = JSON.stringify([access.environmentId, options.revision, options.deletedSince]);
+    const known = this.#found.get(id);
+    if (known !== undefined) return known;
+    const found = await this.#reader.find(access, { ...options, maxKeys: this.#allowance.maxKeys });
+    const keys = 'secrets' in found ? found.secrets.length : found.keys;
+    this.#needed = { ...this.#needed, maxKeys: Math.max(this.#needed.maxKeys, keys) };
+    if (!('secrets' in found)) throw new AllowanceExceededError({ ...this.#allowance, maxKeys: keys });
+    this.#found.set(id, found);
+    return found;
+  }
+
+  /** Takes memory for values. Throws AllowanceExceededError. */
+  expectValues(bytes: number): void {
+    this.#valueBytes += bytes;
+    this.#needed = { ...this.#needed, maxValueBytes: Math.max(this.#needed.maxValueBytes, this.#valueBytes) };
+    if (this.#valueBytes > this.#allowance.maxValueBytes)
+      throw new AllowanceExceededError({ ...this.#allowance, maxValueBytes: this.#valueBytes });
+  }
+
+  /** See `SecretReader.read`; `expectValues` comes first. */
+  async read(
+    access: EnvironmentAccess<'secret.list'>,
+    found: FoundState,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, Plaintext>> {
+    return await this.#reader.read(access, found, keys);
+  }
+}

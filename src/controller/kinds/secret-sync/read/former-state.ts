@@ -1,0 +1,54 @@
+import { DomainError } from '../../../../domain/domain-error.ts';
+import type { EnvironmentAccess } from '../../../../services/access.ts';
+import type { FoundState } from '../../../../services/secret-reader.ts';
+import type { BoundedReads } from './bounded-reads.ts';
+import { chooseKeys } from '../data/keys.ts';
+import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
+import { shortList } from '../../../names.ts';
+
+/** Why a Secret is not taken back to a state that its source was at once, as a clause; in names. */
+export class FormerStateError extends Error {
+  override readonly name = 'FormerStateError';
+}
+
+export interface FormerReading {
+  readonly source: Source;
+  readonly access: EnvironmentAccess<'secret.list'>;
+  readonly revisionId: string;
+}
+
+/**
+ * Reads a state that a source was at once, to take a Secret back to it: never one of whose keys, as far as the Secret has
+ * them, a value was destroyed or which were deleted since, also where they were made again. Throws FormerStateError for
+ * these, and for a revision that is not there, and what `BoundedReads.find` throws.
+ */
+export async function readFormerState(
+  reads: Pick<BoundedReads, 'find'>,
+  { source, access, revisionId }: FormerReading,
+): Promise<FoundState> {
+  const state = await findAt(reads, { source, access, revisionId });
+  const chosen = (keys: readonly string[]): string[] =>
+    chooseKeys(source.keys, keys, fieldOf(source, 'keys')).map(({ key }) => key);
+  const destroyed = chosen(state.destroyed.map(({ key }) => key));
+  if (destroyed.length > 0)
+    throw new FormerStateError(`its values of ${shortList(destroyed)} have been destroyed since`);
+  const deleted = chosen(state.deletedSince);
+  if (deleted.length > 0) throw new FormerStateError(`${shortList(deleted)} ${wereDeleted(deleted)} since`);
+  return state;
+}
+
+async function findAt(
+  reads: Pick<BoundedReads, 'find'>,
+  { source, access, revisionId }: FormerReading,
+): Promise<FoundState> {
+  try {
+    return await reads.find(access, { revision: revisionId, deletedSince: true });
+  } catch (error) {
+    if (!(error instanceof DomainError) || !['not_found', 'invalid_input'].includes(error.code)) throw error;
+    throw new FormerStateError(`environment ${environmentPath(source)} has that revision no more`, { cause: error });
+  }
+}
+
+function wereDeleted(keys: readonly string[]): string {
+  return keys.length === 1 ? 'was deleted' : 'were deleted';
+}

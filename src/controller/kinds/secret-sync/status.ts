@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ConditionClaim, conditionClaims, earliest, kubeTime, mergeConditions } from '../../frame/conditions.ts';
+import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
+import type { SideClaim } from '../../frame/status-report.ts';
+import type { Outcome, SourceState, SyncedTarget } from './model.ts';
+import { revisionIdOf, syncedRevisionIdOf } from '../rollout/model.ts';
+
+/**
+ * The status after an outcome. What the outcome does not tell stays as the resource has it. Times change only with what
+ * they are about, so that nothing changes where nothing did; `known` is the status that the controller wrote last.
+ */
+export function nextStatus(
+  sync: SecretSync,
+  known: SecretSyncStatus | undefined,
+  outcome: Outcome,
+  nowMs: number,
+): SecretSyncStatus {
+  const { claim, sources, synced, rolledBack, rollout } = outcome;
+  const { workloads, converged } = rollout;
+  const present = keptOf(sync.status ?? {}, outcome);
+  const claims = [...conditionClaims(claim), ...sideClaims(outcome)];
+  const now = kubeTime(nowMs);
+  const generation = sync.metadata.generation ?? 0;
+  const context = { present: present.conditions, known: known?.conditions, generation, now };
+  return {
+    ...(sources === undefined ? present : sourceFields(present, sources, synced)),
+    observedGeneration: generation,
+    ...(synced === undefined ? {} : syncedFields([present, known ?? {}], synced, now)),
+    ...(workloads === undefined ? {} : { workloads: [...workloads] }),
+    ...(converged === undefined ? {} : { converged }),
+    ...(rolledBack === undefined ? {} : { rolledBack }),
+    conditions: mergeConditions(claims, context),
+  };
+}
+
+/** What stays of a status, as far as the outcome does not tell otherwise. */
+function keptOf(status: SecretSyncStatus, { synced, rolledBack, rollout }: Outcome): SecretSyncStatus {
+  const { workloads: _, converged, rolledBack: before, conditions, ...kept } = status;
+  const isRestarting = rollout.claim !== undefined;
+  // What could not be looked at may still be so.
+  const mayBeBack = synced === undefined || rolledBack !== undefined;
+  const goes = (type: string): boolean =>
+    (type === 'Converged' && !isRestarting) || (type === 'RolledBack' && !mayBeBack);
+  return {
+    ...kept,
+    ...(isRestarting && converged !== undefined ? { converged } : {}),
+    ...(mayBeBack && before !== undefined ? { rolledBack: before } : {}),
+    ...(conditions === undefined ? {} : { conditions: conditions.filter(({ type }) => !goes(type)) }),
+  };
+}
+
+/** What the conditions beside those of every kind shall say. */
+function sideClaims({ claim: { reason, message }, rolledBack, rollout }: Outcome): readonly ConditionClaim[] {
+  const back: ConditionClaim = { type: 'RolledBack', status: 'True', reason, message };
+  return [...(rollout.claim === undefined ? [] : [rollout.claim]), ...(rolledBack === undefined ? [] : [back])];
+}
+
+/** What a status tells of sources: of the only one in fields of its own, of those with names in a list. */
+function sourceFields(
+  present: SecretSyncStatus,
+  sources: readonly SourceState[],
+  synced: SyncedTarget | undefined,
+): SecretSyncStatus {
+  const [only] = sources;
+  if (only?.name === undefined) {
+    const { sources: _, ...rest } = present;
+    return { ...rest, ...(only === undefined ? {} : statesFields(only, synced)) };
+  }
+  const rest = { ...present };
+  for (const field of fieldsOfOne) delete rest[field];
+  const named = sources.flatMap((source) => {
+    const before = present.sources?.find(({ name }) => name === source.name);
+    return source.name === undefined ? [] : [{ ...before, name: source.name, ...statesFields(source, synced) }];
+  });
+  return { ...rest, sources: named };
+}
+
+const fieldsOfOne = [
+  'environmentId',
+  'wantedRevision',
+  'wantedRevisionId',
+  'syncedRevision',
+  'syncedRevisionId',
+] as const satisfies readonly (keyof SecretSyncStatus)[];
+
+type StateFields = Pick<SecretSyncStatus, (typeof fieldsOfOne)[number]>;
+
+function statesFields(
+  { name, environmentId, revision, revisionId }: SourceState,
+  synced: SyncedTarget | undefined,
+): StateFields {
+  const wanted = { environmentId, wantedRevision: revision, wantedRevisionId: revisionId };
+  const held = synced?.sources.find((source) => source.name === name);
+  if (held === undefined) return wanted;
+  return { ...wanted, syncedRevision: held.revision, syncedRevisionId: held.revisionId };
+}
+
+function syncedFields(
+  before: readonly SecretSyncStatus[],
+  { sources, secretCount, target }: SyncedTarget,
+  now: string,
+): SecretSyncStatus {
+  const same = before.filter(
+    (status) => syncedRevisionIdOf(status) === revisionIdOf(sources) && isDeepStrictEqual(status.target, target),
+  );
+  const lastSyncTime = earliest(same.map((status) => status.lastSyncTime)) ?? now;
+  return { secretCount, target, lastSyncTime };
+}
+
+// What passes by itself, and what is as it should be.
+const calmReasons: ReadonlySet<string> = new Set(['Converged', 'RollingOut', 'RolloutPending', 'Suspended']);
+
+/** The condition Converged as an Event tells of it. */
+export function convergedClaim(claim: ConditionClaim | undefined): SideClaim | undefined {
+  return claim === undefined ? undefined : { claim, action: 'Rollout', isTrouble: !calmReasons.has(claim.reason) };
+}

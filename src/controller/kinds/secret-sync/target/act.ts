@@ -1,0 +1,135 @@
+import type { NamespacedName, ObjectMeta } from '../../../../kube/objects.ts';
+import { isApiStatus } from '../../../../kube/api-error.ts';
+import type { Precondition, SecretContent, SecretsClient } from '../../../../kube/secrets.ts';
+import type { Metrics } from '../../../../lib/metrics.ts';
+import type { SecretSync } from '../../../generated/secret-sync.ts';
+import { targetRefusal } from './target-refusal.ts';
+import { encodedRecord, fieldManagerOf, recordAnnotationOf } from './merge-identity.ts';
+import { mergeConflict } from './merge-refusals.ts';
+import { annotationBytesLimit, recordTooLong } from './refusals.ts';
+import { targetOf } from '../spec/resource.ts';
+import type { SecretData } from '../data/secret-data.ts';
+import { targetMetadata } from './target-metadata.ts';
+import { type TargetRecord, type Decision } from '../model.ts';
+
+export interface ActDeps {
+  readonly secretsClient: Pick<SecretsClient, 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
+  readonly metrics: Pick<Metrics, 'secretWrite'>;
+}
+
+export interface Write {
+  readonly decision: Extract<Decision, { action: 'create' | 'replace' | 'recreate' | 'apply' }>;
+  readonly sync: SecretSync;
+  readonly data: SecretData;
+  /** Where the data comes from, as the Secret shall tell. */
+  readonly record: TargetRecord;
+  /** Metadata of the version that the decision is about. */
+  readonly existing: ObjectMeta | undefined;
+}
+
+/** Which write came to nothing because the Secret is no longer what was judged. */
+class LookAgainError extends Error {
+  override readonly name = 'LookAgainError';
+}
+
+/**
+ * Carries a decision out and answers the metadata it left; undefined where the Secret is no longer what was judged, and
+ * has to be looked at again. Throws DomainError target_refused or target_too_large where the API server does not accept
+ * the Secret, merge_conflict where others hold its keys, and ApiError where it could not tell.
+ */
+export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | undefined> {
+  const { decision, sync, existing } = write;
+  const target = targetOf(sync);
+  try {
+    if (decision.action === 'create') return await create(deps, target, contentOf(write, undefined));
+    if (decision.action === 'replace')
+      return await replace(deps, target, contentOf(write, existing), decision.precondition);
+    if (decision.action === 'apply') return await apply(deps, write, decision.precondition);
+    const content = contentOf(write, existing);
+    // First asked for: a Secret that the API server would not accept must not cost the one that is there.
+    await deps.secretsClient.check(target.namespace, content);
+    await remove(deps, target, decision.precondition);
+    return await create(deps, target, content);
+  } catch (error) {
+    if (error instanceof LookAgainError) return undefined;
+    throw targetRefusal(error, sync) ?? error;
+  }
+}
+
+function contentOf({ sync, data, record }: Write, existing: ObjectMeta | undefined): SecretContent {
+  const metadata = targetMetadata(sync, existing, record);
+  expectFits(sync, metadata.annotations);
+  return { metadata, type: sync.spec.target.type, data: data.data };
+}
+
+/** Told before anything is written, and so that it is understood: where each of thousands of keys is from is a long text. */
+function expectFits(sync: SecretSync, annotations: Readonly<Record<string, string>> | undefined): void {
+  const sizes = Object.entries(annotations ?? {}).map(
+    ([name, text]) => Buffer.byteLength(name) + Buffer.byteLength(text),
+  );
+  const bytes = sizes.reduce((total, size) => total + size, 0);
+  if (bytes > annotationBytesLimit) throw recordTooLong(sync, bytes);
+}
+
+async function create(deps: ActDeps, { namespace }: NamespacedName, content: SecretContent): Promise<ObjectMeta> {
+  return await counted(deps, 'create', [409], async () => await deps.secretsClient.create(namespace, content));
+}
+
+async function replace(
+  deps: ActDeps,
+  { namespace }: NamespacedName,
+  content: SecretContent,
+  precondition: Precondition,
+): Promise<ObjectMeta> {
+  return await counted(
+    deps,
+    'replace',
+    [404, 409],
+    async () => await deps.secretsClient.replace(namespace, content, precondition),
+  );
+}
+
+async function apply(
+  deps: ActDeps,
+  { sync, data, record, existing }: Write,
+  precondition: Precondition,
+): Promise<ObjectMeta> {
+  const content = {
+    manager: fieldManagerOf(sync),
+    annotations: { [recordAnnotationOf(sync)]: encodedRecord(record) },
+    data: data.data,
+  };
+  expectFits(sync, { ...existing?.annotations, ...content.annotations });
+  try {
+    return await counted(
+      deps,
+      'apply',
+      [404, 409],
+      async () => await deps.secretsClient.apply(targetOf(sync), content, precondition),
+    );
+  } catch (error) {
+    throw error instanceof LookAgainError ? (mergeConflict(sync, error.cause) ?? error) : error;
+  }
+}
+
+async function remove(deps: ActDeps, target: NamespacedName, precondition: Precondition): Promise<void> {
+  await counted(deps, 'delete', [404, 409], async () => await deps.secretsClient.delete(target, precondition));
+}
+
+/** Runs one write and counts how it went; these statuses mean that the Secret is no longer what was judged. */
+async function counted<T>(
+  { metrics }: ActDeps,
+  operation: 'create' | 'replace' | 'apply' | 'delete',
+  conflicts: readonly number[],
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    const written = await write();
+    metrics.secretWrite(operation, 'done');
+    return written;
+  } catch (error) {
+    const isConflict = isApiStatus(error, ...conflicts);
+    metrics.secretWrite(operation, isConflict ? 'conflict' : 'failed');
+    throw isConflict ? new LookAgainError('the Secret is no longer what was judged', { cause: error }) : error;
+  }
+}

@@ -1,0 +1,76 @@
+import { appliedDataKeys } from '../../../../kube/managed-fields.ts';
+import { type ObjectMeta, stripped } from '../../../../kube/objects.ts';
+import type { SecretObject } from '../../../../kube/secrets.ts';
+import type { SecretSync } from '../../../generated/secret-sync.ts';
+import type { LookDeps, Subject, TargetLook } from './look.ts';
+import { contentObstacle, metadataObstacle } from './merge-consent.ts';
+import { fieldManagerOf, mergedRecordOf } from './merge-identity.ts';
+import { targetKeyOf, targetOf } from '../spec/resource.ts';
+import { fingerprintOf } from '../data/secret-data.ts';
+import type { MergeObstacle, OwnedTargetFacts } from '../model.ts';
+
+/**
+ * Looks at the Secret that a SecretSync merges into: whether it may, and which keys are its own. At what the watch by the
+ * name shows as long as that tells enough, else, or where `fresh` asks for it, at the Secret itself. Keys of others go no
+ * further than this look. Throws ApiError.
+ */
+export async function lookAtShared(deps: LookDeps, subject: Subject, fresh: boolean): Promise<TargetLook> {
+  const { sync, memory } = subject;
+  const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
+  const look = fresh || watched === undefined ? undefined : lookFromAfar(subject, watched);
+  if (look !== undefined) return look;
+  const found = await deps.secretsClient.find(targetOf(sync));
+  // A watch that was opened just now may not have shown it yet, so only the Secret itself tells that it is not there.
+  if (found === undefined) return barred({ kind: 'absent' });
+  const keys = appliedDataKeys(found.metadata, fieldManagerOf(sync));
+  // Of a Secret that kubectl applied, the metadata holds all values.
+  const { metadata } = stripped({ metadata: found.metadata });
+  memory.target.record(watched?.resourceVersion, { metadata });
+  const obstacle = metadataObstacle(metadata, sync) ?? contentObstacle(found);
+  if (obstacle !== undefined) return barred(obstacle);
+  return shared(sync, metadata, {
+    type: found.type ?? 'Opaque',
+    keys,
+    fingerprint: fingerprintOf(deps.fingerprint, targetKeyOf(sync), dataUnder(keys, found)),
+  });
+}
+
+/** What can be told from the metadata alone; undefined where the Secret has to be looked at. */
+function lookFromAfar({ sync, memory }: Subject, watched: ObjectMeta): TargetLook | undefined {
+  const obstacle = metadataObstacle(watched, sync);
+  if (obstacle !== undefined) return barred(obstacle);
+  const { verified } = memory;
+  // Nobody wrote it since: which of its keys are ours is known.
+  const isKnown = verified?.uid === watched.uid && verified.resourceVersion === watched.resourceVersion;
+  return isKnown ? shared(sync, watched, verified) : undefined;
+}
+
+function shared(
+  sync: SecretSync,
+  metadata: ObjectMeta,
+  { type, keys, fingerprint }: Pick<OwnedTargetFacts, 'type' | 'keys' | 'fingerprint'>,
+): TargetLook {
+  const { uid, resourceVersion } = metadata;
+  const target: OwnedTargetFacts = {
+    state: 'shared',
+    uid,
+    resourceVersion,
+    type,
+    isImmutable: false,
+    isDeleting: false,
+    metadataFits: true,
+    record: mergedRecordOf(metadata, sync),
+    keys,
+    fingerprint,
+  };
+  return { target, existing: metadata };
+}
+
+function barred(obstacle: MergeObstacle): TargetLook {
+  return { target: { state: 'barred', obstacle }, existing: undefined };
+}
+
+function dataUnder(keys: readonly string[], { data }: SecretObject): Record<string, string> {
+  const own = new Set(keys);
+  return Object.fromEntries(Object.entries(data ?? {}).filter(([key]) => own.has(key)));
+}

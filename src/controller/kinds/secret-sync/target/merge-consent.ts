@@ -1,0 +1,34 @@
+import type { ObjectMeta } from '../../../../kube/objects.ts';
+import type { SecretSync } from '../../../generated/secret-sync.ts';
+import { isTokenSecret } from '../../service-token/resource.ts';
+import { allowMergeAnnotation, ownedByAnnotation } from '../../../annotations.ts';
+import { isDnsName } from '../../../names.ts';
+import type { MergeObstacle } from '../model.ts';
+
+const serviceAccountToken = 'kubernetes.io/service-account-token';
+
+/** What of a Secret's metadata forbids to merge into it, whatever it holds; undefined where nothing does. */
+export function metadataObstacle(secret: ObjectMeta, sync: SecretSync): MergeObstacle | undefined {
+  const owner = secret.annotations?.[ownedByAnnotation];
+  if (owner !== undefined) return { kind: 'owned', owner };
+  if (isTokenSecret(secret)) return { kind: 'token-secret' };
+  const allowed = allowedNames(secret);
+  if (!allowed.includes(sync.metadata.name)) return { kind: 'no-consent', allowed };
+  return secret.deletionTimestamp === undefined ? undefined : { kind: 'deleting' };
+}
+
+/** What of a Secret's content forbids to merge into it; undefined where nothing does. */
+export function contentObstacle(secret: {
+  readonly type?: string;
+  readonly immutable?: boolean;
+}): MergeObstacle | undefined {
+  if (secret.type === serviceAccountToken) return { kind: 'service-account-token' };
+  return secret.immutable === true ? { kind: 'immutable' } : undefined;
+}
+
+/** The names in the list that the annotation holds: between commas, with blanks around them passed over. */
+function allowedNames({ annotations }: ObjectMeta): readonly string[] {
+  const names = (annotations?.[allowMergeAnnotation] ?? '').split(',').map((name) => name.trim());
+  // Anybody can write anything into an annotation.
+  return names.filter(isDnsName);
+}

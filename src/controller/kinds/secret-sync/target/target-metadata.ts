@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util';
+import { secretSyncKind } from '../../../../kube/keyframe-kinds.ts';
+import type { ObjectMeta, OwnerReference } from '../../../../kube/objects.ts';
+import type { SecretMeta } from '../../../../kube/secrets.ts';
+import type { SecretSync } from '../../../generated/secret-sync.ts';
+import { isTokenSecret } from '../../service-token/resource.ts';
+import { targetOf } from '../spec/resource.ts';
+import { recordOf } from './target-record.ts';
+import {
+  allowAdoptionAnnotation,
+  managedMetadataAnnotation,
+  ownedByAnnotation,
+  targetLabel,
+  recordAnnotations,
+} from '../../../annotations.ts';
+import type { TargetRecord } from '../model.ts';
+
+const ownAnnotations: readonly string[] = [managedMetadataAnnotation, ...recordAnnotations];
+
+/** Names of labels and annotations that came from a spec. */
+interface ManagedNames {
+  readonly labels: readonly string[];
+  readonly annotations: readonly string[];
+}
+
+/** Whether a Secret belongs to a SecretSync: its annotation says so by the name. */
+export function isOwnedBy(secret: ObjectMeta, sync: SecretSync): boolean {
+  return secret.annotations?.[ownedByAnnotation] === sync.metadata.name;
+}
+
+/**
+ * Whether a Secret that belongs to something else is offered to a SecretSync: its annotation says so by the name. A
+ * ServiceToken's own never is: its value would stay alive without a Secret.
+ */
+export function isOfferedTo(secret: ObjectMeta, sync: SecretSync): boolean {
+  return secret.annotations?.[allowAdoptionAnnotation] === sync.metadata.name && !isTokenSecret(secret);
+}
+
+/**
+ * The metadata that a target shall have: what others put there is kept, what the spec lists is set, and what it listed
+ * once and does no longer is taken away. `record` tells where its data comes from; without it that stays as it is.
+ */
+export function targetMetadata(
+  sync: SecretSync,
+  existing: ObjectMeta | undefined,
+  record: TargetRecord = existing === undefined ? {} : recordOf(existing),
+): SecretMeta {
+  const { target } = sync.spec;
+  const before = managedNames(existing);
+  const own: ManagedNames = { labels: namesOf(target.labels), annotations: namesOf(target.annotations) };
+  const labels = { ...without(existing?.labels, before.labels), ...target.labels, [targetLabel]: 'true' };
+  const annotations: Record<string, string> = {
+    ...without(existing?.annotations, [...before.annotations, ...ownAnnotations]),
+    ...target.annotations,
+    ...record,
+    [ownedByAnnotation]: sync.metadata.name,
+  };
+  if (own.labels.length + own.annotations.length > 0) annotations[managedMetadataAnnotation] = JSON.stringify(own);
+  return {
+    name: targetOf(sync).name,
+    labels,
+    annotations,
+    ownerReferences: ownerReferences(sync, existing?.ownerReferences ?? []),
+    finalizers: existing?.finalizers ?? [],
+  };
+}
+
+/** Whether a target has all the metadata that it shall have, and nothing that was taken away. */
+export function metadataFits(sync: SecretSync, existing: ObjectMeta): boolean {
+  const { labels, annotations, ownerReferences: owners } = targetMetadata(sync, existing);
+  return (
+    isDeepStrictEqual(labels, existing.labels ?? {}) &&
+    isDeepStrictEqual(annotations, existing.annotations ?? {}) &&
+    isDeepStrictEqual(owners, existing.ownerReferences ?? [])
+  );
+}
+
+// Ours is known by kind and name: one with the uid of a SecretSync that was deleted and made again would have the
+// garbage collector delete the Secret.
+function ownerReferences({ metadata, spec }: SecretSync, existing: readonly OwnerReference[]): OwnerReference[] {
+  const { group, version, kind } = secretSyncKind;
+  const isOurs = (owner: OwnerReference): boolean =>
+    owner.kind === kind && owner.name === metadata.name && owner.apiVersion.startsWith(`${group}/`);
+  const own: OwnerReference = { apiVersion: `${group}/${version}`, kind, name: metadata.name, uid: metadata.uid };
+  const foreign = existing.filter((owner) => !isOurs(owner));
+  if (spec.target.deletionPolicy !== 'Delete') return foreign;
+  // In its old place, so that an unchanged list stays equal.
+  const place = existing.findIndex(isOurs);
+  return place === -1 ? [...foreign, own] : foreign.toSpliced(place, 0, own);
+}
+
+/** What the annotation lists; nothing where it is absent or was spoilt by hand. */
+function managedNames(existing: ObjectMeta | undefined): ManagedNames {
+  const text = existing?.annotations?.[managedMetadataAnnotation];
+  if (text === undefined) return { labels: [], annotations: [] };
+  try {
+    const names = JSON.parse(text) as Partial<Record<keyof ManagedNames, unknown>> | null;
+    return { labels: stringsOf(names?.labels), annotations: stringsOf(names?.annotations) };
+  } catch {
+    return { labels: [], annotations: [] };
+  }
+}
+
+function stringsOf(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+}
+
+function namesOf(map: Readonly<Record<string, string>> | undefined): string[] {
+  return Object.keys(map ?? {}).sort();
+}
+
+function without(map: Readonly<Record<string, string>> | undefined, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(map ?? {}).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ObjectMeta } from '../../../../kube/objects.ts';
+import {
+  composedAnnotation,
+  originsAnnotation,
+  renamedAnnotation,
+  sourceAnnotation,
+  sourcesAnnotation,
+  recordAnnotations,
+} from '../../../annotations.ts';
+import type { TargetRecord, TargetSource } from '../model.ts';
+
+/** Which keys a target shall have, and from where. */
+interface TargetKeys {
+  readonly chosen: readonly { readonly key: string; readonly name: string; readonly source: string | undefined }[];
+  /** Names of those that come from no key of an environment alone. */
+  readonly composed: readonly string[];
+}
+
+/** The annotations for data of these sources, some of whose keys have another name in the Secret. */
+export function targetRecord(sources: readonly TargetSource[], { chosen, composed }: TargetKeys): TargetRecord {
+  const renamed = chosen.filter(({ key, name }) => key !== name).map(({ key, name }) => [name, key] as const);
+  return {
+    ...placesRecord(sources),
+    ...originsRecord(sources, chosen),
+    ...(renamed.length === 0 ? {} : { [renamedAnnotation]: jsonOf(renamed) }),
+    ...(composed.length === 0 ? {} : { [composedAnnotation]: JSON.stringify(composed.toSorted()) }),
+  };
+}
+
+function placesRecord(sources: readonly TargetSource[]): TargetRecord {
+  const named = sources.flatMap((source) =>
+    source.name === undefined ? [] : [[source.name, placeText(source)] as const],
+  );
+  if (named.length > 0) return { [sourcesAnnotation]: jsonOf(named) };
+  const [only] = sources;
+  return only === undefined ? {} : { [sourceAnnotation]: placeText(only) };
+}
+
+function placeText({ path, environmentId, pin }: TargetSource): string {
+  return `${path}@${environmentId}${pin === undefined ? '' : `#${pin}`}`;
+}
+
+function originsRecord(sources: readonly TargetSource[], chosen: TargetKeys['chosen']): TargetRecord {
+  const given = sources.flatMap(({ name }) => {
+    const keys = chosen.filter(({ source }) => source === name).map((key) => key.name);
+    return name === undefined ? [] : [[name, keys.toSorted()] as const];
+  });
+  const most = Math.max(...given.map(([, keys]) => keys.length));
+  const unlisted = given.find(([, keys]) => keys.length === most)?.[0];
+  const listed = given.filter(([name]) => name !== unlisted);
+  return listed.length === 0 ? {} : { [originsAnnotation]: jsonOf(listed) };
+}
+
+// Sorted: the same names are the same text.
+function jsonOf(entries: readonly (readonly [string, unknown])[]): string {
+  return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/** The record that a target carries. */
+export function recordOf({ annotations = {} }: ObjectMeta): TargetRecord {
+  const told = recordAnnotations.map((name) => [name, annotations[name]] as const);
+  return Object.fromEntries(told.filter(([, text]) => text !== undefined));
+}
+
+/** Whether two records tell the same. */
+export function sameRecord(one: TargetRecord, other: TargetRecord): boolean {
+  return isDeepStrictEqual({ ...one }, { ...other });
+}
+
+// Not a character more: what is no pin must not be taken for one that was moved since.
+const sourceForm = /^([^@#]+)@([^@#]+)(?:#(revision\/[1-9][0-9]{0,18}|snapshot\/[a-z0-9][-a-z0-9.]{0,252}))?$/;
+
+/** The sources of a record; undefined where it tells none, or was spoilt by hand. */
+export function sourcesOfRecord(record: TargetRecord): readonly TargetSource[] | undefined {
+  const places = Object.entries(jsonObject(record[sourcesAnnotation]) ?? {});
+  const told = [[undefined, record[sourceAnnotation]] as const, ...places].flatMap(([name, text]) => {
+    const [, path, environmentId, pin] = sourceForm.exec(typeof text === 'string' ? text : '') ?? [];
+    return path === undefined || environmentId === undefined ? [] : [{ name, path, environmentId, pin }];
+  });
+  return told.length === 0 ? undefined : told;
+}
+
+/** From which of a record's sources a key of the Secret came; undefined where nobody knows. */
+export function originsOf(
+  record: TargetRecord,
+  sources: readonly TargetSource[],
+): (key: string) => TargetSource | undefined {
+  const listed = Object.entries(jsonObject(record[originsAnnotation]) ?? {});
+  const names = new Map(listed.flatMap(([name, keys]) => stringsIn(keys).map((key) => [key, name] as const)));
+  const unlisted = sources.filter(({ name }) => !listed.some(([other]) => other === name));
+  // Whichever it is, it is the only one.
+  const rest = unlisted.length === 1 ? unlisted[0] : undefined;
+  return (key) => {
+    const name = names.get(key);
+    return name === undefined ? rest : sources.find((source) => source.name === name);
+  };
+}
+
+/** The keys of a record's environments by their names in the Secret, where the two differ; none where the record was spoilt. */
+export function renamedOf(record: TargetRecord): ReadonlyMap<string, string> {
+  const renamed = Object.entries(jsonObject(record[renamedAnnotation]) ?? {});
+  return new Map(renamed.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+}
+
+/** The keys of a record that were composed; none where the record was spoilt. */
+export function composedOf(record: TargetRecord): ReadonlySet<string> {
+  return new Set(stringsIn(jsonOrNothing(record[composedAnnotation])));
+}
+
+function stringsIn(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+}
+
+function jsonObject(text: string | undefined): object | undefined {
+  const value = jsonOrNothing(text);
+  return typeof value === 'object' && value !== null ? value : undefined;
+}
+
+/** Anybody can write anything into an annotation. */
+function jsonOrNothing(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import { Plaintext } from '../../../domain/plaintext.ts';
+import { type KubeObject, objectKey } from '../../../kube/objects.ts';
+import type { SecretObject, SecretsClient } from '../../../kube/secrets.ts';
+import type { ServiceToken } from '../../generated/service-token.ts';
+import type { SecretFacts } from './judge.ts';
+import type { TokenMemory } from './memory.ts';
+import { metadataFits, secretOf, tokenDataKey } from './resource.ts';
+import { ownedByAnnotation, ownedByTokenAnnotation } from '../../annotations.ts';
+
+export interface LookDeps {
+  readonly secretsClient: Pick<SecretsClient, 'find'>;
+  /** Metadata of a token Secret by `namespace/name`, as the watch shows it. */
+  readonly watchedSecret: (key: string) => KubeObject | undefined;
+  /** Which serial of the resource's token a value is. */
+  readonly serialOf: (token: Plaintext) => Promise<number | undefined>;
+}
+
+/**
+ * Looks at the Secret of a ServiceToken: at the Secret itself, unless the watch shows the very version that is known.
+ * Throws ApiError, and DomainError store_unavailable.
+ */
+export async function lookAtSecret(deps: LookDeps, resource: ServiceToken, memory: TokenMemory): Promise<SecretFacts> {
+  const target = secretOf(resource);
+  const watched = deps.watchedSecret(objectKey(target))?.metadata;
+  const { verified } = memory;
+  if (verified !== undefined && isVersion(watched, verified)) return { state: 'owned', ...verified };
+  memory.verified = undefined;
+  const found = await deps.secretsClient.find(target);
+  if (found === undefined) return { state: 'absent' };
+  if (!isOwnedBy(found, resource)) return { state: 'foreign', owner: ownerOf(found) };
+  const value = tokenOf(found);
+  memory.verified = {
+    uid: found.metadata.uid,
+    resourceVersion: found.metadata.resourceVersion,
+    serial: value === undefined ? undefined : await deps.serialOf(value),
+    metadataFits: metadataFits(resource, found.metadata),
+    isReplaceable: found.immutable !== true && (found.type ?? 'Opaque') === 'Opaque',
+  };
+  return { state: 'owned', ...memory.verified };
+}
+
+/** Whether a Secret belongs to a ServiceToken by its name. One that a SecretSync writes is that one's. */
+export function isOwnedBy({ metadata: { annotations } }: KubeObject, { metadata: { name } }: ServiceToken): boolean {
+  return annotations?.[ownedByTokenAnnotation] === name && annotations[ownedByAnnotation] === undefined;
+}
+
+/** What a token Secret holds; undefined where that cannot be a token. */
+export function tokenOf({ data }: SecretObject): Plaintext | undefined {
+  const value = data?.[tokenDataKey];
+  return value === undefined ? undefined : new Plaintext(Buffer.from(value, 'base64').toString('utf8'));
+}
+
+function isVersion(
+  watched: KubeObject['metadata'] | undefined,
+  { uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string },
+): boolean {
+  return watched?.uid === uid && watched.resourceVersion === resourceVersion;
+}
+
+function ownerOf({ metadata: { annotations } }: KubeObject): string | undefined {
+  const sync = annotations?.[ownedByAnnotation];
+  if (sync !== undefined) return `SecretSync ${sync}`;
+  const token = annotations?.[ownedByTokenAnnotation];
+  return token === undefined ? undefined : `ServiceToken ${token}`;
+}

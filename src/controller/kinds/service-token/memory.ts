@@ -1,0 +1,42 @@
+import type { DomainError } from '../../../domain/domain-error.ts';
+
+/** What is known of the Secret in just this version. */
+export interface VerifiedSecret {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly serial: number | undefined;
+  readonly metadataFits: boolean;
+  readonly isReplaceable: boolean;
+}
+
+/** What is remembered of one ServiceToken between two reconciles; nothing that has to outlive the process. */
+export interface TokenMemory {
+  readonly uid: string;
+  verified: VerifiedSecret | undefined;
+  /** The refusal that was audited, and what it was about: the same one is not audited at each reconcile. */
+  denied: { readonly about: string; readonly error: DomainError } | undefined;
+  /** The serial whose end a Warning Event has told of. */
+  warned: number | undefined;
+}
+
+/** The memories of all ServiceTokens by key. One that was made again under its name begins anew. */
+export class TokenMemories {
+  readonly #byKey = new Map<string, TokenMemory>();
+
+  of(key: string, uid: string): TokenMemory {
+    const known = this.#byKey.get(key);
+    if (known?.uid === uid) return known;
+    const memory: TokenMemory = { uid, verified: undefined, denied: undefined, warned: undefined };
+    this.#byKey.set(key, memory);
+    return memory;
+  }
+
+  /** The version of the Secret that is known to be right, as far as it was looked at. */
+  verified(key: string): VerifiedSecret | undefined {
+    return this.#byKey.get(key)?.verified;
+  }
+
+  forget(key: string): void {
+    this.#byKey.delete(key);
+  }
+}

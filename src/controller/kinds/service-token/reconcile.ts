@@ -1,0 +1,281 @@
+import { DomainError } from '../../../domain/domain-error.ts';
+import { covers } from '../../../domain/grants.ts';
+import type { ResourceCaller } from '../../../domain/principal.ts';
+import type { AskedPlace, ResourceAccess } from '../../../services/resource-access.ts';
+import type { ResourceToken, ResourceTokens, TokenOrGone } from '../../../services/resource-tokens.ts';
+import type { KubeObject } from '../../../kube/objects.ts';
+import type { SecretsClient } from '../../../kube/secrets.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { retryAfter } from '../../frame/failure.ts';
+import type { ServiceToken } from '../../generated/service-token.ts';
+import type { FollowedIds } from '../../frame/followed-ids.ts';
+import type { GrantIndex } from '../access-grant/grant-index.ts';
+import type { Round, SuspendedNote } from '../../frame/kind-rules.ts';
+import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
+import { callerOf } from '../resource-caller.ts';
+import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
+import { lookAtSecret } from './look.ts';
+import type { TokenMemories, TokenMemory } from './memory.ts';
+import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome.ts';
+import { placeOf, timesOf } from './resource.ts';
+import type { TokenSecrets } from './write.ts';
+
+export interface TokenServices {
+  readonly resourceAccess: Pick<ResourceAccess, 'token' | 'mayMint' | 'owner'>;
+  readonly resourceTokens: Pick<
+    ResourceTokens,
+    'find' | 'live' | 'serialOf' | 'mint' | 'activate' | 'revokeSerial' | 'revoke' | 'update' | 'suspend' | 'resume'
+  >;
+}
+
+export interface ReconcilerDeps {
+  readonly services: TokenServices;
+  readonly grants: Pick<GrantIndex, 'rulesFor' | 'ownGrantOf' | 'isSynced'>;
+  readonly cluster: () => string;
+  readonly memories: TokenMemories;
+  readonly secrets: TokenSecrets;
+  readonly secretsClient: Pick<SecretsClient, 'find'>;
+  readonly watchedSecret: (key: string) => KubeObject | undefined;
+  /** Which token each resource has, so that a commit about it can be brought to it. */
+  readonly tokens: FollowedIds;
+  /** Told whether the Secret's name is taken by something that the watch by label does not show. */
+  readonly onForeign: (key: string, resource: ServiceToken, isForeign: boolean) => void;
+  /** Tells people of an end that is near. */
+  readonly warn: (resource: ServiceToken, message: string) => void;
+  readonly clock: Clock;
+}
+
+/** One reconcile, with what its steps need. */
+interface Subject {
+  readonly key: string;
+  readonly resource: ServiceToken;
+  readonly memory: TokenMemory;
+  readonly caller: ResourceCaller;
+}
+
+// A token that is minted, written, activated, and replaces one that is revoked takes five.
+const mostSteps = 12;
+// Where a grant is looked for before all grants are listed.
+const unsyncedDelayMs = 1000;
+const longestNameLength = 200;
+
+/** Sees to it that each ServiceToken has its token, and its Secret the value that works. */
+export class ServiceTokenReconciler {
+  readonly #deps: ReconcilerDeps;
+
+  constructor(deps: ReconcilerDeps) {
+    this.#deps = deps;
+  }
+
+  /** One reconcile. Throws DomainError and ApiError. */
+  async reconcile(round: Round<ServiceToken>): Promise<Outcome<ServiceToken>> {
+    try {
+      return await this.#converge(this.#subjectOf(round));
+    } catch (error) {
+      // Nothing tells when a place is made that is not there yet.
+      if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
+      return { ...failureOutcome<ServiceToken>(error), next: retryAfter(error) };
+    }
+  }
+
+  /**
+   * Applies the grants to the token of a suspended ServiceToken: it is suspended with them and resumed with them. Nothing
+   * else is done. Throws DomainError and ApiError.
+   */
+  async whileSuspended(round: Round<ServiceToken>): Promise<SuspendedNote> {
+    const subject = this.#subjectOf(round);
+    const { resource, memory, caller } = subject;
+    const token = await this.#findToken(subject);
+    if (token === undefined || token === 'gone' || token.revokedAt !== null) return {};
+    if (!this.#deps.grants.isSynced) return { next: { kind: 'after', delayMs: unsyncedDelayMs } };
+    // The token keeps its permission, whatever the spec has asked for since.
+    const asked: AskedPlace = { ...placeOf(resource), permission: token.permission };
+    if (!isGranted(caller, asked)) return { message: deniedText(await this.#withdraw(subject, token, asked)) };
+    memory.denied = undefined;
+    if (token.suspendedAt === null) return {};
+    const { resourceAccess, resourceTokens } = this.#deps.services;
+    await resourceTokens.resume(await resourceAccess.token(caller, 'service_token.resume', asked));
+    return {};
+  }
+
+  #subjectOf(round: Round<ServiceToken>): Subject {
+    const { key, resource } = round;
+    const memory = this.#deps.memories.of(key, resource.metadata.uid);
+    return { key, resource, memory, caller: callerOf(this.#deps, 'ServiceToken', round) };
+  }
+
+  /** Goes step by step, each from what is there after the one before. */
+  async #converge(subject: Subject): Promise<Outcome<ServiceToken>> {
+    for (let step = 0; step < mostSteps; step += 1) {
+      const outcome = await this.#step(subject);
+      if (outcome !== undefined) return outcome;
+    }
+    throw new DomainError('conflict', 'The Secret changes again and again while the token is put into it');
+  }
+
+  /** Ends what a deleted ServiceToken has: nothing that it ever made opens anything afterwards. */
+  async cleanUp(round: Round<ServiceToken>): Promise<void> {
+    const { resourceAccess, resourceTokens } = this.#deps.services;
+    const caller = callerOf(this.#deps, 'ServiceToken', round);
+    await resourceTokens.revoke(await resourceAccess.owner(caller, 'service_token.revoke'));
+  }
+
+  /** Takes one step; answers what it came to where no further one is due. */
+  async #step(subject: Subject): Promise<Outcome<ServiceToken> | undefined> {
+    const { key, resource, memory } = subject;
+    const found = await this.#findToken(subject);
+    const token = found === 'gone' ? undefined : found;
+    const isOver = token !== undefined && token.revokedAt !== null;
+    if (!isOver && !isGranted(subject.caller, placeOf(resource))) return await this.#denied(subject, token);
+    memory.denied = undefined;
+    const isSamePlace = isOver || (await this.#isSamePlace(subject, found));
+    const secret = await this.#look(subject);
+    this.#deps.onForeign(key, resource, secret.state === 'foreign');
+    const now = this.#deps.clock.now();
+    const { permission } = placeOf(resource);
+    const step = judge({ now, times: timesOf(resource), permission, token, isSamePlace, secret });
+    if (step.do !== 'rest') return await this.#act(subject, step, secret);
+    this.#warn(subject, step);
+    return restOutcome(resource, step, { token, now: this.#deps.clock.now() });
+  }
+
+  async #findToken({ key, caller }: Subject): Promise<TokenOrGone | undefined> {
+    const { services, tokens } = this.#deps;
+    const access = await services.resourceAccess.owner(caller, 'service_token.read');
+    return await tokens.look(key, async () => {
+      const found = await services.resourceTokens.find(access);
+      tokens.set(key, found === 'gone' ? undefined : found?.tokenId);
+      return found;
+    });
+  }
+
+  /** No grant covers what is asked for: a token that was made under one opens nothing until it is back. */
+  async #denied(subject: Subject, token: ResourceToken | undefined): Promise<Outcome<ServiceToken>> {
+    if (!this.#deps.grants.isSynced) {
+      const message = 'The AccessGrants have not been listed yet.';
+      const claim = { progress: 'reconciling', reason: 'GrantsUnknown', message } as const;
+      return { claim, next: { kind: 'after', delayMs: unsyncedDelayMs } };
+    }
+    return deniedOutcome(await this.#withdraw(subject, token, placeOf(subject.resource)), token);
+  }
+
+  /** Suspends a token that no grant covers, and returns the refusal of what is asked for. */
+  async #withdraw(
+    { caller, memory }: Subject,
+    token: ResourceToken | undefined,
+    asked: AskedPlace,
+  ): Promise<DomainError> {
+    const { resourceAccess, resourceTokens } = this.#deps.services;
+    if (token !== undefined && token.suspendedAt === null) {
+      await resourceTokens.suspend(await resourceAccess.owner(caller, 'service_token.suspend'), 'grant_gone');
+    }
+    // The refusal says what the namespace is granted.
+    const { grants, ownGrant } = caller.principal;
+    const about = JSON.stringify([asked, grants, ownGrant]);
+    if (memory.denied?.about !== about) memory.denied = { about, error: await this.#refusal(caller, asked) };
+    return memory.denied.error;
+  }
+
+  /** The refusal of the services, which they audit. */
+  async #refusal(caller: ResourceCaller, asked: AskedPlace): Promise<DomainError> {
+    try {
+      await this.#deps.services.resourceAccess.mayMint(caller, asked);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'forbidden') return error;
+      throw error;
+    }
+    // The grant came back at this moment.
+    throw new DomainError('conflict', 'The grant has just changed');
+  }
+
+  /** Whether a token is for what the slugs stand for now. Throws DomainError not_found where they stand for nothing. */
+  async #isSamePlace({ resource, caller }: Subject, token: TokenOrGone | undefined): Promise<boolean> {
+    const access = await this.#deps.services.resourceAccess.token(caller, 'service_token.update', placeOf(resource));
+    // What is purged has taken its token along; another place has its slugs now.
+    if (token === 'gone') return false;
+    return (
+      token === undefined ||
+      (token.organizationId === access.organizationId &&
+        token.projectId === access.projectId &&
+        token.environmentId === access.environmentId)
+    );
+  }
+
+  async #look({ resource, memory, caller }: Subject): Promise<SecretFacts> {
+    const { services, secretsClient, watchedSecret } = this.#deps;
+    const serialOf: Parameters<typeof lookAtSecret>[0]['serialOf'] = async (value) =>
+      await services.resourceTokens.serialOf(await services.resourceAccess.owner(caller, 'service_token.read'), value);
+    return await lookAtSecret({ secretsClient, watchedSecret, serialOf }, resource, memory);
+  }
+
+  async #act(subject: Subject, step: Exclude<Step, Rest>, secret: SecretFacts): Promise<undefined> {
+    const { resource, memory, caller } = subject;
+    const { services, secrets } = this.#deps;
+    const { resourceAccess, resourceTokens } = services;
+    switch (step.do) {
+      case 'mint':
+        await this.#mint(subject, step, secret);
+        return;
+      case 'activate':
+        await this.#activate(subject, step.serial);
+        return;
+      case 'revoke':
+        await resourceTokens.revokeSerial(await resourceAccess.owner(caller, 'service_token.revoke'), step.serial);
+        return;
+      case 'mark':
+        memory.verified = undefined;
+        await secrets.mark(resource, secret);
+        return;
+      case 'update': {
+        const access = await resourceAccess.token(caller, 'service_token.update', placeOf(resource));
+        await resourceTokens.update(access, step.expiries);
+        return;
+      }
+      case 'resume':
+        await resourceTokens.resume(await resourceAccess.token(caller, 'service_token.resume', placeOf(resource)));
+        return;
+    }
+  }
+
+  /** Makes a value and puts it into the Secret; it opens nothing before a later step has activated it. */
+  async #mint(
+    { resource, memory, caller }: Subject,
+    { serial, expiresAt }: Extract<Step, { do: 'mint' }>,
+    secret: SecretFacts,
+  ): Promise<void> {
+    const { services, secrets } = this.#deps;
+    const { namespace = '', name } = resource.metadata;
+    const access = await services.resourceAccess.mayMint(caller, placeOf(resource));
+    const label = `${namespace}/${name}`.slice(0, longestNameLength);
+    const minted = await services.resourceTokens.mint(access, { name: label, expiresAt, serial });
+    memory.verified = undefined;
+    const written = await secrets.put(resource, secret, minted.token);
+    // Nobody has it where the Secret is no longer what was judged: the next look says what is due.
+    if (written === undefined) return;
+    const activation = await services.resourceAccess.owner(caller, 'service_token.activate');
+    await services.resourceTokens.activate(activation, serial, minted.token);
+  }
+
+  /** Activates what the Secret holds; where that is no longer the serial's, the next look says what is due. */
+  async #activate({ resource, memory, caller }: Subject, serial: number): Promise<void> {
+    const { services, secrets } = this.#deps;
+    const { resourceAccess, resourceTokens } = services;
+    const value = await secrets.read(resource);
+    memory.verified = undefined;
+    if (value === undefined) return;
+    const held = await resourceTokens.serialOf(await resourceAccess.owner(caller, 'service_token.read'), value);
+    if (held !== serial) return;
+    await resourceTokens.activate(await resourceAccess.owner(caller, 'service_token.activate'), serial, value);
+  }
+
+  #warn({ resource, memory }: Subject, rest: Rest): void {
+    if (rest.because !== 'issued' || !rest.isExpiring || memory.warned === rest.current.serial) return;
+    const isTold = resource.status?.conditions?.some(({ type, status }) => type === 'Expiring' && status === 'True');
+    memory.warned = rest.current.serial;
+    if (isTold !== true) this.#deps.warn(resource, expiryWarning(resource, rest.current));
+  }
+}
+
+function isGranted({ principal }: ResourceCaller, asked: AskedPlace): boolean {
+  return covers(principal.grants, { ...asked, kind: 'ServiceToken' });
+}

@@ -1,0 +1,44 @@
+import { objectKey } from '../../../kube/objects.ts';
+import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
+import type { SnapshotReferences } from '../secret-snapshot/references.ts';
+
+interface Need {
+  readonly name: string;
+  /** Key of the SecretSnapshot that is named, if one is. */
+  readonly snapshotKey: string | undefined;
+  readonly snapshotId: string | undefined;
+}
+
+/** What SnapshotRestores that are not complete need: a plan that waits to be approved must find its snapshot. */
+export class UnfinishedRestores implements SnapshotReferences {
+  readonly #needs = new Map<string, Need>();
+  readonly #isSynced: () => boolean;
+
+  /** `isSynced` tells whether all SnapshotRestores have been seen. */
+  constructor(isSynced: () => boolean) {
+    this.#isSynced = isSynced;
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced();
+  }
+
+  /** To be told of each SnapshotRestore as it is now. */
+  seen({ metadata, spec, status }: SnapshotRestore, snapshotKey: string | undefined): void {
+    const isComplete = status?.conditions?.some(({ type, status: now }) => type === 'Complete' && now === 'True');
+    const key = objectKey(metadata);
+    if (isComplete === true) this.#needs.delete(key);
+    else this.#needs.set(key, { name: metadata.name, snapshotKey, snapshotId: spec.snapshotId });
+  }
+
+  /** To be told of each that was deleted. */
+  gone(key: string): void {
+    this.#needs.delete(key);
+  }
+
+  /** See `SnapshotReferences`. */
+  readonly referrersOf = (key: string, snapshotId: string | null): readonly string[] =>
+    [...this.#needs.values()]
+      .filter((need) => need.snapshotKey === key || (snapshotId !== null && need.snapshotId === snapshotId))
+      .map(({ name }) => `SnapshotRestore ${name}`);
+}

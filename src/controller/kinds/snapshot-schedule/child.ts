@@ -1,0 +1,67 @@
+import type { KubeObject } from '../../../kube/objects.ts';
+import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
+import type { SnapshotSchedule } from '../../generated/snapshot-schedule.ts';
+import { scheduleLabel, scheduleProofAnnotation } from '../../annotations.ts';
+import type { Fingerprint } from '../../frame/fingerprint.ts';
+
+/** The SecretSnapshots that schedules make: their names, and how they are known again. */
+
+// No namespace has such a name, so that no digest of a Secret's data has this context.
+const proofContext = 'keyframe.dev/schedule';
+const childPattern = /^(.+)-(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})$/;
+
+/** The name of a schedule's SecretSnapshot for a time: the time in UTC, to the minute. */
+export function childName(schedule: string, dueMs: number): string {
+  return `${schedule}-${new Date(dueMs).toISOString().slice(0, 16).replaceAll(/[-:T]/g, '')}`;
+}
+
+/** The schedule and time that a SecretSnapshot would be of, by its name; undefined for other names. */
+export function parseChildName(name: string): { readonly schedule: string; readonly dueMs: number } | undefined {
+  const [, schedule, year, month, day, hour, minute] = childPattern.exec(name) ?? [];
+  if (schedule === undefined) return undefined;
+  const dueMs = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute));
+  return childName(schedule, dueMs) === name ? { schedule, dueMs } : undefined;
+}
+
+/** The proof that a schedule's SecretSnapshot bears. A schedule that was deleted and made again has others. */
+export function childProof(
+  fingerprint: Fingerprint,
+  { cluster, scheduleUid, name }: { readonly cluster: string; readonly scheduleUid: string; readonly name: string },
+): string {
+  const parts = Object.entries({ cluster, scheduleUid, name });
+  return fingerprint(
+    proofContext,
+    parts.map(([part, text]) => [part, Buffer.from(text)]),
+  ).toString('base64url');
+}
+
+/** Whether an object bears a proof. */
+export function bearsProof({ metadata: { annotations } }: KubeObject, proof: string): boolean {
+  return annotations?.[scheduleProofAnnotation] === proof;
+}
+
+/** The SecretSnapshot to make for a time. It has no owner: deleting the schedule deletes no snapshot. */
+export function newChild(
+  { metadata: { name: schedule, namespace = '' }, spec: { template } }: SnapshotSchedule,
+  name: string,
+  proof: string,
+): {
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly labels: Record<string, string>;
+    readonly annotations: Record<string, string>;
+  };
+  readonly spec: Omit<SecretSnapshot['spec'], 'suspend'>;
+} {
+  const { labels, annotations } = template.metadata ?? {};
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels: { ...labels, [scheduleLabel]: schedule },
+      annotations: { ...annotations, [scheduleProofAnnotation]: proof },
+    },
+    spec: { name, ...template.spec },
+  };
+}

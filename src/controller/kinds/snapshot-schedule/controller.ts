@@ -1,0 +1,59 @@
+import { snapshotScheduleKind } from '../../../kube/keyframe-kinds.ts';
+import { objectKey, parseObjectKey } from '../../../kube/objects.ts';
+import type { SnapshotSchedule } from '../../generated/snapshot-schedule.ts';
+import { KindController } from '../../frame/kind-controller.ts';
+import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
+import type { ResourceKindDeps } from '../resource-services.ts';
+import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
+import { parseChildName } from './child.ts';
+import { ScheduleReconciler } from './reconcile.ts';
+import type { SnapshotReferences } from '../secret-snapshot/references.ts';
+import type { NamedWatch } from '../../frame/named-watch.ts';
+import type { Fingerprint } from '../../frame/fingerprint.ts';
+
+export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' | 'resourceSchedules'> {
+  /** `Keyring.fingerprint`, bound to its keyring. */
+  readonly fingerprint: Fingerprint;
+  readonly snapshots: SnapshotLookup;
+  /** What shows `snapshots`. */
+  readonly snapshotWatches: readonly NamedWatch[];
+  /** What must not be pruned. */
+  readonly references: SnapshotReferences;
+}
+
+/** Makes a SecretSnapshot for each time of each SnapshotSchedule, and prunes those that its retention does not keep. */
+export function createSnapshotScheduleController(context: KindContext, deps: SnapshotScheduleDeps): ManagedKind {
+  const { services, grants, cluster, fingerprint, snapshots, snapshotWatches, references } = deps;
+  const reconciler = new ScheduleReconciler({
+    context,
+    services,
+    grants,
+    cluster,
+    fingerprint,
+    snapshots,
+    references,
+  });
+  const kind = new KindController<SnapshotSchedule>(
+    context,
+    {
+      kind: snapshotScheduleKind,
+      plural: 'SnapshotSchedules',
+      isNamespaced: true,
+      action: 'Schedule',
+      suspendedMessage: 'No snapshot is taken and none is pruned.',
+      suspendedFields: { nextTime: undefined, nextToPrune: undefined },
+      reconcile: async (round) => await reconciler.reconcile(round),
+      concernedBy: (event) =>
+        event.kind === 'environment' && event.ended === true ? reconciler.environments.keysOf(event.environmentId) : [],
+      onGone: (resource) => reconciler.forget(objectKey(resource.metadata)),
+    },
+    [...grants.watches, ...snapshotWatches],
+  );
+  grants.onChange((namespaces) => kind.wakeNamespaces(namespaces));
+  snapshots.onChange((key) => {
+    const { namespace, name } = parseObjectKey(key);
+    const named = parseChildName(name);
+    if (named !== undefined) kind.wake(objectKey({ namespace, name: named.schedule }));
+  });
+  return kind;
+}

@@ -1,0 +1,267 @@
+import { DomainError } from '../../../domain/domain-error.ts';
+import type { ErrorCode } from '../../../domain/error-catalogue.ts';
+import type { ResourceCaller } from '../../../domain/principal.ts';
+import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/resource-access.ts';
+import type { ResourceSchedules, ScheduledChild, ScheduleRun } from '../../../services/resource-schedules.ts';
+import { isApiStatus } from '../../../kube/api-error.ts';
+import { createResource, deleteResource, findResource } from '../../../kube/custom-resources.ts';
+import { secretSnapshotKind } from '../../../kube/keyframe-kinds.ts';
+import { type KubeObject, objectKey } from '../../../kube/objects.ts';
+import { CronFault, type CronSchedule, parseCron } from '../../../lib/cron-schedule.ts';
+import { kubeTime } from '../../frame/conditions.ts';
+import { FollowedIds } from '../../frame/followed-ids.ts';
+import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
+import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../generated/snapshot-schedule.ts';
+import type { Round } from '../../frame/kind-rules.ts';
+import type { KindContext } from '../../frame/managed-kind.ts';
+import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
+import { type CallerDeps, callerOf } from '../resource-caller.ts';
+import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
+import { bearsProof, childName, childProof, newChild, parseChildName } from './child.ts';
+import {
+  type DueTime,
+  type PresentChild,
+  dueTime,
+  judgePruning,
+  latestRun,
+  nextTime,
+  settledOutcome,
+} from './judge.ts';
+import type { SnapshotReferences } from '../secret-snapshot/references.ts';
+import type { Fingerprint } from '../../frame/fingerprint.ts';
+
+export interface ScheduleServices {
+  readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'maySchedule'>;
+  readonly resourceSchedules: Pick<ResourceSchedules, 'list' | 'record'>;
+}
+
+export interface ScheduleReconcilerDeps extends CallerDeps {
+  readonly context: Pick<KindContext, 'kube' | 'clock' | 'logger'>;
+  readonly services: ScheduleServices;
+  readonly fingerprint: Fingerprint;
+  readonly snapshots: Pick<SnapshotLookup, 'find' | 'keys'>;
+  readonly references: SnapshotReferences;
+}
+
+type ScheduleRound = Round<SnapshotSchedule>;
+
+/** One reconcile, with what its steps need. */
+interface Subject {
+  readonly schedule: SnapshotSchedule;
+  readonly times: CronSchedule;
+  readonly caller: ResourceCaller;
+  readonly access: EnvironmentPlaceAccess<'schedule.run'>;
+}
+
+// While these hold, nothing is taken: no time to come is told, and nothing that would be pruned.
+const refusals: ReadonlySet<ErrorCode> = new Set(['invalid_input', 'forbidden', 'not_found']);
+// More than these go with the reconciles that the deletions lead to.
+const mostDeletions = 50;
+// Where it is not known yet what refers to a snapshot.
+const unsyncedDelayMs = 1000;
+
+/** Sees to it that a SnapshotSchedule has one SecretSnapshot for each of its times, and prunes what it made. */
+export class ScheduleReconciler {
+  /** By the environment that a schedule is about. */
+  readonly environments = new FollowedIds();
+  readonly #deps: ScheduleReconcilerDeps;
+
+  constructor(deps: ScheduleReconcilerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws DomainError as the services do, and ApiError. */
+  async reconcile(round: ScheduleRound): Promise<Outcome<SnapshotSchedule>> {
+    try {
+      return await this.#converge(await this.#subjectOf(round));
+    } catch (error) {
+      if (!(error instanceof DomainError) || !refusals.has(error.code)) throw error;
+      const outcome = failureOutcome<SnapshotSchedule>(error, { nextTime: undefined, nextToPrune: undefined });
+      // An environment that is made later tells nobody who waits for it.
+      return error.code === 'not_found' ? { ...outcome, next: { kind: 'retry' } } : outcome;
+    }
+  }
+
+  /** Drops what is kept of a schedule that is gone. */
+  forget(key: string): void {
+    this.environments.set(key, undefined);
+  }
+
+  async #subjectOf(round: ScheduleRound): Promise<Subject> {
+    const { key, resource: schedule } = round;
+    const times = timesOf(schedule.spec);
+    const caller = callerOf(this.#deps, 'SnapshotSchedule', round);
+    const { organization, project, name: environment } = schedule.spec.template.spec.source.environmentRef;
+    const access = await this.environments.look(key, async () => {
+      const { resourceAccess } = this.#deps.services;
+      const found = await resourceAccess.maySchedule(caller, { organization, project, environment });
+      this.environments.set(key, found.environmentId);
+      return found;
+    });
+    return { schedule, times, caller, access };
+  }
+
+  async #converge(subject: Subject): Promise<Outcome<SnapshotSchedule>> {
+    const { schedule, times } = subject;
+    const { clock } = this.#deps.context;
+    let runs = await this.#recovered(subject, await this.#list(subject));
+    const due = dueTime(schedule, { times, nowMs: clock.now(), runs });
+    if (due.state === 'due') {
+      const taken = await this.#run(subject, due.dueMs, runs);
+      if (taken === 'name-taken') return nameTaken(subject, due.dueMs, clock.now());
+      runs = await this.#list(subject);
+    }
+    return await this.#settle(subject, due, runs);
+  }
+
+  async #list({ caller }: Subject): Promise<readonly ScheduleRun[]> {
+    const { resourceAccess, resourceSchedules } = this.#deps.services;
+    return await resourceSchedules.list(await resourceAccess.owner(caller, 'schedule.find'));
+  }
+
+  /** With what the schedule made and that was not recorded: by a controller that crashed, or in a database that is older now. */
+  async #recovered(subject: Subject, runs: readonly ScheduleRun[]): Promise<readonly ScheduleRun[]> {
+    const known = new Set(runs.map(({ dueAt }) => dueAt.getTime()));
+    const made = this.#ownChildren(subject).filter(({ dueAt }) => !known.has(dueAt.getTime()));
+    if (made.length === 0) return runs;
+    await this.#deps.services.resourceSchedules.record(subject.access, { made, gone: [] });
+    return await this.#list(subject);
+  }
+
+  /** What bears the schedule's proof. */
+  #ownChildren({ schedule, caller }: Subject): ScheduledChild[] {
+    const { name: wanted, uid: scheduleUid, namespace = '' } = schedule.metadata;
+    const prefix = objectKey({ namespace, name: `${wanted}-` });
+    const { cluster } = caller.principal;
+    return [...this.#deps.snapshots.keys()].flatMap((key) => {
+      const child = key.startsWith(prefix) ? this.#deps.snapshots.find(key) : undefined;
+      const named = child === undefined ? undefined : parseChildName(child.metadata.name);
+      if (child === undefined || named?.schedule !== wanted) return [];
+      const { name, uid } = child.metadata;
+      const proof = childProof(this.#deps.fingerprint, { cluster, scheduleUid, name });
+      return bearsProof(child, proof) ? [{ dueAt: new Date(named.dueMs), uid, name }] : [];
+    });
+  }
+
+  /** Makes the SecretSnapshot for a time: its name sees to it that there is one, whoever else makes it. */
+  async #run(subject: Subject, dueMs: number, runs: readonly ScheduleRun[]): Promise<'made' | 'name-taken'> {
+    const { schedule, caller, access } = subject;
+    const { name: scheduleName, uid: scheduleUid } = schedule.metadata;
+    const name = childName(scheduleName, dueMs);
+    const { cluster } = caller.principal;
+    const proof = childProof(this.#deps.fingerprint, { cluster, scheduleUid, name });
+    const uid = await this.#makeChild(schedule, name, proof);
+    if (uid === undefined) return 'name-taken';
+    const made = [{ dueAt: new Date(dueMs), uid, name }];
+    await this.#deps.services.resourceSchedules.record(access, { made, gone: await this.#goneOf(subject, runs) });
+    return 'made';
+  }
+
+  /** Answers the uid of the SecretSnapshot, also where it had been made before; undefined where the name is another's. */
+  async #makeChild(schedule: SnapshotSchedule, name: string, proof: string): Promise<string | undefined> {
+    const { kube } = this.#deps.context;
+    try {
+      return (await createResource(kube, secretSnapshotKind, newChild(schedule, name, proof))).uid;
+    } catch (error) {
+      if (isApiStatus(error, 422)) throw refusedTemplate(error);
+      if (!isApiStatus(error, 409)) throw error;
+      const present = await this.#findChild(schedule, name);
+      return present !== undefined && bearsProof(present, proof) ? present.metadata.uid : undefined;
+    }
+  }
+
+  /** Uids of what the schedule made and somebody, perhaps itself, has deleted. */
+  async #goneOf({ schedule }: Subject, runs: readonly ScheduleRun[]): Promise<string[]> {
+    const gone: string[] = [];
+    for (const { name, uid } of runs.filter((run) => this.#childOf(schedule, run) === undefined)) {
+      if (gone.length >= mostDeletions) break;
+      // The watch may be behind.
+      if ((await this.#findChild(schedule, name))?.metadata.uid !== uid) gone.push(uid);
+    }
+    return gone;
+  }
+
+  async #findChild({ metadata: { namespace } }: SnapshotSchedule, name: string): Promise<KubeObject | undefined> {
+    return await findResource(this.#deps.context.kube, secretSnapshotKind, { namespace, name });
+  }
+
+  /** The SecretSnapshot of a run, as the watch shows it; undefined where it is gone, or another has its name now. */
+  #childOf({ metadata: { namespace = '' } }: SnapshotSchedule, { name, uid }: ScheduleRun): SecretSnapshot | undefined {
+    const child = this.#deps.snapshots.find(objectKey({ namespace, name }));
+    return child?.metadata.uid === uid ? child : undefined;
+  }
+
+  async #settle(
+    { schedule, times }: Subject,
+    due: DueTime,
+    runs: readonly ScheduleRun[],
+  ): Promise<Outcome<SnapshotSchedule>> {
+    const moment = { times, nowMs: this.#deps.context.clock.now(), runs };
+    const children = this.#childrenOf(schedule, runs);
+    const { isSynced } = this.#deps.references;
+    const pruning = isSynced ? judgePruning(schedule, moment, children) : { now: [], next: [] };
+    for (const child of pruning.now.slice(0, mostDeletions)) await this.#prune(child);
+    const latest = latestRun(runs, moment.nowMs);
+    const outcome = settledOutcome(schedule.spec, {
+      moment,
+      due,
+      latestChild: latest === undefined ? undefined : this.#childOf(schedule, latest),
+      children: children.length - pruning.now.length,
+      nextToPrune: pruning.next,
+    });
+    return isSynced ? outcome : { ...outcome, next: { kind: 'after', delayMs: unsyncedDelayMs } };
+  }
+
+  /** What the schedule made and is there, without what is about to go. */
+  #childrenOf(schedule: SnapshotSchedule, runs: readonly ScheduleRun[]): PresentChild[] {
+    return runs.flatMap((run) => {
+      const child = this.#childOf(schedule, run);
+      if (child === undefined || child.metadata.deletionTimestamp !== undefined) return [];
+      const references = this.#deps.references.referrersOf(objectKey(child.metadata), run.snapshotId);
+      return [{ run, child, references }];
+    });
+  }
+
+  /** Deletes a SecretSnapshot, if it is still as it was judged; its own policy then tells what becomes of its snapshot. */
+  async #prune({ child: { metadata } }: PresentChild): Promise<void> {
+    const { kube, logger } = this.#deps.context;
+    const { namespace, name, uid, resourceVersion } = metadata;
+    try {
+      await deleteResource(kube, secretSnapshotKind, { resource: { namespace, name }, uid, resourceVersion });
+      logger.info({ namespace, name }, 'a schedule pruned a SecretSnapshot');
+    } catch (error) {
+      // Changed or gone: the event about it has everything judged anew.
+      if (!isApiStatus(error, 409) && !isApiStatus(error, 404)) throw error;
+    }
+  }
+}
+
+function timesOf({ schedule, timeZone }: SnapshotScheduleSpec): CronSchedule {
+  try {
+    return parseCron(schedule, timeZone);
+  } catch (error) {
+    if (!(error instanceof CronFault)) throw error;
+    throw new DomainError('invalid_input', `change spec.${error.of}: ${error.message}`, { cause: error });
+  }
+}
+
+/** What the definition lets pass, and no object can have. */
+function refusedTemplate(cause: unknown): DomainError {
+  const detail =
+    'the API server refuses a SecretSnapshot made of spec.template: check the names and values of its labels and annotations';
+  return new DomainError('invalid_input', detail, { cause });
+}
+
+/** A SecretSnapshot that the schedule did not make has the name of the one that is due. */
+function nameTaken({ schedule, times }: Subject, dueMs: number, nowMs: number): Outcome<SnapshotSchedule> {
+  const name = childName(schedule.metadata.name, dueMs);
+  const error = new DomainError(
+    'target_not_owned',
+    `SecretSnapshot ${name} is there and was not made by this schedule: no other is made for that time. Delete it if it stands in the way`,
+  );
+  const nextMs = nextTime({ times, nowMs, runs: [] });
+  const outcome = failureOutcome<SnapshotSchedule>(error, {
+    nextTime: nextMs === undefined ? undefined : kubeTime(nextMs),
+  });
+  return nextMs === undefined ? outcome : { ...outcome, next: { kind: 'after', delayMs: nextMs - nowMs } };
+}

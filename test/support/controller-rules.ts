@@ -1,0 +1,105 @@
+import { posix } from 'node:path';
+import { importsOf } from './import-rules.ts';
+
+/** What the parts of the controller may import from each other; other rooms are the matter of `importFaults`. */
+
+// Every part may import these.
+const bottom = ['names', 'generated'] as const;
+const kind = ['frame', 'kinds'] as const;
+const syncModel = 'kinds/secret-sync/model';
+
+/** The parts that each part may import from besides itself and the bottom. A kind names each other kind that it knows. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  names: [],
+  generated: [],
+  frame: [],
+  // What the kinds that act in their own name share.
+  kinds: ['frame', 'kinds/access-grant'],
+  'kinds/access-grant': ['frame'],
+  'kinds/secret-environment': kind,
+  'kinds/secret-snapshot': kind,
+  'kinds/service-token': [...kind, 'kinds/access-grant'],
+  'kinds/snapshot-restore': [...kind, 'kinds/secret-snapshot'],
+  'kinds/snapshot-schedule': [...kind, 'kinds/secret-snapshot'],
+  'kinds/rollout': ['frame'],
+  [syncModel]: ['frame', 'kinds/rollout'],
+  'kinds/secret-sync/spec': ['frame', syncModel],
+  'kinds/secret-sync/tokens': ['frame', syncModel, 'kinds/secret-sync/spec', 'kinds/service-token'],
+  'kinds/secret-sync/data': ['frame', syncModel, 'kinds/secret-sync/spec'],
+  'kinds/secret-sync/target': [
+    'frame',
+    syncModel,
+    'kinds/secret-sync/spec',
+    'kinds/secret-sync/data',
+    'kinds/service-token',
+  ],
+  'kinds/secret-sync/read': [
+    'frame',
+    syncModel,
+    'kinds/secret-sync/spec',
+    'kinds/secret-sync/tokens',
+    'kinds/secret-sync/data',
+    'kinds/secret-sync/memory',
+    'kinds/service-token',
+    'kinds/secret-snapshot',
+  ],
+  'kinds/secret-sync/rollback': [
+    'frame',
+    syncModel,
+    'kinds/secret-sync/spec',
+    'kinds/secret-sync/data',
+    'kinds/secret-sync/target',
+    'kinds/secret-sync/read',
+    'kinds/rollout',
+  ],
+  'kinds/secret-sync/judge': [
+    'frame',
+    syncModel,
+    'kinds/secret-sync/spec',
+    'kinds/secret-sync/data',
+    'kinds/secret-sync/target',
+    'kinds/secret-sync/rollback',
+  ],
+  'kinds/secret-sync/memory': [
+    'frame',
+    syncModel,
+    'kinds/secret-sync/spec',
+    'kinds/secret-sync/tokens',
+    'kinds/secret-sync/read',
+  ],
+};
+
+/** Files that are a part of their own, or belong to one that their folder does not name. */
+const files: Readonly<Record<string, string>> = {
+  'annotations.ts': 'names',
+  'names.ts': 'names',
+  'kinds/secret-sync/model.ts': syncModel,
+  'kinds/secret-sync/memory.ts': 'kinds/secret-sync/memory',
+};
+
+/** The files that put the parts together, and may import all of them; of SecretSyncs, all that lie directly in its folder. */
+const composing: readonly RegExp[] = [/^(?:manager|uninstall)\.ts$/, /^kinds\/secret-sync\/[^/]+\.ts$/];
+
+/** What is wrong with the imports within the controller of one of its files, a sentence each. */
+export function controllerFaults(path: string, source: string): string[] {
+  const part = partOf(path);
+  if (part === undefined) return [];
+  const allowed: readonly string[] = [part, ...bottom, ...(parts[part] ?? [])];
+  return importsOf(path, source).flatMap(({ specifier }) => {
+    if (specifier?.startsWith('.') !== true) return [];
+    const target = posix.join(posix.dirname(path), specifier);
+    if (!target.startsWith('src/controller/')) return [];
+    const other = partOf(target);
+    if (other !== undefined && allowed.includes(other)) return [];
+    return [`${path}: ${part} imports ${other ?? 'what puts the parts together'} (${target})`];
+  });
+}
+
+/** The part that a file of the controller belongs to; undefined for one that puts the parts together. */
+function partOf(path: string): string | undefined {
+  const inside = path.replace(/^src\/controller\//, '');
+  const part = files[inside] ?? posix.dirname(inside);
+  if (part in parts) return part;
+  if (composing.some((form) => form.test(inside))) return undefined;
+  throw new Error(`${path} is in no part of the controller known to the import rules.`);
+}
