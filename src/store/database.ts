@@ -38,7 +38,13 @@ const idleInTransactionSeconds = 60;
 // So that whoever waits for a lock gives its connection back, and its backend ends though its client is gone.
 const lockWaitSeconds = 5;
 
+// Every statement finds its rows by an index. A plan that was made while a table held a few rows would read it from end to
+// end, also for the checks of foreign keys, and a connection keeps that plan until the table is analyzed: an import of ten
+// thousand keys then takes minutes. Without sequential scans, older releases of PostgreSQL take plans for expensive ones
+// that have none to choose from, and would compile them.
 const sessionSettings = `SET TimeZone = 'UTC';
+  SET enable_seqscan = off;
+  SET jit = off;
   SET idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s';
   SET lock_timeout = '${lockWaitSeconds}s'`;
 

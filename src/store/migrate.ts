@@ -43,7 +43,8 @@ const ownDirectory = fileURLToPath(new URL('../../prisma/migrations', import.met
 const migrationLock = 72_707_369;
 const lockWait = '300s';
 const undefinedTable = '42P01';
-const lockNotAvailable = '55P03';
+// A migration that gives way to another session's locks: undone as a whole, and worth another try.
+const lockFaults: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']);
 // Whoever comes after a migration that waits for a table waits as well, and no server waits longer than 5 s.
 const tableLockWait = '2s';
 const tableLockPauseMs = 1_000;
@@ -185,7 +186,7 @@ async function applyPatiently(client: pg.Client, migration: Migration, options: 
       await apply(client, migration);
       return;
     } catch (error) {
-      if (sqlState(error) !== lockNotAvailable) throw error;
+      if (!lockFaults.has(sqlState(error))) throw error;
       if (performance.now() >= deadlineMs) {
         const detail = `migration ${migration.name} waits for a table that another session has locked: end that session (pg_stat_activity), and try again`;
         throw new DomainError('overloaded', detail, { cause: error });
@@ -211,9 +212,8 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
     await client.query('ROLLBACK').catch(() => {});
     const failure = storeError(error);
     if (failure instanceof DomainError && failure.code === 'store_unavailable') throw failure;
-    // Undone as a whole, and worth another try.
-    if (sqlState(error) === lockNotAvailable) throw failure;
     const state = sqlState(error);
+    if (lockFaults.has(state)) throw failure;
     throw new DomainError(
       'internal',
       `migration ${name} failed and was undone${state === undefined ? '' : ` (SQLSTATE ${state})`}; the database is as it was before it`,

@@ -47,7 +47,9 @@ export interface WrittenRestore extends StoredGrowth {
   readonly changes: number;
 }
 
-// The one place that says what a restore does: the plan is read from it, and the restore is written from it.
+// The one place that says what a restore does: the plan is read from it, and the restore is written from it. PostgreSQL takes
+// a new snapshot for a small one until the table is analyzed. A plain join then compares each key with each entry; behind
+// OFFSET 0, it looks each key's entry up.
 const planText = `SELECT s.id AS secret_id, s.key, s.version, target.id AS target_id, target.version AS target_version,
     CASE
       WHEN target.id IS NULL THEN CASE WHEN $3::boolean THEN 'prune' ELSE 'keep' END
@@ -60,7 +62,9 @@ const planText = `SELECT s.id AS secret_id, s.key, s.version, target.id AS targe
     target.value_bytes AS target_bytes
   FROM secret s
   JOIN secret_version present ON present.id = s.current_version_id
-  LEFT JOIN snapshot_entry entry ON entry.snapshot_id = $2::uuid AND entry.secret_id = s.id
+  LEFT JOIN LATERAL (
+    SELECT version_id FROM snapshot_entry WHERE snapshot_id = $2::uuid AND secret_id = s.id OFFSET 0
+  ) AS entry ON true
   LEFT JOIN secret_version target ON target.id = entry.version_id
   WHERE s.environment_id = $1::uuid AND (s.deleted_at IS NULL OR entry.version_id IS NOT NULL)`;
 

@@ -15,6 +15,8 @@ beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 4 });
   await stack.startController();
   database = new pg.Pool({ connectionString: stack.databaseUrl, max: 1 });
+  // Its sessions may be ended with the database, after the pool.
+  database.on('error', () => undefined);
   resources.defer(() => database.end());
 });
 

@@ -33,6 +33,8 @@ beforeAll(async () => {
   await execute(urlOf(owner), documented(grantRights));
   api = await startTestApi({}, { database: { url: urlOf(limited), drop: dropAll } });
   pool = new pg.Pool({ connectionString: urlOf(limited) });
+  // Its sessions may be ended with the database, after the pool.
+  pool.on('error', () => undefined);
 });
 
 afterAll(async () => {

@@ -11,6 +11,8 @@ let fixtures: StoreFixtures;
 beforeAll(async () => {
   server = await createTestDatabase();
   pool = new pg.Pool({ connectionString: server.url });
+  // Its sessions may be ended with the database, after the pool.
+  pool.on('error', () => undefined);
   fixtures = new StoreFixtures(pool);
 });
 

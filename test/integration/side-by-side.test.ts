@@ -7,6 +7,7 @@ import type { HttpClient } from '../support/http.ts';
 import { LockSession } from '../support/locks.ts';
 import { addMigration, copyMigrations } from '../support/own-migrations.ts';
 import type { RunningProgram } from '../support/program.ts';
+import { createTestDatabase } from '../support/postgres.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** Servers of this release on a database that a newer one has migrated. */
@@ -122,4 +123,19 @@ describe('migrations of a newer release', () => {
       expect(await servers.run(role)).toEqual([78, `keyframe-server: ${fault}\n`]);
     }
   });
+});
+
+test('a migration that a deadlock ends is applied again', async () => {
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  const sql = 'ALTER TABLE organization ADD COLUMN note text; ALTER TABLE secret ADD COLUMN note text';
+  await addMigration(newer, '99990101000000_two_tables', sql);
+  const reader = await LockSession.begin(database.url);
+  await reader.run('LOCK TABLE secret IN ACCESS SHARE MODE');
+  const applied = migrate({ url: database.url, logger, directory: newer });
+  await reader.waitForBlocked(1);
+  // The migration waits for the first table and holds the second one. It has waited longer, so PostgreSQL ends it.
+  await reader.run('LOCK TABLE organization IN ACCESS SHARE MODE');
+  await reader.commit();
+  expect(await applied).toEqual(['99990101000000_two_tables']);
 });

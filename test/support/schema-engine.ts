@@ -37,6 +37,8 @@ const textType = 7;
  */
 export async function schemaDrift(url: string, schema: string = readSchema()): Promise<string> {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
+  // Its sessions may be ended with the database, after the pool.
+  pool.on('error', () => undefined);
   try {
     const engine = await (await loadEngine()).new({ datamodels: undefined }, () => {}, factory(pool));
     const files = [{ path: 'schema.prisma', content: schema }];

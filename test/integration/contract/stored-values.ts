@@ -35,6 +35,8 @@ export class StoredValues {
 
   constructor(url: string, rootKey: Buffer) {
     this.#pool = new pg.Pool({ connectionString: url, max: 2 });
+    // Its sessions may be ended with the database, after the pool.
+    this.#pool.on('error', () => undefined);
     this.#rootKey = rootKey;
   }
 
