@@ -103,7 +103,7 @@ export async function rest(harness: Harness, forMs = restMs): Promise<void> {
 }
 
 /** Expects that the controller makes no further call. */
-export async function expectRest(harness: Harness): Promise<void> {
+async function expectRest(harness: Harness): Promise<void> {
   harness.cluster.takeCalls();
   await rest(harness);
   expect(harness.cluster.takeCalls()).toEqual([]);
