@@ -141,7 +141,10 @@ describe('an older state does not win', () => {
 
   test('when the older controller sees nothing of the cluster any more but still hears of commits', async () => {
     olderApi.freeze(({ isWatch }) => isWatch);
+    const hold = olderApi.hold(writesOf(site, 'PUT'));
     await letNewerWrite('1');
+    await hold.arrived();
+    hold.release();
     await letNewerWrite('2');
     await waitFor('an older write to be refused', () => answersToOlder('PUT').includes(409));
     olderApi.thaw();

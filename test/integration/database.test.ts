@@ -21,7 +21,7 @@ let database: Database;
 beforeEach(async () => {
   server = await createTestDatabase();
   proxy = await PostgresProxy.start(server.url);
-  database = openDatabase({ url: proxy.url, poolSize: 4, silenceMs: { reads: 400, transactions: 400 } });
+  database = openDatabase({ url: proxy.url, poolSize: 4, silenceMs: { reads: 1_500, transactions: 1_500 } });
 });
 
 afterEach(async () => {
@@ -137,7 +137,7 @@ describe('the connections', () => {
     await queryRows(database.pool, one, []);
     await inTransaction(database, (tx) => tx.user.count());
     const before = proxy.connections.length;
-    await sleep(700);
+    await sleep(2_000);
     expect(proxy.connections).toHaveLength(before);
     await queryRows(database.pool, one, []);
     await inTransaction(database, (tx) => tx.user.count());
