@@ -11,18 +11,22 @@ export const serverProgram = join(dist, 'server', 'main.js');
 const requireForPackages =
   "import { createRequire as bundleRequire } from 'node:module';const require = bundleRequire(import.meta.url);";
 
+let built: Promise<string> | undefined;
+
 /**
  * Builds keyframe-server if its sources have changed since the last build; once, even if several processes ask at the
  * same time. Returns the program. Throws esbuild's errors if a source cannot be parsed or an import resolved; types are
  * checked by `npm run typecheck`.
  */
 export function buildServer(): Promise<string> {
-  return buildIfStale({
+  // Tests start many servers in one process: the sources are looked through for the first of them.
+  built ??= buildIfStale({
     name: 'server',
     sources: ['tsconfig.json', 'package-lock.json', 'src', 'scripts/build-server.ts'],
     program: serverProgram,
     build: bundleServer,
   });
+  return built;
 }
 
 /**
