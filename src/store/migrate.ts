@@ -43,8 +43,6 @@ const ownDirectory = fileURLToPath(new URL('../../prisma/migrations', import.met
 const migrationLock = 72_707_369;
 const lockWait = '300s';
 const undefinedTable = '42P01';
-// A migration that gives way to another session's locks: undone as a whole, and worth another try.
-const lockFaults: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']);
 // Whoever comes after a migration that waits for a table waits as well, and no server waits longer than 5 s.
 const tableLockWait = '2s';
 const tableLockPauseMs = 1_000;
@@ -186,7 +184,7 @@ async function applyPatiently(client: pg.Client, migration: Migration, options: 
       await apply(client, migration);
       return;
     } catch (error) {
-      if (!lockFaults.has(sqlState(error))) throw error;
+      if (!(error instanceof DomainError) || error.code !== 'overloaded') throw error;
       if (performance.now() >= deadlineMs) {
         const detail = `migration ${migration.name} waits for a table that another session has locked: end that session (pg_stat_activity), and try again`;
         throw new DomainError('overloaded', detail, { cause: error });
@@ -211,9 +209,10 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     const failure = storeError(error);
-    if (failure instanceof DomainError && failure.code === 'store_unavailable') throw failure;
+    // It did not get a lock in time, or a deadlock ended it: undone as a whole, and worth another try.
+    const isPassing = failure instanceof DomainError && ['store_unavailable', 'overloaded'].includes(failure.code);
+    if (isPassing) throw failure;
     const state = sqlState(error);
-    if (lockFaults.has(state)) throw failure;
     throw new DomainError(
       'internal',
       `migration ${name} failed and was undone${state === undefined ? '' : ` (SQLSTATE ${state})`}; the database is as it was before it`,
