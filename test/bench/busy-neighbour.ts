@@ -16,6 +16,7 @@ import {
   startProcesses,
   startSecretPlace,
 } from './secret-contender.ts';
+import { reconcilesOf, untilIdle } from './reconciles.ts';
 import { percentile, summaryHeader, summaryLine } from './statistics.ts';
 
 const rounds = 3;
@@ -57,7 +58,7 @@ export async function busyNeighbour(): Promise<void> {
   const floor = await floorContender(resources, place);
   const loads = await makeLoads(resources, client);
   for (const load of loads) resources.defer(() => load.stop());
-  await untilIdle(reconciling);
+  await untilIdle(reconciling, restMs);
   const measured = new Map<string, Measured>();
   for (let round = 0; round < rounds; round += 1) {
     for (const load of loads) {
@@ -88,7 +89,7 @@ async function measureUnder(load: Load, into: Measured, { keyframe, floor, recon
   into.elapsedMs += performance.now() - startedAt;
   into.reconciles += (await reconcilesOf(reconciling)) - reconciledBefore;
   await load.stop();
-  await untilIdle(reconciling);
+  await untilIdle(reconciling, restMs);
 }
 
 async function makeLoads(resources: AsyncDisposableStack, client: ApiClient): Promise<readonly Load[]> {
@@ -145,21 +146,6 @@ async function editLoad(namespace: string, client: ApiClient): Promise<Load> {
       await running;
     },
   };
-}
-
-/** Resolves when the controller has reconciled nothing for a second. */
-async function untilIdle(server: ServerProcess): Promise<void> {
-  let before = -1;
-  for (let count = await reconcilesOf(server); count !== before; count = await reconcilesOf(server)) {
-    before = count;
-    await pause(restMs);
-  }
-}
-
-async function reconcilesOf(server: ServerProcess): Promise<number> {
-  const text = await server.metrics();
-  const found = text.matchAll(/^keyframe_reconcile_duration_seconds_count\{.*\} (\d+)$/gm);
-  return Array.from(found, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
 }
 
 function report(measured: ReadonlyMap<string, Measured>): void {

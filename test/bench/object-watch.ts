@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
+import { linesOf } from '../support/stream-lines.ts';
 
 interface Waiter<T> {
   /** The keys that have not met the condition yet. */
@@ -76,12 +77,7 @@ export class ObjectWatch<T extends KubeObject> {
   async #follow(path: string, from: string, first: IncomingMessage): Promise<void> {
     let resourceVersion = from;
     for (let stream = first; ; stream = await this.#watch(path, resourceVersion)) {
-      let rest = '';
-      for await (const chunk of stream.setEncoding('utf8') as AsyncIterable<string>) {
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) resourceVersion = this.#read(line);
-      }
+      for await (const line of linesOf(stream)) resourceVersion = this.#read(line);
     }
   }
 

@@ -1,3 +1,4 @@
+import { serverProgram } from '../../scripts/build-server.ts';
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** Processor time in milliseconds, by the name of a program. */
@@ -56,7 +57,7 @@ function readProcess(pid: number): Running[] {
 function nameOf(pid: number): string {
   if (pid === process.pid) return 'this bench';
   const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  const program = args.find((arg) => arg.endsWith('dist/server/main.js'));
-  if (program !== undefined) return `keyframe-server ${args[args.indexOf(program) + 1]}`;
+  const program = args.indexOf(serverProgram);
+  if (program !== -1) return `keyframe-server ${args[program + 1]}`;
   return /(postgres|etcd|kube-apiserver)/.exec(args[0] ?? '')?.[1] ?? 'others';
 }

@@ -21,6 +21,7 @@ import {
   startReconciling,
   startSecretPlace,
 } from './secret-contender.ts';
+import { reconcilesOf, sumOfSeries, untilIdle } from './reconciles.ts';
 import { percentile } from './statistics.ts';
 
 const defaultSize = 1_000;
@@ -29,6 +30,7 @@ const creationRounds = 3;
 const changeRounds = { count: 6, changes: 10 };
 const fanOutRounds = 5;
 const restMs = 30_000;
+const settleMs = 3_000;
 const mebibyte = 1024 * 1024;
 
 interface Site {
@@ -53,18 +55,18 @@ export async function scale(): Promise<void> {
   const { client, reconciling } = await startProcesses(resources, place, { role: 'controller', env });
   const fleet = await Fleet.open(resources, client, namespaces);
   const apiServer = findProcess('kube-apiserver', sharedCluster().runFolder);
-  await untilIdle(reconciling);
+  await untilIdle(reconciling, settleMs);
   const empty = { ...figuresOf(reconciling, apiServer), rest: await restOf(reconciling) };
   const site = { place, fleet, apiServer, ...(await makeContenders(resources, place, fleet, client)) };
 
   await fleet.add(syncsPerEnvironment);
   const few = await measureChange(site, `${syncsPerEnvironment} in place`);
   await measureCreation(site, size);
-  await untilIdle(reconciling);
+  await untilIdle(reconciling, settleMs);
   const many = await measureChange(site, `${size} in place`);
   line(`the same, ${size} beside ${syncsPerEnvironment}`, (many / few).toFixed(2), 'aim ≤ 1.2');
   await measureFanOut(site);
-  await untilIdle(reconciling);
+  await untilIdle(reconciling, settleMs);
   reportSize(empty, figuresOf(reconciling, apiServer), size);
   reportRest('at rest, no SecretSync', empty.rest);
   reportRest(`at rest, ${size}`, await restOf(reconciling));
@@ -173,7 +175,7 @@ async function measureTakeover(
   const changes: number[] = [];
   while (takeover.doneAt === 0) changes.push(...(await measureChanges(contenders.keyframe, 1, () => 25)));
   await Promise.all([verified, stopped]);
-  await untilIdle(successor);
+  await untilIdle(successor, settleMs);
   const perSecond = (fleet.size * 1000) / (takeover.doneAt - leadsAt);
   const floor = await floorObjects.get(fleet.size);
   line(
@@ -253,25 +255,7 @@ function reportRest(title: string, { cores, apiServerCores, requests }: Rest): v
 /** How many requests the API server has answered, of all clients. */
 async function requestCount(): Promise<number> {
   const { body } = await adminClient().send({ path: '/metrics' });
-  return sumOf(/^apiserver_request_total\{.*\} (\d+)$/gm, String(body));
-}
-
-async function reconcilesOf(server: ServerProcess, kind = '[^"]*'): Promise<number> {
-  const pattern = new RegExp(`^keyframe_reconcile_duration_seconds_count\\{.*kind="${kind}".*\\} (\\d+)$`, 'gm');
-  return sumOf(pattern, await server.metrics());
-}
-
-function sumOf(pattern: RegExp, text: string): number {
-  return Array.from(text.matchAll(pattern), ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
-}
-
-/** Resolves when the controller has reconciled nothing for some seconds. */
-async function untilIdle(server: ServerProcess): Promise<void> {
-  let before = -1;
-  for (let count = await reconcilesOf(server); count !== before; count = await reconcilesOf(server)) {
-    before = count;
-    await pause(3_000);
-  }
+  return sumOfSeries(/^apiserver_request_total\{.*\} (\d+)$/gm, String(body));
 }
 
 function rateLine(

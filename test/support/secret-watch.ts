@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
 import { adminClient } from './cluster.ts';
+import { linesOf } from './stream-lines.ts';
 
 export interface SecretObject extends KubeObject {
   readonly type?: string;
@@ -115,15 +116,6 @@ export function watchSecret(namespace: string, name: string): Promise<SecretWatc
 /** A Secret's values as text, by key. */
 export function secretValues({ data = {} }: SecretObject): Map<string, string> {
   return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
-}
-
-async function* linesOf(stream: IncomingMessage): AsyncIterable<string> {
-  let rest = '';
-  for await (const chunk of stream.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
 }
 
 function now(): number {

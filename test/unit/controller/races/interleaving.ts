@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect } from '@jest/globals';
 import type { Harness } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';
@@ -117,9 +118,7 @@ function onSteps(harness: Harness, listener: ((step: string) => void | Promise<v
 /** The message of a failed expectation in one line, without colours. */
 function plain(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  // eslint-disable-next-line no-control-regex
-  const uncoloured = message.replace(/\u001b\[[0-9;]*m/g, '');
-  return uncoloured
+  return stripVTControlCharacters(message)
     .split('\n')
     .filter((line) => line.trim() !== '')
     .join(' | ')
