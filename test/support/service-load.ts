@@ -19,8 +19,8 @@ export interface LoadTarget {
 /** What did not succeed. */
 export interface LoadFailure {
   readonly what: string;
-  /** When its connection was made, in milliseconds since 1970; undefined where none came about. */
-  readonly connectedAtMs: number | undefined;
+  /** When its client began to connect, in milliseconds since 1970; undefined if it never did. */
+  readonly connectingAtMs: number | undefined;
 }
 
 /** The addresses behind a Service: who is there gets new connections; connections that are open stay where they are. */
@@ -65,22 +65,21 @@ async function isReady({ metricsPort }: RunningProgram): Promise<boolean> {
 /** A client's connection to a Service: kept and used again, to the server it was led to when it was made. */
 class ServiceAgent extends Agent {
   readonly #target: LoadTarget;
-  #connectedAtMs: number | undefined;
+  #connectingAtMs: number | undefined;
 
   constructor(target: LoadTarget) {
     super({ keepAlive: true, maxSockets: 1 });
     this.#target = target;
   }
 
-  /** When the newest was made; undefined where it was not. */
-  get connectedAtMs(): number | undefined {
-    return this.#connectedAtMs;
+  /** When the newest was begun. */
+  get connectingAtMs(): number | undefined {
+    return this.#connectingAtMs;
   }
 
   override createConnection(): Socket {
-    this.#connectedAtMs = undefined;
-    const socket = connect(this.#target.address());
-    return socket.once('connect', () => (this.#connectedAtMs = Date.now()));
+    this.#connectingAtMs = Date.now();
+    return connect(this.#target.address());
   }
 }
 
@@ -178,13 +177,13 @@ export class ServiceLoad {
     return undefined;
   }
 
-  #fail(what: string, { connectedAtMs }: { readonly connectedAtMs: number | undefined }): void {
-    this.failures.push({ what, connectedAtMs });
+  #fail(what: string, { connectingAtMs }: Pick<LoadFailure, 'connectingAtMs'>): void {
+    this.failures.push({ what, connectingAtMs });
   }
 
   async #follow(): Promise<void> {
     while (!this.#isOver) {
-      const stream: { connectedAtMs: number | undefined } = { connectedAtMs: undefined };
+      const stream = { connectingAtMs: Date.now() };
       try {
         await this.#readStream(stream);
       } catch (error) {
@@ -194,15 +193,15 @@ export class ServiceLoad {
   }
 
   /** Reads a stream from behind the last event to its end. */
-  async #readStream(stream: { connectedAtMs: number | undefined }): Promise<void> {
+  async #readStream(stream: { connectingAtMs: number }): Promise<void> {
     const { target, token, environment } = this.#deps;
     const headers: Record<string, string> = this.#lastEvent === undefined ? {} : { 'last-event-id': this.#lastEvent };
     const reader = await this.#connecting(() => {
+      stream.connectingAtMs = Date.now();
       const { host, port } = target.address();
       const url = `http://${host}:${port}/api/v1/changes/${environment}`;
       return EventReader.open(url, { reveal: () => token }, headers);
     });
-    stream.connectedAtMs = Date.now();
     this.#watch = reader;
     this.streams += 1;
     for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
