@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogger } from '../../src/lib/logger.ts';
 import { ownRelease } from '../../src/lib/release.ts';
@@ -130,12 +131,20 @@ test('a migration that a deadlock ends is applied again', async () => {
   resources.defer(() => database.drop());
   const sql = 'ALTER TABLE organization ADD COLUMN note text; ALTER TABLE secret ADD COLUMN note text';
   await addMigration(newer, '99990101000000_two_tables', sql);
+  const holder = await LockSession.begin(database.url);
+  await holder.run('LOCK TABLE organization IN ACCESS EXCLUSIVE MODE');
   const reader = await LockSession.begin(database.url);
+  // PostgreSQL looks for a deadlock once in each wait: the reader's look comes before there is one.
+  await reader.run("SET LOCAL deadlock_timeout = '1ms'");
   await reader.run('LOCK TABLE secret IN ACCESS SHARE MODE');
   const applied = migrate({ url: database.url, logger, directory: newer });
-  await reader.waitForBlocked(1);
-  // The migration waits for the first table and holds the second one. It has waited longer, so PostgreSQL ends it.
-  await reader.run('LOCK TABLE organization IN ACCESS SHARE MODE');
+  await holder.waitForBlocked(1);
+  const read = reader.run('LOCK TABLE organization IN ACCESS SHARE MODE');
+  await holder.waitForBlocked(2);
+  await pause(500);
+  // Now the migration gets the first table, waits for the second one, and finds the deadlock.
+  await holder.commit();
+  await read;
   await reader.commit();
   expect(await applied).toEqual(['99990101000000_two_tables']);
 });
