@@ -112,7 +112,7 @@ export class KindController<T extends Resource> implements ManagedKind {
   }
 
   work(): void {
-    for (const key of this.#memories.keys()) this.#queue.add(key);
+    for (const key of this.#memories.keys()) this.#queue.add(key, 'low');
     this.#queue.start();
   }
 
@@ -126,7 +126,7 @@ export class KindController<T extends Resource> implements ManagedKind {
 
   /** Reconciles everything once: what is as it should be costs its reads and no write. */
   compare(): Promise<void> {
-    for (const key of this.#memories.keys()) this.#queue.add(key);
+    for (const key of this.#memories.keys()) this.#queue.add(key, 'low');
     return Promise.resolve();
   }
 

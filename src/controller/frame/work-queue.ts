@@ -43,24 +43,34 @@ const urgentFactor = 4;
 // A namespace that was busy may have all its workers again before the work of its one worker ends.
 const barredMs = 1_000;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
+// A key of low priority starts after at most so many keys of high priority, so that a resync ends beside busy namespaces.
+const maxHighInRow = 3;
+
+/** `low` for work that no event asked for: after a change of the leader, at a resync, and after an outage. */
+export type Priority = 'high' | 'low';
 
 /**
  * Keys to work on: each waits once however often it is added, is never worked on twice at the same time, and is worked
- * on once more when it was added meanwhile. Namespaces take turns, and none can occupy every worker. It holds keys
- * alone, so the work reads the present state.
+ * on once more when it was added meanwhile. Keys of high priority go first, but every fourth start takes a key of low
+ * priority. Within a priority namespaces take turns, and none can occupy every worker. The queue holds keys alone, so the
+ * work reads the present state.
  */
 export class WorkQueue {
   readonly #deps: WorkQueueDeps;
   readonly #workers: number;
   readonly #backoff: BackoffOptions;
-  readonly #waiting = new NamespaceTurns();
-  /** The same, of those that go first. */
-  readonly #urgent = new NamespaceTurns();
+  readonly #waiting: Readonly<Record<'urgent' | Priority, NamespaceTurns>> = {
+    urgent: new NamespaceTurns(),
+    high: new NamespaceTurns(),
+    low: new NamespaceTurns(),
+  };
   readonly #active = new Set<string>();
   /** How many keys of each namespace are active. */
   readonly #activeByNamespace = new Map<string, number>();
-  /** Added while active. */
-  readonly #again = new Set<string>();
+  /** Added while active, with the priority to start them at. */
+  readonly #again = new Map<string, Priority>();
+  /** How many keys of high priority have started since the last one of low priority. */
+  #highInRow = 0;
   readonly #timers = new Map<string, () => void>();
   /** Failures in a row. */
   readonly #failures = new Map<string, number>();
@@ -77,7 +87,7 @@ export class WorkQueue {
 
   /** How many keys wait for a worker; those that wait for a timer are not counted. */
   get length(): number {
-    return this.#urgent.size + this.#waiting.size;
+    return this.#lanes.reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Begins to work on what was added so far, or goes on after a pause. */
@@ -91,14 +101,16 @@ export class WorkQueue {
     if (this.#state === 'started') this.#state = 'paused';
   }
 
-  /** Works on a key as soon as a worker is free. */
-  add(key: string): void {
+  /** Works on a key as soon as a worker is free. While the queue is paused, every key gets low priority. */
+  add(key: string, priority: Priority = 'high'): void {
     if (this.#state === 'stopped') return;
+    // Whatever happens before the start, the start asks for everything.
+    const effective = this.#state === 'paused' ? 'low' : priority;
     if (this.#active.has(key)) {
-      this.#again.add(key);
+      if (this.#again.get(key) !== 'high') this.#again.set(key, effective);
       return;
     }
-    this.#wait(key);
+    this.#wait(key, effective);
     this.#pump();
   }
 
@@ -120,8 +132,7 @@ export class WorkQueue {
 
   /** Drops what is known of a key: its place, its timer and its failures. Work under way ends as it would. */
   forget(key: string): void {
-    this.#waiting.delete(key);
-    this.#urgent.delete(key);
+    for (const lane of this.#lanes) lane.delete(key);
     this.#again.delete(key);
     this.#failures.delete(key);
     this.#cancelTimer(key);
@@ -130,8 +141,7 @@ export class WorkQueue {
   /** Takes nothing more on, and resolves when the work under way has ended, or after `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     this.#state = 'stopped';
-    this.#waiting.clear();
-    this.#urgent.clear();
+    for (const lane of this.#lanes) lane.clear();
     this.#again.clear();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
@@ -144,27 +154,47 @@ export class WorkQueue {
     cancel();
   }
 
-  #wait(key: string): void {
-    if (this.#deps.isUrgent?.(key) === true) {
-      this.#waiting.delete(key);
-      this.#urgent.add(key);
-    } else if (!this.#urgent.has(key)) this.#waiting.add(key);
+  get #lanes(): readonly NamespaceTurns[] {
+    return Object.values(this.#waiting);
+  }
+
+  #wait(key: string, priority: Priority): void {
+    const { urgent, high, low } = this.#waiting;
+    const lane = this.#deps.isUrgent?.(key) === true ? 'urgent' : priority;
+    if (urgent.has(key) || (lane === 'low' && high.has(key))) return;
+    if (lane === 'urgent') high.delete(key);
+    low.delete(key);
+    this.#waiting[lane].add(key);
   }
 
   #pump(): void {
-    this.#begin(this.#urgent, this.#workers * urgentFactor, () => false);
-    this.#begin(this.#waiting, this.#workers, (namespace) => this.#isBarred(namespace));
+    const { urgent } = this.#waiting;
+    this.#begin(this.#workers * urgentFactor, (mayStart) => urgent.take(mayStart));
+    this.#begin(this.#workers, (mayStart) =>
+      this.#take((namespace) => mayStart(namespace) && !this.#isBarred(namespace)),
+    );
   }
 
-  #begin(keys: NamespaceTurns, workers: number, isBarred: (namespace: string) => boolean): void {
+  #begin(workers: number, take: (mayStart: (namespace: string) => boolean) => string | undefined): void {
     const maxOfNamespace = Math.ceil(workers * namespaceShare);
-    const mayStart = (namespace: string): boolean =>
-      (this.#activeByNamespace.get(namespace) ?? 0) < maxOfNamespace && !isBarred(namespace);
+    const mayStart = (namespace: string): boolean => (this.#activeByNamespace.get(namespace) ?? 0) < maxOfNamespace;
     while (this.#state === 'started' && this.#active.size < workers) {
-      const key = keys.take(mayStart);
+      const key = take(mayStart);
       if (key === undefined) return;
       void this.#work(key);
     }
+  }
+
+  /** Removes and returns the key to start next. */
+  #take(mayStart: (namespace: string) => boolean): string | undefined {
+    const order: readonly Priority[] = this.#highInRow < maxHighInRow ? ['high', 'low'] : ['low', 'high'];
+    for (const priority of order) {
+      const key = this.#waiting[priority].take(mayStart);
+      if (key === undefined) continue;
+      this.#highInRow = priority === 'high' ? this.#highInRow + 1 : 0;
+      return key;
+    }
+    return undefined;
   }
 
   /** Whether a namespace uses more than its share and has work under way; its keys are looked at again later then. */
@@ -207,7 +237,9 @@ export class WorkQueue {
     const failures = next.kind === 'retry' ? (this.#failures.get(key) ?? 0) + 1 : 0;
     if (failures === 0) this.#failures.delete(key);
     else this.#failures.set(key, failures);
-    if (this.#again.delete(key)) this.#wait(key);
+    const again = this.#again.get(key);
+    this.#again.delete(key);
+    if (again !== undefined) this.#wait(key, again);
     else if (next.kind === 'after') this.addAfter(key, next.delayMs);
     else if (next.kind === 'retry')
       this.addAfter(key, Math.max(next.minDelayMs ?? 0, backoffMs(failures, this.#backoff)));

@@ -136,3 +136,55 @@ test('turns hold each key once, lose none, and let no namespace have two turns w
     }),
   );
 });
+
+describe('priorities', () => {
+  test('start what an event asked for before what a resync asked for', async () => {
+    const queue = openQueue({ workers: 1, workMs: () => 10 });
+    for (const key of keysOf('resync', 3)) queue.add(key, 'low');
+    for (const key of keysOf('event', 2)) queue.add(key);
+    await clock.advance(1000);
+    expect(began).toEqual(['resync/0', 'event/0', 'event/1', 'resync/1', 'resync/2']);
+  });
+
+  test('give every fourth start to low priority, whatever else waits', async () => {
+    const queue = openQueue({ workers: 1, workMs: () => 10 });
+    for (const key of keysOf('event', 9)) queue.add(key);
+    for (const key of keysOf('resync', 2)) queue.add(key, 'low');
+    await clock.advance(1000);
+    expect(began.map((key) => key.split('/')[0]).join(' ')).toBe(
+      'event event event resync event event event resync event event event',
+    );
+  });
+
+  test('rise with an event and never fall', async () => {
+    const queue = openQueue({ workers: 1, workMs: () => 10 });
+    queue.add('first/0');
+    for (const key of keysOf('a', 3)) queue.add(key, 'low');
+    queue.add('a/2');
+    queue.add('a/2', 'low');
+    await clock.advance(1000);
+    expect(began).toEqual(['first/0', 'a/2', 'a/0', 'a/1']);
+  });
+
+  test('hold for a key that is added while it is worked on', async () => {
+    const queue = openQueue({ workers: 1, workMs: () => 10 });
+    queue.add('a/0');
+    queue.add('a/0', 'low');
+    queue.add('b/0', 'low');
+    await clock.advance(10);
+    queue.add('b/0');
+    queue.add('c/0');
+    await clock.advance(1000);
+    expect(began).toEqual(['a/0', 'b/0', 'c/0', 'b/0', 'a/0']);
+  });
+
+  test('are low for all that was added before the start', async () => {
+    const queue = openQueue({ workers: 1, workMs: () => 10 });
+    queue.pause();
+    for (const key of keysOf('before', 2)) queue.add(key);
+    queue.start();
+    queue.add('after/0');
+    await clock.advance(1000);
+    expect(began).toEqual(['before/0', 'after/0', 'before/1']);
+  });
+});

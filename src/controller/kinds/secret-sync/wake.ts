@@ -233,7 +233,7 @@ export class Waker {
       const isOutdated = (read: ReadSource): boolean => compared.has(read) && !isCurrent(read, present);
       const isSettled = failure === undefined || followsFromSource.has(failure);
       const isStale = isSettled ? !active.has(key) && readOf(memory).some(isOutdated) : !hasOwnEvent.has(failure);
-      if (isStale || active.has(key)) queue.add(key);
+      if (isStale || active.has(key)) queue.add(key, 'low');
     }
   }
 

@@ -120,7 +120,7 @@ class SecretSyncController implements ManagedKind {
   }
 
   work(): void {
-    for (const key of this.#syncs.keys()) this.#queue.add(key);
+    for (const key of this.#syncs.keys()) this.#queue.add(key, 'low');
     this.#queue.start();
     this.#rollouts.start();
   }
