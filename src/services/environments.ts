@@ -6,7 +6,7 @@ import {
   listEnvironments,
   renameEnvironment,
 } from '../store/environments.ts';
-import { notifyEnvironment } from '../store/notify.ts';
+import { notifyAppearance } from '../store/notify.ts';
 import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from './access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from './audited.ts';
 import { checkName, checkSlug } from './checks.ts';
@@ -39,7 +39,7 @@ export class Environments {
         const ids = { id: randomUUID(), revisionId: randomUUID() };
         const result = await insertEnvironment(tx, { ...ids, projectId, slug, displayName });
         if (result === undefined) throw slugTaken('environment', slug);
-        await notifyEnvironment(tx, result.id, result.revisionId);
+        await notifyAppearance(tx, result.id, result.revisionId);
         return { result, audit: successRecord(access, { environment: slug, environmentId: result.id }) };
       });
     });

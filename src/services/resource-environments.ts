@@ -5,7 +5,7 @@ import { appendAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import { lockForDeletion, markDeleted, notifyDeletion } from '../store/deletion.ts';
 import { insertEnvironment, renameEnvironment } from '../store/environments.ts';
-import { notifyEnvironment } from '../store/notify.ts';
+import { notifyAppearance } from '../store/notify.ts';
 import { insertOrganization } from '../store/organizations.ts';
 import { insertProject } from '../store/projects.ts';
 import { claimOnce, noteClaimed } from '../store/resource-claims.ts';
@@ -195,7 +195,7 @@ class Ensuring {
     // One that it made before was purged: this one takes its place.
     await claimOnce(tx, principal, claim);
     await noteClaimed(tx, principal, claim, { environmentId: made.id });
-    await notifyEnvironment(tx, made.id, made.revisionId);
+    await notifyAppearance(tx, made.id, made.revisionId);
     return true;
   }
 

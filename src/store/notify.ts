@@ -10,6 +10,8 @@ export type StoreMessage =
       readonly ended?: true;
       /** The value of a version of its past was destroyed; the present is the same. */
       readonly destroyed?: true;
+      /** It did not exist before; absent at every other commit. */
+      readonly appeared?: true;
     }
   | { readonly kind: 'service_token'; readonly serviceTokenId: string }
   | { readonly kind: 'user'; readonly userId: string }
@@ -17,9 +19,17 @@ export type StoreMessage =
 
 export const notifyChannel = 'keyframe';
 
-/** Tells every listener, at the commit, that an environment is at a new revision, or was created or deleted. */
+/** Tells every listener, at the commit, that an environment is at a new revision. */
 export async function notifyEnvironment(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
   await notify(tx, { e: environmentId, r: revisionId });
+}
+
+/**
+ * Tells every listener, at the commit, that an environment was created. A server of an earlier release takes it for any
+ * other commit.
+ */
+export async function notifyAppearance(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
+  await notify(tx, { e: environmentId, r: revisionId, a: true });
 }
 
 /**
@@ -60,7 +70,9 @@ export function parseMessage(payload: string): StoreMessage | undefined {
   if (typeof fields['e'] === 'string' && typeof fields['r'] === 'string') {
     const ended = fields['d'] === true ? { ended: true as const } : {};
     const destroyed = fields['x'] === true ? { destroyed: true as const } : {};
-    return { kind: 'environment', environmentId: fields['e'], revisionId: fields['r'], ...ended, ...destroyed };
+    const appeared = fields['a'] === true ? { appeared: true as const } : {};
+    const known = { environmentId: fields['e'], revisionId: fields['r'] };
+    return { kind: 'environment', ...known, ...ended, ...destroyed, ...appeared };
   }
   if (typeof fields['t'] === 'string') return { kind: 'service_token', serviceTokenId: fields['t'] };
   if (typeof fields['u'] === 'string') return { kind: 'user', userId: fields['u'] };

@@ -88,7 +88,7 @@ test('a new environment is told, and a revoked service token, once', async () =>
   const { id, revisionId } = await services.database.prisma.environment.findFirstOrThrow({
     where: { slug: 'awaited' },
   });
-  expect(environments).toEqual([{ kind: 'environment', environmentId: id, revisionId }]);
+  expect(environments).toEqual([{ kind: 'environment', environmentId: id, revisionId, appeared: true }]);
   const token = await world.serviceToken();
   const told = await heardOf(async () => {
     const access = await world.onOrganization(caller, 'service_token.revoke');
