@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerConfig } from './config.ts';
-import type { Controller } from './controller/manager.ts';
+import type { Controller } from './controller/index.ts';
 import type { ResourceServices } from './controller/kinds/resource-services.ts';
 import { Keyring } from './crypto/keyring.ts';
 import { createApp } from './http/app.ts';
@@ -257,7 +257,7 @@ async function composeController(
 ): Promise<Controller> {
   // Loaded only where it runs: the Kubernetes client takes longer to load than all the rest, and as much memory.
   const [{ createController }, { controllerLease }] = await Promise.all([
-    import('./controller/manager.ts'),
+    import('./controller/index.ts'),
     import('./controller/frame/leadership.ts'),
   ]);
   const { resyncIntervalMs, watchNamespaces, clusterName, rollouts } = config.controller;

@@ -9,19 +9,19 @@ import type { Clock, SteadyNow } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { resourceStates } from './frame/resource-states.ts';
-import { createAccessGrantController } from './kinds/access-grant/controller.ts';
+import { registerAccessGrant } from './kinds/access-grant/index.ts';
 import { Leadership } from './frame/leadership.ts';
 import type { KindContext, ManagedKind } from './frame/managed-kind.ts';
 import { NamespaceShares } from './frame/namespace-shares.ts';
 import { Namespaces } from './frame/namespaces.ts';
 import type { ResourceServices } from './kinds/resource-services.ts';
-import { createSecretEnvironmentController } from './kinds/secret-environment/controller.ts';
-import { createSecretSnapshotController } from './kinds/secret-snapshot/controller.ts';
-import { createSnapshotRestoreController } from './kinds/snapshot-restore/controller.ts';
-import { createServiceTokenController } from './kinds/service-token/controller.ts';
-import { createSecretSyncController } from './kinds/secret-sync/controller.ts';
+import { registerSecretEnvironment } from './kinds/secret-environment/index.ts';
+import { registerSecretSnapshot } from './kinds/secret-snapshot/index.ts';
+import { registerSnapshotRestore } from './kinds/snapshot-restore/index.ts';
+import { registerServiceToken } from './kinds/service-token/index.ts';
+import { registerSecretSync } from './kinds/secret-sync/index.ts';
 import { adoptionsOf } from './kinds/secret-snapshot/adoptions.ts';
-import { createSnapshotScheduleController } from './kinds/snapshot-schedule/controller.ts';
+import { registerSnapshotSchedule } from './kinds/snapshot-schedule/index.ts';
 import { allReferences } from './kinds/secret-snapshot/references.ts';
 import type { ReadServices } from './kinds/secret-sync/read/read.ts';
 import { type Next, WorkQueue } from './frame/work-queue.ts';
@@ -126,26 +126,26 @@ class Manager implements Controller {
   #createKinds(): ManagedKind[] {
     const { services, fingerprint, options } = this.#deps;
     const context = this.#createContext();
-    const { kind: accessGrants, grants } = createAccessGrantController(context);
+    const { kind: accessGrants, grants } = registerAccessGrant(context);
     const deps = { services, grants, cluster: () => options.clusterName ?? context.namespaces.clusterUid() };
-    const { kind: serviceTokenKind, tokens: serviceTokens } = createServiceTokenController(context, deps);
-    const { kind: secretSnapshots, snapshots } = createSecretSnapshotController(context, deps);
+    const { kind: serviceTokenKind, tokens: serviceTokens } = registerServiceToken(context, deps);
+    const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
     const rolloutsAllowed = options.rollouts ?? false;
     const syncDeps = { context, services, fingerprint, serviceTokens, snapshots, rolloutsAllowed };
-    const { kind: secretSyncs, pins } = createSecretSyncController(syncDeps);
+    const { kind: secretSyncs, pins } = registerSecretSync(syncDeps);
     const { watches: snapshotWatches } = secretSnapshots;
     const restoreDeps = { ...deps, snapshots, snapshotWatches };
-    const { kind: snapshotRestores, references: restores } = createSnapshotRestoreController(context, restoreDeps);
+    const { kind: snapshotRestores, references: restores } = registerSnapshotRestore(context, restoreDeps);
     const references = allReferences([pins, restores, adoptionsOf(snapshots)]);
     return [
       // First: the comparison at the start finds then that none of them has been reconciled, and asks for nothing more.
       secretSyncs,
       accessGrants,
-      createSecretEnvironmentController(context, deps).kind,
+      registerSecretEnvironment(context, deps).kind,
       serviceTokenKind,
       secretSnapshots,
       snapshotRestores,
-      createSnapshotScheduleController(context, { ...deps, fingerprint, snapshots, snapshotWatches, references }),
+      registerSnapshotSchedule(context, { ...deps, fingerprint, snapshots, snapshotWatches, references }),
     ];
   }
 

@@ -47,7 +47,7 @@ describe('the files of the controller', () => {
     ['the judge imports what reads', 'kinds/secret-sync/judge/a.ts', '../read/b.ts'],
     ['a part imports the reconciler', 'kinds/secret-sync/data/a.ts', '../reconcile.ts'],
     ['rollouts import SecretSyncs', 'kinds/rollout/a.ts', '../secret-sync/model.ts'],
-    ['a kind imports the manager', 'kinds/service-token/a.ts', '../../manager.ts'],
+    ['a kind imports what puts the kinds together', 'kinds/service-token/a.ts', '../../index.ts'],
   ])('would be refused if %s', (_name, path, specifier) => {
     const source = `import type { B } from '${specifier}';`;
     expect(controllerFaults(`src/controller/${path}`, source)).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { type Controller, createController } from '../../../src/controller/manager.ts';
+import { type Controller, createController } from '../../../src/controller/index.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';

@@ -1,5 +1,5 @@
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
-import type { ControllerDeps } from '../../../src/controller/manager.ts';
+import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { BearerPrincipal, Caller } from '../../../src/domain/principal.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
-import { isOwnedBy as isOwnedByToken } from '../../../src/controller/kinds/service-token/look.ts';
+import { isOwnedBy as isOwnedByToken } from '../../../src/controller/kinds/service-token/observe.ts';
 import { isOwnedBy } from '../../../src/controller/kinds/secret-sync/target/target-metadata.ts';
 import { bearsProof } from '../../../src/controller/kinds/snapshot-schedule/child.ts';
 import type { ObjectMeta } from '../../../src/kube/objects.ts';

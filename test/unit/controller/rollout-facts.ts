@@ -1,4 +1,4 @@
-import type { RolloutFacts } from '../../../src/controller/kinds/rollout/converge.ts';
+import type { RolloutFacts } from '../../../src/controller/kinds/rollout/plan.ts';
 import { formatMark, markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
 import type { Target, Workload } from '../../../src/controller/kinds/rollout/targets.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type RolloutFacts, type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/converge.ts';
+import { type RolloutFacts, type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/plan.ts';
 import { formatMark, markAnnotation, parseMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
 import { api, calmFacts, data, marked, now, other, target, timeoutMs, web, workload } from './rollout-facts.ts';

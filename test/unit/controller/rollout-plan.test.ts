@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/converge.ts';
+import { type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/plan.ts';
 import { dataMark, formatMark, markAnnotation, parseMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
-import { RolloutMemory, mostSettleMs, settleMs } from '../../../src/controller/kinds/rollout/rollout-memory.ts';
+import { RolloutMemory, mostSettleMs, settleMs } from '../../../src/controller/kinds/rollout/memory.ts';
 import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
 import type { Workload } from '../../../src/controller/kinds/rollout/targets.ts';
 import { calmFacts, data, marked, now, other, target, timeoutMs, web, workload } from './rollout-facts.ts';

@@ -15,7 +15,7 @@ export interface AccessGrantController {
  * Knows what AccessGrants allow, and tells each one how far it reaches. Always of the whole cluster, whatever namespaces
  * are watched.
  */
-export function createAccessGrantController(context: KindContext): AccessGrantController {
+export function registerAccessGrant(context: KindContext): AccessGrantController {
   const grants = new GrantIndex({ namespaces: context.namespaces, onReach: (name) => kind.wake(`/${name}`) });
   const kind: KindController<AccessGrant> = new KindController<AccessGrant>(
     context,

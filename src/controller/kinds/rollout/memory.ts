@@ -3,7 +3,7 @@ import { type BackoffOptions, backoffMs } from '../../../lib/backoff.ts';
 import type { Condition } from '../../frame/conditions.ts';
 import type { Next } from '../../frame/work-queue.ts';
 import { judgeWorkload } from './judge-workload.ts';
-import { newestMarkAt } from './converge.ts';
+import { newestMarkAt } from './plan.ts';
 import { PodLooks } from './pod-looks.ts';
 import { type Target, type Workload, nameOf } from './targets.ts';
 import type { HeldData } from './model.ts';

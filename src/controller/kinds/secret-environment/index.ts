@@ -12,7 +12,7 @@ import { EnvironmentReconciler } from './reconcile.ts';
 const statusIntervalMs = 1000;
 
 /** Makes the environment of each SecretEnvironment, and tells in its status how it stands. Always of the whole cluster. */
-export function createSecretEnvironmentController(
+export function registerSecretEnvironment(
   context: KindContext,
   { services, grants, cluster }: ResourceKindDeps<'resourceAccess' | 'resourceEnvironments'>,
 ): { readonly kind: ManagedKind } {

@@ -9,7 +9,7 @@ import type { SnapshotLookup } from './lookup.ts';
 import { SnapshotReconciler, isAdopting } from './reconcile.ts';
 
 /** Takes or adopts the one snapshot of each SecretSnapshot, and deletes what its policy tells. */
-export function createSecretSnapshotController(
+export function registerSecretSnapshot(
   context: KindContext,
   { services, grants, cluster }: ResourceKindDeps<'resourceAccess' | 'resourceSnapshots'>,
 ): { readonly kind: ManagedKind; readonly snapshots: SnapshotLookup } {

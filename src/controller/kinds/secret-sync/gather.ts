@@ -4,8 +4,8 @@ import type { ObjectMeta } from '../../../kube/objects.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
 import type { BoundedReads } from './read/bounded-reads.ts';
-import { lookAtShared } from './target/look-merge.ts';
-import { type LookDeps, lookAtTarget } from './target/look.ts';
+import { observeSharedTarget } from './target/observe-shared.ts';
+import { type ObserveDeps, observeTarget } from './target/observe.ts';
 import type { ReadDeps, Round, SourceReading } from './read/read.ts';
 import { type ReadPlan, SourceRefusedError, readSources } from './read/read-sources.ts';
 import { isMerge, targetKeyOf } from './spec/resource.ts';
@@ -22,7 +22,7 @@ import type { TokenPlace } from './tokens/service-token.ts';
 import { targetRecord } from './target/target-record.ts';
 import { type WantedFacts, type Facts } from './model.ts';
 
-export interface GatherDeps extends LookDeps, ReadDeps {
+export interface GatherDeps extends ObserveDeps, ReadDeps {
   readonly rollouts: Pick<Rollouts, 'givenUp'>;
 }
 
@@ -54,7 +54,7 @@ export interface GatherPlan {
  * a token or an environment refuses is part of the facts.
  */
 export async function gather(deps: GatherDeps, round: Round, { fresh, places, reads }: GatherPlan): Promise<Gathered> {
-  const { target, existing } = await (isMerge(round.sync) ? lookAtShared : lookAtTarget)(deps, round, fresh);
+  const { target, existing } = await (isMerge(round.sync) ? observeSharedTarget : observeTarget)(deps, round, fresh);
   const facts = { sync: round.sync, target };
   // Nothing is read that could not be written.
   if (target.state === 'foreign' || target.state === 'barred')

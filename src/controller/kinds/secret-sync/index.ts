@@ -9,7 +9,7 @@ import type { SecretSync } from '../../generated/secret-sync.ts';
 import { watchLabelledSecrets } from '../../frame/labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import { untilNamespaceEnded } from '../../frame/namespaces.ts';
-import type { ServiceTokens } from '../service-token/controller.ts';
+import type { ServiceTokens } from '../service-token/index.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import { Rollouts } from '../rollout/rollouts.ts';
@@ -37,7 +37,7 @@ export interface SecretSyncDeps {
 }
 
 /** Keeps the Secrets of all SecretSyncs in step with their environments. */
-export function createSecretSyncController(deps: SecretSyncDeps): {
+export function registerSecretSync(deps: SecretSyncDeps): {
   readonly kind: ManagedKind;
   /** The SecretSnapshots that SecretSyncs are pinned to. */
   readonly pins: SnapshotReferences;

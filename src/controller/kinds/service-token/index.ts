@@ -50,7 +50,7 @@ export interface ServiceTokenController {
 }
 
 /** Keeps a service token for each ServiceToken, and its value in a Secret. */
-export function createServiceTokenController(context: KindContext, deps: ServiceTokenDeps): ServiceTokenController {
+export function registerServiceToken(context: KindContext, deps: ServiceTokenDeps): ServiceTokenController {
   const parts = new Parts(context, deps);
   return { kind: parts, tokens: parts };
 }

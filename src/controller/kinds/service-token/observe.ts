@@ -7,7 +7,7 @@ import type { TokenMemory } from './memory.ts';
 import { metadataFits, secretOf, tokenDataKey } from './resource.ts';
 import { ownedByAnnotation, ownedByTokenAnnotation } from '../../annotations.ts';
 
-export interface LookDeps {
+export interface ObserveDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   /** Metadata of a token Secret by `namespace/name`, as the watch shows it. */
   readonly watchedSecret: (key: string) => KubeObject | undefined;
@@ -19,7 +19,11 @@ export interface LookDeps {
  * Looks at the Secret of a ServiceToken: at the Secret itself, unless the watch shows the very version that is known.
  * Throws ApiError, and DomainError store_unavailable.
  */
-export async function lookAtSecret(deps: LookDeps, resource: ServiceToken, memory: TokenMemory): Promise<SecretFacts> {
+export async function observeSecret(
+  deps: ObserveDeps,
+  resource: ServiceToken,
+  memory: TokenMemory,
+): Promise<SecretFacts> {
   const target = secretOf(resource);
   const watched = deps.watchedSecret(objectKey(target))?.metadata;
   const { verified } = memory;

@@ -14,7 +14,7 @@ import type { Round, SuspendedNote } from '../../frame/kind-rules.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { callerOf } from '../resource-caller.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
-import { lookAtSecret } from './look.ts';
+import { observeSecret } from './observe.ts';
 import type { TokenMemories, TokenMemory } from './memory.ts';
 import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome.ts';
 import { placeOf, timesOf } from './resource.ts';
@@ -203,9 +203,9 @@ export class ServiceTokenReconciler {
 
   async #look({ resource, memory, caller }: Subject): Promise<SecretFacts> {
     const { services, secretsClient, watchedSecret } = this.#deps;
-    const serialOf: Parameters<typeof lookAtSecret>[0]['serialOf'] = async (value) =>
+    const serialOf: Parameters<typeof observeSecret>[0]['serialOf'] = async (value) =>
       await services.resourceTokens.serialOf(await services.resourceAccess.owner(caller, 'service_token.read'), value);
-    return await lookAtSecret({ secretsClient, watchedSecret, serialOf }, resource, memory);
+    return await observeSecret({ secretsClient, watchedSecret, serialOf }, resource, memory);
   }
 
   async #act(subject: Subject, step: Exclude<Step, Rest>, secret: SecretFacts): Promise<undefined> {

@@ -6,7 +6,7 @@ import type { SecretContent, SecretObject, SecretsClient } from '../../../kube/s
 import type { Metrics } from '../../../lib/metrics.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { SecretFacts } from './judge.ts';
-import { isOwnedBy, tokenOf } from './look.ts';
+import { isOwnedBy, tokenOf } from './observe.ts';
 import { secretMetadata, secretOf, tokenDataKey } from './resource.ts';
 
 export interface WriteDeps {

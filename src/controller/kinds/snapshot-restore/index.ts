@@ -27,7 +27,7 @@ export interface SnapshotRestoreDeps extends ResourceKindDeps<'resourceAccess' |
  * Plans the restore of each SnapshotRestore, anew with each commit, and carries out those that are approved. Beside it: what
  * those that are not complete still need.
  */
-export function createSnapshotRestoreController(
+export function registerSnapshotRestore(
   context: KindContext,
   deps: SnapshotRestoreDeps,
 ): { readonly kind: ManagedKind; readonly references: SnapshotReferences } {

@@ -22,7 +22,7 @@ export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' 
 }
 
 /** Makes a SecretSnapshot for each time of each SnapshotSchedule, and prunes those that its retention does not keep. */
-export function createSnapshotScheduleController(context: KindContext, deps: SnapshotScheduleDeps): ManagedKind {
+export function registerSnapshotSchedule(context: KindContext, deps: SnapshotScheduleDeps): ManagedKind {
   const { services, grants, cluster, fingerprint, snapshots, snapshotWatches, references } = deps;
   const reconciler = new ScheduleReconciler({
     context,

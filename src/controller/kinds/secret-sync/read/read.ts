@@ -9,7 +9,7 @@ import type { Access, EnvironmentAccess } from '../../../../services/access.ts';
 import { type Authentication, AuthenticationRefusal } from '../../../../services/authentication.ts';
 import type { FoundState, SecretReader, SizedKey } from '../../../../services/secret-reader.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import { isOwnedBy as isTokenSecretOf } from '../../service-token/look.ts';
+import { isOwnedBy as isTokenSecretOf } from '../../service-token/observe.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import type { SourceMemory, SyncMemories, SyncMemory } from '../memory.ts';
 import { pinText } from '../spec/pin.ts';

@@ -2,7 +2,7 @@ import { appliedDataKeys } from '../../../../kube/managed-fields.ts';
 import { type ObjectMeta, stripped } from '../../../../kube/objects.ts';
 import type { SecretObject } from '../../../../kube/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import type { LookDeps, Subject, TargetLook } from './look.ts';
+import type { ObserveDeps, Subject, ObservedTarget } from './observe.ts';
 import { contentObstacle, metadataObstacle } from './merge-consent.ts';
 import { fieldManagerOf, mergedRecordOf } from './merge-identity.ts';
 import { targetKeyOf, targetOf } from '../spec/resource.ts';
@@ -14,10 +14,14 @@ import type { MergeObstacle, OwnedTargetFacts } from '../model.ts';
  * name shows as long as that tells enough, else, or where `fresh` asks for it, at the Secret itself. Keys of others go no
  * further than this look. Throws ApiError.
  */
-export async function lookAtShared(deps: LookDeps, subject: Subject, fresh: boolean): Promise<TargetLook> {
+export async function observeSharedTarget(
+  deps: ObserveDeps,
+  subject: Subject,
+  fresh: boolean,
+): Promise<ObservedTarget> {
   const { sync, memory } = subject;
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
-  const look = fresh || watched === undefined ? undefined : lookFromAfar(subject, watched);
+  const look = fresh || watched === undefined ? undefined : observeFromCache(subject, watched);
   if (look !== undefined) return look;
   const found = await deps.secretsClient.find(targetOf(sync));
   // A watch that was opened just now may not have shown it yet, so only the Secret itself tells that it is not there.
@@ -36,7 +40,7 @@ export async function lookAtShared(deps: LookDeps, subject: Subject, fresh: bool
 }
 
 /** What can be told from the metadata alone; undefined where the Secret has to be looked at. */
-function lookFromAfar({ sync, memory }: Subject, watched: ObjectMeta): TargetLook | undefined {
+function observeFromCache({ sync, memory }: Subject, watched: ObjectMeta): ObservedTarget | undefined {
   const obstacle = metadataObstacle(watched, sync);
   if (obstacle !== undefined) return barred(obstacle);
   const { verified } = memory;
@@ -49,7 +53,7 @@ function shared(
   sync: SecretSync,
   metadata: ObjectMeta,
   { type, keys, fingerprint }: Pick<OwnedTargetFacts, 'type' | 'keys' | 'fingerprint'>,
-): TargetLook {
+): ObservedTarget {
   const { uid, resourceVersion } = metadata;
   const target: OwnedTargetFacts = {
     state: 'shared',
@@ -66,7 +70,7 @@ function shared(
   return { target, existing: metadata };
 }
 
-function barred(obstacle: MergeObstacle): TargetLook {
+function barred(obstacle: MergeObstacle): ObservedTarget {
   return { target: { state: 'barred', obstacle }, existing: undefined };
 }
 

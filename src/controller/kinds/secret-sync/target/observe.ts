@@ -11,14 +11,14 @@ import { ownedByAnnotation } from '../../../annotations.ts';
 import type { TargetFacts } from '../model.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 
-export interface LookDeps {
+export interface ObserveDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly fingerprint: Fingerprint;
   /** Metadata of a target by `namespace/name`, as a watch shows it. */
   readonly watchedTarget: (key: string) => { readonly metadata: ObjectMeta } | undefined;
 }
 
-export interface TargetLook {
+export interface ObservedTarget {
   readonly target: TargetFacts;
   /** The target's metadata, where it is ours to write. */
   readonly existing: ObjectMeta | undefined;
@@ -29,16 +29,16 @@ export interface Subject {
   readonly memory: TargetMemory;
 }
 
-const absent: TargetLook = { target: { state: 'absent' }, existing: undefined };
+const absent: ObservedTarget = { target: { state: 'absent' }, existing: undefined };
 
 /**
  * Looks at the Secret that a SecretSync owns: at what the watch shows as long as that tells enough, else, or where
  * `fresh` asks for it, at the Secret itself. Throws ApiError.
  */
-export async function lookAtTarget(deps: LookDeps, subject: Subject, fresh: boolean): Promise<TargetLook> {
+export async function observeTarget(deps: ObserveDeps, subject: Subject, fresh: boolean): Promise<ObservedTarget> {
   const { sync, memory } = subject;
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
-  const look = fresh ? undefined : lookFromAfar(subject, watched);
+  const look = fresh ? undefined : observeFromCache(subject, watched);
   if (look !== undefined) return look;
   const found = await deps.secretsClient.find(targetOf(sync));
   if (found === undefined) return absent;
@@ -48,7 +48,7 @@ export async function lookAtTarget(deps: LookDeps, subject: Subject, fresh: bool
 }
 
 /** What can be told from a target's metadata alone; undefined where its content has to be looked at. */
-function lookFromAfar({ sync, memory }: Subject, watched: ObjectMeta | undefined): TargetLook | undefined {
+function observeFromCache({ sync, memory }: Subject, watched: ObjectMeta | undefined): ObservedTarget | undefined {
   if (watched === undefined) return absent;
   if (!isOwnedBy(watched, sync)) return isOfferedTo(watched, sync) ? undefined : foreign(watched);
   // The watch's copy lacks its value, which a replacement made from the copy would take away.
@@ -68,7 +68,7 @@ interface TargetContent {
 
 /** What is worth knowing of a Secret's content; its values are dropped with it. */
 function contentOf(
-  { fingerprint }: LookDeps,
+  { fingerprint }: ObserveDeps,
   sync: SecretSync,
   { type, immutable, data }: SecretObject,
 ): TargetContent {
@@ -80,7 +80,7 @@ function contentOf(
   };
 }
 
-function owned(sync: SecretSync, metadata: ObjectMeta, content: TargetContent): TargetLook {
+function owned(sync: SecretSync, metadata: ObjectMeta, content: TargetContent): ObservedTarget {
   const { type, isImmutable, keys, fingerprint } = content;
   const target: TargetFacts = {
     state: isOwnedBy(metadata, sync) ? 'owned' : 'adopted',
@@ -97,7 +97,7 @@ function owned(sync: SecretSync, metadata: ObjectMeta, content: TargetContent): 
   return { target, existing: metadata };
 }
 
-function foreign(metadata: ObjectMeta): TargetLook {
+function foreign(metadata: ObjectMeta): ObservedTarget {
   const owner = metadata.annotations?.[ownedByAnnotation];
   return { target: { state: 'foreign', owner, isToken: isTokenSecret(metadata) }, existing: undefined };
 }

@@ -6,7 +6,7 @@ import { secretSyncKind, serviceTokenKind } from '../../../../kube/keyframe-kind
 import { parseObjectKey } from '../../../../kube/objects.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
-import type { ServiceTokens } from '../../service-token/controller.ts';
+import type { ServiceTokens } from '../../service-token/index.ts';
 import { type Source, inSource, sourcesOf } from '../spec/source.ts';
 import {
   type TokenFacts,
