@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Condition } from '../../../src/controller/frame/conditions.ts';
 import { type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/plan.ts';
 import { dataMark, formatMark, markAnnotation, parseMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
-import { RolloutMemory, mostSettleMs, settleMs } from '../../../src/controller/kinds/rollout/memory.ts';
+import {
+  RolloutMemory,
+  type TargetLook,
+  mostSettleMs,
+  settleMs,
+} from '../../../src/controller/kinds/rollout/memory.ts';
 import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
 import type { Workload } from '../../../src/controller/kinds/rollout/targets.ts';
 import { calmFacts, data, marked, now, other, target, timeoutMs, web, workload } from './rollout-facts.ts';
@@ -172,31 +178,36 @@ describe('the annotation', () => {
   });
 });
 
+/** How the workload `web` looks. */
+function look(workloadNow: Workload | undefined, at = now, converged?: Condition): TargetLook {
+  return { target: web, workload: workloadNow, isMarked: false, now: at, converged };
+}
+
 describe('the settle time', () => {
   const held = (mark: string): HeldData => ({ ...calmFacts.held, revisionId: mark, data: mark });
 
   test('begins anew with each change of the data, but ends at last', () => {
     const memory = new RolloutMemory('app');
     memory.hold(held('0'), now);
-    expect(memory.restartFrom(web)).toBe(now + settleMs);
+    expect(memory.facts(look(undefined)).restartFrom).toBe(now + settleMs);
     for (let second = 1; second <= 60; second += 1) memory.hold(held(String(second)), now + second * 1000);
-    expect(memory.restartFrom(web)).toBe(now + mostSettleMs);
+    expect(memory.facts(look(undefined)).restartFrom).toBe(now + mostSettleMs);
     memory.hold(held('later'), now + 100_000);
-    expect(memory.restartFrom(web)).toBe(now + 100_000 + settleMs);
+    expect(memory.facts(look(undefined)).restartFrom).toBe(now + 100_000 + settleMs);
   });
 
   test('does not begin for a revision with the same data', () => {
     const memory = new RolloutMemory('app');
     memory.hold(held('same'), now);
     memory.hold({ ...held('same'), revision: 8 }, now + 60_000);
-    expect(memory.restartFrom(web)).toBe(now + settleMs);
+    expect(memory.facts(look(undefined)).restartFrom).toBe(now + settleMs);
   });
 
   test('follows each restart, whoever takes the annotation away again', () => {
     const memory = new RolloutMemory('app');
     memory.hold(held('x'), now);
     memory.restarted(web, workload(), now + 50_000);
-    expect(memory.restartFrom(web)).toBe(now + 50_000 + settleMs);
+    expect(memory.facts(look(undefined)).restartFrom).toBe(now + 50_000 + settleMs);
   });
 });
 
@@ -207,7 +218,7 @@ describe('the time of a rollout', () => {
       status === undefined
         ? undefined
         : { type: 'Converged', status, reason, message: '', lastTransitionTime: new Date(now - 90_000).toISOString() };
-    return new RolloutMemory('app').rollingSince(web, found, { now: at, converged });
+    return new RolloutMemory('app').facts(look(found, at, converged)).rollingSince;
   };
 
   test('counts from the restart, or from when the condition began to be false, after the memory was lost', () => {
@@ -221,11 +232,19 @@ describe('the time of a rollout', () => {
 
   test('goes on as long as the rollout does, and begins anew with the next', () => {
     const memory = new RolloutMemory('app');
-    const at = (moment: number, found: Workload): number =>
-      memory.rollingSince(web, found, { now: moment, converged: undefined });
+    const at = (moment: number, found: Workload): number => {
+      memory.observe(look(found, moment));
+      return memory.facts(look(found, moment)).rollingSince;
+    };
     expect(at(now, rolling)).toBe(now);
     expect(at(now + 5000, rolling)).toBe(now);
     at(now + 6000, workload());
     expect(at(now + 9000, rolling)).toBe(now + 9000);
+  });
+
+  test('is not noted by asking for it', () => {
+    const memory = new RolloutMemory('app');
+    expect(memory.facts(look(rolling)).rollingSince).toBe(now);
+    expect(memory.facts(look(rolling, now + 5000)).rollingSince).toBe(now + 5000);
   });
 });

@@ -3,7 +3,7 @@ import type { Condition } from '../../frame/conditions.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { type StuckWorkload, attribute } from './attribution.ts';
 import type { RolloutFacts } from './plan.ts';
-import type { RolloutMemory } from './memory.ts';
+import type { RolloutMemory, TargetLook } from './memory.ts';
 import { type TargetFacts, isMarkedFor, markOf } from './standing.ts';
 import type { Target } from './targets.ts';
 import type { WorkloadWatches } from './workload-watches.ts';
@@ -44,15 +44,27 @@ function targetFacts({ sync, memory, watches, now }: FactSources, target: Target
   const { metadata, status = {} } = sync;
   const look = watches.look(metadata.namespace ?? '', target);
   const { workload } = look;
-  const rollingSince = memory.rollingSince(target, workload, { now, converged: convergedOf(status.conditions) });
-  const [restartFrom, refusal] = [memory.restartFrom(target), memory.refusalOf(target)];
-  const known = { ...look, target, rollingSince, restartFrom, refusal };
-  if (workload === undefined) return { ...known, timesUndone: 0, ...unmarked };
-  const mark = markOf(workload, metadata.name);
-  const timesUndone = memory.timesUndone(target, workload, isMarkedFor(held, mark), now);
+  const known = { ...look, target, ...memory.facts(targetLook({ sync, watches, now }, target, held)) };
+  const mark = workload === undefined ? undefined : markOf(workload, metadata.name);
+  if (workload === undefined || mark === undefined) return { ...known, ...unmarked };
   const { converged } = status;
-  const failing = mark === undefined ? unmarked : failureFacts({ target, workload, mark, converged }, memory);
-  return { ...known, timesUndone, ...failing };
+  return { ...known, ...failureFacts({ target, workload, mark, converged }, memory) };
+}
+
+/** Has the memory take note of how all workloads look now. */
+export function observeTargets({ sync, memory, watches, now }: FactSources): void {
+  const { held, dataSince: since } = memory;
+  if (held === undefined) return;
+  for (const target of sync.spec.rollout?.targets ?? []) {
+    memory.observe(targetLook({ sync, watches, now }, target, { ...held, since }));
+  }
+}
+
+function targetLook({ sync, watches, now }: Omit<FactSources, 'memory'>, target: Target, held: HeldData): TargetLook {
+  const { metadata, status = {} } = sync;
+  const { workload } = watches.look(metadata.namespace ?? '', target);
+  const mark = workload === undefined ? undefined : markOf(workload, metadata.name);
+  return { target, workload, isMarked: isMarkedFor(held, mark), now, converged: convergedOf(status.conditions) };
 }
 
 type FailureFacts = Pick<TargetFacts, 'failure' | 'lookFrom'>;

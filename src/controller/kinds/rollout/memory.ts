@@ -30,6 +30,15 @@ interface TargetMemory {
   restart: LastRestart | undefined;
 }
 
+const freshTarget: Readonly<TargetMemory> = {
+  rollingSince: undefined,
+  restartedAt: -Infinity,
+  refusal: undefined,
+  failures: 0,
+  retryAt: -Infinity,
+  restart: undefined,
+};
+
 /** A restart, as long as the workload and the data that it was for are the same. */
 interface LastRestart {
   readonly uid: string;
@@ -37,7 +46,7 @@ interface LastRestart {
   /** How often it was made since the mark last stood. */
   readonly times: number;
   /** When its mark was found to be gone. */
-  undoneAt?: number | undefined;
+  readonly undoneAt?: number | undefined;
 }
 
 /** What is remembered of one SecretSync's workloads. After a loss the settle time begins again, and nothing else. */
@@ -93,35 +102,27 @@ export class RolloutMemory {
     this.looks.keep(names);
   }
 
-  /** When a workload may be restarted at the earliest. */
-  restartFrom(target: Target): number {
-    const { restartedAt, retryAt, restart } = this.#of(target);
+  /** What is known of a workload that looks so now. Pure: `observe` takes note of it. */
+  facts(look: TargetLook): TargetState {
+    const { rollingSince, restart } = this.#next(look);
+    const { restartedAt, retryAt, refusal } = this.#of(look.target);
     const settled = Math.min(this.#changedAt + settleMs, Math.max(this.#burstSince, restartedAt) + mostSettleMs);
     const pauseMs = restart?.undoneAt === undefined ? 0 : pauseAfter(restart.times);
-    return Math.max(settled, restartedAt + Math.max(settleMs, pauseMs), retryAt);
+    return {
+      rollingSince: rollingSince ?? look.now,
+      restartFrom: Math.max(settled, restartedAt + Math.max(settleMs, pauseMs), retryAt),
+      timesUndone: restart?.undoneAt === undefined ? 0 : restart.times,
+      refusal,
+    };
   }
 
-  /** Notes whether a workload carries the mark of what is held; answers how many restarts for just that were undone in a row. */
-  timesUndone(target: Target, { metadata: { uid } }: Workload, isMarked: boolean, now: number): number {
-    const memory = this.#of(target);
-    const { restart, restartedAt } = memory;
-    if (restart === undefined || isMarked) {
-      if (restart !== undefined) restart.undoneAt = undefined;
-      return 0;
-    }
-    restart.undoneAt ??= now;
-    const isSame = restart.uid === uid && restart.change === this.#change;
-    if (isSame && restart.undoneAt - restartedAt < longestUndonePauseMs) return restart.times;
-    memory.restart = undefined;
-    return 0;
-  }
-
-  refusalOf(target: Target): string | undefined {
-    return this.#of(target).refusal;
+  /** Takes note of how a workload looks now: since when it rolls out, and whether its last restart was undone. */
+  observe(look: TargetLook): void {
+    Object.assign(this.#noted(look.target), this.#next(look));
   }
 
   restarted(target: Target, { metadata: { uid } }: Workload, now: number): void {
-    const memory = this.#of(target);
+    const memory = this.#noted(target);
     const times = (memory.restart?.times ?? 0) + 1;
     const restart: LastRestart = { uid, change: this.#change, times };
     Object.assign(memory, { restartedAt: now, refusal: undefined, failures: 0, retryAt: -Infinity, restart });
@@ -129,7 +130,7 @@ export class RolloutMemory {
 
   /** Notes a restart that failed, and how the API server refused it if it did; it asks for no less than `minDelayMs`. */
   failed(target: Target, now: number, { refusal, minDelayMs = 0 }: FailedRestart): void {
-    const memory = this.#of(target);
+    const memory = this.#noted(target);
     memory.failures += 1;
     memory.refusal = refusal ?? memory.refusal;
     memory.retryAt = now + Math.max(minDelayMs, backoffMs(memory.failures, retryBackoff));
@@ -145,37 +146,64 @@ export class RolloutMemory {
     return { kind: 'after', delayMs: Math.max(next.minDelayMs ?? 0, backoffMs(this.#untold, retryBackoff)) };
   }
 
-  /**
-   * Since when a workload's rollout is under way; `now` where none is. After a loss of the memory the restart's own time
-   * tells, and that of the condition, if it said already that not all is converged.
-   */
-  rollingSince(target: Target, workload: Workload | undefined, context: RollingContext): number {
-    const { now, converged } = context;
-    const memory = this.#of(target);
-    if (workload === undefined || judgeWorkload(target.kind, workload).state !== 'rolling') {
-      memory.rollingSince = undefined;
-      return now;
-    }
-    memory.rollingSince ??= underWay.has(converged?.reason) ? timeOf(converged, now) : now;
-    memory.rollingSince = Math.min(Math.max(memory.rollingSince, newestMarkAt(workload)), now);
-    return memory.rollingSince;
+  #next(look: TargetLook): Pick<TargetMemory, 'rollingSince' | 'restart'> {
+    return { rollingSince: this.#nextRollingSince(look), restart: this.#nextRestart(look) };
   }
 
-  #of(target: Target): TargetMemory {
-    const name = nameOf(target);
-    const known = this.#targets.get(name);
-    if (known !== undefined) return known;
-    const fresh: TargetMemory = {
-      rollingSince: undefined,
-      restartedAt: -Infinity,
-      refusal: undefined,
-      failures: 0,
-      retryAt: -Infinity,
-      restart: undefined,
-    };
-    this.#targets.set(name, fresh);
-    return fresh;
+  /**
+   * Since when a workload's rollout is under way; undefined if none is. After a loss of the memory the restart's own time
+   * tells, and that of the condition, if it said already that not all is converged.
+   */
+  #nextRollingSince({ target, workload, now, converged }: TargetLook): number | undefined {
+    if (workload === undefined || judgeWorkload(target.kind, workload).state !== 'rolling') return undefined;
+    const known = this.#of(target).rollingSince ?? (underWay.has(converged?.reason) ? timeOf(converged, now) : now);
+    return Math.min(Math.max(known, newestMarkAt(workload)), now);
   }
+
+  /** The last restart, with the moment in which its mark was found to be gone; undefined once it counts no more. */
+  #nextRestart({ target, workload, isMarked, now }: TargetLook): LastRestart | undefined {
+    const { restart, restartedAt } = this.#of(target);
+    if (restart === undefined || workload === undefined) return restart;
+    if (isMarked) return { ...restart, undoneAt: undefined };
+    const undoneAt = restart.undoneAt ?? now;
+    const isSame = restart.uid === workload.metadata.uid && restart.change === this.#change;
+    return isSame && undoneAt - restartedAt < longestUndonePauseMs ? { ...restart, undoneAt } : undefined;
+  }
+
+  #of(target: Target): Readonly<TargetMemory> {
+    return this.#targets.get(nameOf(target)) ?? freshTarget;
+  }
+
+  #noted(target: Target): TargetMemory {
+    const memory = this.#targets.get(nameOf(target)) ?? { ...freshTarget };
+    this.#targets.set(nameOf(target), memory);
+    return memory;
+  }
+}
+
+/** How a workload looks at one moment. */
+export interface TargetLook {
+  readonly target: Target;
+  /** Undefined if it does not exist, or is not known. */
+  readonly workload: Workload | undefined;
+  /** Whether it carries the mark of what the Secret holds. */
+  readonly isMarked: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The condition Converged, as the resource has it. */
+  readonly converged: Condition | undefined;
+}
+
+/** What is remembered of a workload, as far as a plan rests on it. */
+export interface TargetState {
+  /** Since when its rollout is under way; now if none is. */
+  readonly rollingSince: number;
+  /** When it may be restarted at the earliest. */
+  readonly restartFrom: number;
+  /** How many restarts for just what is held were undone in a row. */
+  readonly timesUndone: number;
+  /** How the API server refused the last restart. */
+  readonly refusal: string | undefined;
 }
 
 export interface FailedRestart {
@@ -200,10 +228,4 @@ const underWay: ReadonlySet<string | undefined> = new Set([
 function timeOf(condition: Condition | undefined, otherwise: number): number {
   const at = Date.parse(condition?.lastTransitionTime ?? '');
   return Number.isNaN(at) ? otherwise : at;
-}
-
-export interface RollingContext {
-  readonly now: number;
-  /** As the resource has it. */
-  readonly converged: Condition | undefined;
 }

@@ -8,7 +8,7 @@ import type { NamespaceShares } from '../../frame/namespace-shares.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import { type RolloutPlan, type Task, planRollout } from './plan.ts';
-import { convergedOf, factsOf } from './facts.ts';
+import { type FactSources, convergedOf, factsOf, observeTargets } from './facts.ts';
 import { lookAtPods } from './pods.ts';
 import { markAnnotation } from './restart-mark.ts';
 import { restartWorkload } from './restart.ts';
@@ -143,6 +143,7 @@ export class Rollouts {
     const sync = this.#deps.current(key);
     const memory = this.#memories.get(key);
     if (memory === undefined || sync === undefined || isAtRest(sync)) return { kind: 'done' };
+    observeTargets(this.#sources(sync, memory));
     const judged = await this.#judge(sync, memory);
     if (judged === undefined) return { kind: 'done' };
     for (const restart of judged.restarts) await this.#restart(sync, memory, restart);
@@ -162,10 +163,15 @@ export class Rollouts {
     return this.#plan(sync) ?? plan;
   }
 
+  /** What is to be done about a SecretSync's workloads. Pure. */
   #plan(sync: SecretSync): RolloutPlan | undefined {
     const memory = this.#memories.get(objectKey(sync.metadata));
-    const facts = memory && factsOf({ sync, memory, watches: this.#watches, now: this.#deps.clock.now() });
+    const facts = memory && factsOf(this.#sources(sync, memory));
     return facts && planRollout(facts);
+  }
+
+  #sources(sync: SecretSync, memory: RolloutMemory): FactSources {
+    return { sync, memory, watches: this.#watches, now: this.#deps.clock.now() };
   }
 
   /**
