@@ -203,7 +203,8 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
     checks: [() => schemaFault(core.database), untilHearing(core.feed), () => Promise.resolve(controller?.ready())],
   });
   const untrustedProxies = new UntrustedProxyWatch({ clock: systemClock, logger });
-  const warnings = (): string[] => [untrustedProxies.warning()].filter((text) => text !== undefined);
+  const warnings = (): string[] =>
+    [untrustedProxies.warning(), ...(controller?.warnings() ?? [])].filter((text) => text !== undefined);
   const metricsApp = createMetricsApp({ logger, metrics, readiness, warnings });
   const metricsServer = await listen(metricsApp, config, 'METRICS_PORT', open);
   const { authentication, auditLog } = core;
@@ -292,6 +293,7 @@ async function composeController(
     },
     stop,
     ready: () => controller.ready() ?? deafness(),
+    warnings: () => controller.warnings(),
   };
 }
 

@@ -11,8 +11,6 @@ export interface NamedWatchesDeps<T extends KubeObject = KubeObject> extends Omi
   readonly keep?: (object: T) => T;
   /** Told when an object that someone follows appears, changes or goes; as it is kept, undefined once it is gone. */
   readonly onChange: (key: string, object: T | undefined) => void;
-  /** Called for a follower that joins after the object was seen: it missed the calls of `onChange` before. */
-  readonly onJoin?: (follower: string, key: string, object: T | undefined) => void;
   /** Told when the list or watch of an object failed. */
   readonly onFailure?: (key: string) => void;
   /** Told when it succeeded again. */
@@ -45,7 +43,6 @@ export class NamedWatches<T extends KubeObject = KubeObject> {
     for (const key of before) if (!keys.has(key)) this.#letGo(key, follower);
     if (keys.size === 0) this.#followed.delete(follower);
     else this.#followed.set(follower, keys);
-    for (const key of keys) if (!before.has(key) && this.isSeen(key)) this.#deps.onJoin?.(follower, key, this.get(key));
   }
 
   followersOf(key: string): Iterable<string> {
@@ -94,7 +91,7 @@ export class NamedWatches<T extends KubeObject = KubeObject> {
   }
 
   #createReflector(key: string): Reflector<T> {
-    const { path, onChange, onJoin: _, onFailure, onRecovered, ...deps } = this.#deps;
+    const { path, onChange, onFailure, onRecovered, ...deps } = this.#deps;
     const { namespace, name } = parseObjectKey(key);
     const source: ReflectorSource = {
       path: path(namespace),

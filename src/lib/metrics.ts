@@ -140,6 +140,21 @@ export class Metrics {
     this.#gauge('keyframe_controller_leader', help, (gauge) => gauge.set(isLeading() ? 1 : 0));
   }
 
+  /** Reports at each scrape what the API server does not let the controller list. Call once. */
+  observeDeniedWatches(collect: () => readonly string[]): void {
+    const help = 'What the API server does not let this controller list, 1 for each; what needs it is off.';
+    const gauge: Gauge = new Gauge({
+      name: 'keyframe_controller_denied_watches',
+      help,
+      labelNames: ['watch'],
+      registers: [this.#registry],
+      collect: (): void => {
+        gauge.reset();
+        for (const watch of collect()) gauge.set({ watch }, 1);
+      },
+    });
+  }
+
   /** Reports at each scrape the state of the custom resources. `now` gives milliseconds since the epoch. Call once. */
   observeResources(collect: () => ResourceStates, now: () => number): void {
     ResourceMetrics.register(this.#registry, collect, now);

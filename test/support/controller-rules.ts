@@ -39,7 +39,6 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'kinds/secret-sync/spec',
     'kinds/secret-sync/tokens',
     'kinds/secret-sync/data',
-    'kinds/secret-sync/memory',
     'kinds/service-token',
     'kinds/secret-snapshot',
   ],
@@ -60,13 +59,6 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'kinds/secret-sync/target',
     'kinds/secret-sync/rollback',
   ],
-  'kinds/secret-sync/memory': [
-    'frame',
-    syncModel,
-    'kinds/secret-sync/spec',
-    'kinds/secret-sync/tokens',
-    'kinds/secret-sync/read',
-  ],
 };
 
 /** Files that are a part of their own, or belong to one that their folder does not name. */
@@ -74,7 +66,6 @@ const files: Readonly<Record<string, string>> = {
   'annotations.ts': 'names',
   'names.ts': 'names',
   'kinds/secret-sync/model.ts': syncModel,
-  'kinds/secret-sync/memory.ts': 'kinds/secret-sync/memory',
 };
 
 /** The files that put the parts together, and may import all of them; of SecretSyncs, all that lie directly in its folder. */

@@ -53,7 +53,7 @@ describe('randomness', () => {
     'src/services/change-stream.ts',
     'src/kube/reflector.ts',
     'src/controller/frame/leadership.ts',
-    'src/controller/index.ts',
+    'src/controller/frame/manager.ts',
   ];
 
   test('of keys, tokens, passwords and generated values is that of the system', () => {

@@ -5,6 +5,14 @@ export type { Condition } from '../generated/condition.ts';
 /** What a condition shall say now. */
 export type ConditionClaim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
+/** A condition beside Ready whose changes of reason are reported by an Event, too. */
+export interface SideClaim {
+  readonly claim: ConditionClaim;
+  /** What was done: one word. */
+  readonly action: string;
+  readonly isTrouble: boolean;
+}
+
 /** What the controller does next about a resource. */
 export type Progress =
   /** All is as it should be. */

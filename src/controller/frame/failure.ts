@@ -22,6 +22,11 @@ export function toDomainError(error: unknown): DomainError {
   });
 }
 
+/** Whether an error is a fault of the controller itself. */
+export function isInternal(error: unknown): boolean {
+  return toDomainError(error).code === 'internal';
+}
+
 /** What an error makes of the condition Ready. */
 export function failureClaim(error: DomainError): ReadyClaim {
   const { reason, effect } = error.description;

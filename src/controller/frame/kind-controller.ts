@@ -1,58 +1,83 @@
 import { randomUUID } from 'node:crypto';
-import type { ChangeEvent } from '../../services/change-feed.ts';
-import { type ApiError, isApiStatus } from '../../kube/api-error.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { collectionPath } from '../../kube/custom-resources.ts';
 import { objectKey, parseObjectKey } from '../../kube/objects.ts';
 import { ReflectorGroup } from '../../kube/reflector-group.ts';
-import { errorFields } from '../../lib/logger.ts';
+import { reconcileAtAnnotation } from '../annotations.ts';
+import type { ReadyClaim } from './conditions.ts';
+import { type ControllerEvent, Dependencies, Seen, isStale, staleEvents, union } from './dependencies.ts';
 import { EventChecks } from './event-checks.ts';
-import { retryAfter, toDomainError } from './failure.ts';
-import { Finalizers } from './finalizers.ts';
-import type { KindRules, Round } from './kind-rules.ts';
+import type { KindRules, ReconcileContext } from './kind-rules.ts';
 import type { KindContext, ManagedKind } from './managed-kind.ts';
 import { untilNamespaceEnded } from './namespaces.ts';
-import { type Outcome, failureOutcome, nextStatus } from './outcome.ts';
-import { OwnWrites } from './own-writes.ts';
-import { type Asked, type Resource, askedBy, isSameAsk, isSuspended } from './resource.ts';
-import { type ReportMemory, StatusReporter, statusPatch } from './status-report.ts';
-import { type WakeThrottle, editThrottle } from './wake-throttle.ts';
-import { type Next, WorkQueue } from './work-queue.ts';
 import type { NamedWatch } from './named-watch.ts';
+import type { Outcome, ReportedOutcome } from './outcome.ts';
+import { OwnWrites } from './own-writes.ts';
+import { type Processed, Reconciliations } from './reconciliations.ts';
+import { type Request, type Resource, requestOf } from './resource.ts';
+import { staleResources } from './resync.ts';
+import { StatusLane, reasonOf, statusPatch } from './status-lane.ts';
+import { WakeThrottle, editThrottle } from './wake-throttle.ts';
+import { type Next, type Priority, WorkQueue } from './work-queue.ts';
 
-interface Memory<T extends Resource> extends ReportMemory<T> {
-  /** What the resource asked for when the status was last told. */
-  reconciled: Asked | undefined;
+/** What is remembered of one resource between reconciles. All of it can be lost. */
+interface ResourceState<T extends Resource> {
+  readonly resource: OwnWrites<T>;
+  /** What the resource asked for at the last reconcile. */
+  reconciled: Request | undefined;
+  /** The reason that the last reconcile came to, whether or not the status reports it yet. */
+  reason: string | undefined;
+  /** Whether the last reconcile failed with something that passes by itself. */
+  isTransient: boolean;
+  /** Events about the resource itself that came while it was worked on. */
   readonly deferred: (() => boolean)[];
 }
 
-// A status that someone else changed is put right soon, but not at once: two controllers of different minds would
+/** A reconcile under way. */
+interface Run<T extends Resource> {
+  readonly resource: T;
+  readonly state: ResourceState<T>;
+  readonly term: number;
+  /** The position of the event log before the first look. */
+  readonly position: number;
+  readonly seen: Seen;
+}
+
+// A status that another client changed is put right soon, but not at once: two controllers of different minds would
 // otherwise keep each other busy.
 const repairDelayMs = 1000;
-const defaultSuspendedMessage = 'Nothing is done.';
+// Only the patches under way are waited for: the next leader reports the rest.
+const statusDrainMs = 2000;
+// The interval of resources that must wait after an event.
+const throttleMs = 1000;
 
 /**
- * What the simple kinds share: the watch, the queue, suspend, `keyframe.dev/reconcile-at`, the finalizer, one status
- * patch where something differs, and an Event where Ready's reason changed. A reconcile reads the present state of
- * everything, so it may be asked for at any time; `wake` and its like ask for it.
+ * The controller of one kind: the watch, the queue, suspension, `keyframe.dev/reconcile-at`, the finalizer, the status, and
+ * the events that make a result stale. A reconcile reads the present state of everything it needs, and notes what it saw
+ * (`ReconcileContext.seen`). An event about any of that has the resource reconciled again.
  */
-export class KindController<T extends Resource> implements ManagedKind {
+export class KindController<T extends Resource, O extends ReportedOutcome = Outcome<T>> implements ManagedKind {
+  readonly watch: NamedWatch;
   readonly watches: readonly NamedWatch[];
   readonly #context: KindContext;
-  readonly #rules: KindRules<T>;
+  readonly #rules: KindRules<T, O>;
   readonly #queue: WorkQueue;
+  readonly #statuses: StatusLane<T, O>;
   readonly #checks: EventChecks;
   readonly #edits: WakeThrottle;
+  readonly #throttle: WakeThrottle;
   readonly #group: ReflectorGroup<T>;
-  readonly #reporter: StatusReporter<T>;
-  readonly #finalizers: Finalizers<T>;
-  readonly #memories = new Map<string, Memory<T>>();
-  /** The ending namespaces in which finalizers stay, for the rights there went first. */
-  readonly #stranded = new Set<string>();
+  readonly #reconciliations: Reconciliations<T, O>;
+  readonly #states = new Map<string, ResourceState<T>>();
+  readonly #dependencies = new Dependencies();
+  readonly #runs = new Map<string, Run<T>>();
+  /** Counts the times in which this process began or ceased to lead. */
+  #term = 0;
 
-  /** `needs` are the watches of others that must have been listed before a resource may be reconciled. */
-  constructor(context: KindContext, rules: KindRules<T>, needs: readonly NamedWatch[] = []) {
+  /** `others` are the watches that the rules need beside that of the kind. */
+  constructor(context: KindContext, rules: KindRules<T, O>, others: readonly NamedWatch[] = []) {
     const { kube, clock, logger, watchNamespaces, onWatchFailure, onRecovered, instance, namespaces, shares } = context;
-    const { kind, plural, isNamespaced, action } = rules;
+    const { kind, plural, isNamespaced } = rules;
     this.#context = context;
     this.#rules = rules;
     this.#queue = new WorkQueue({
@@ -60,12 +85,28 @@ export class KindController<T extends Resource> implements ManagedKind {
       logger,
       shares,
       process: async (key) => await this.#process(key),
-      onInactive: (key) => this.#checks.afterReconcile(key),
+      onInactive: (key) => this.#settle(key),
       // A namespace that ends leaves little time.
-      isUrgent: (key) => namespaces.isEnding(parseObjectKey(key).namespace),
+      isUrgent: (key) => rules.endsWithNamespace !== true && namespaces.isEnding(parseObjectKey(key).namespace),
     });
-    this.#checks = new EventChecks({ queue: this.#queue, deferredOf: (key) => this.#memories.get(key)?.deferred });
+    this.#statuses = new StatusLane<T, O>({
+      rules,
+      client: kube,
+      clock,
+      logger,
+      shares,
+      events: { controller: `${kind.group}/${kind.kind.toLowerCase()}`, instance },
+      find: (key) => this.find(key),
+      areReconcilesWaiting: () => this.#queue.isSaturated,
+      onPatched: (key, base, patched) => this.#states.get(key)?.resource.record(base, patched),
+      onInactive: (key) => this.#judgeOwnEvents(key),
+    });
+    this.#checks = new EventChecks({
+      queue: { add: (key) => this.#queue.add(key), isActive: (key) => this.#isBusy(key) },
+      deferredOf: (key) => this.#states.get(key)?.deferred,
+    });
     this.#edits = editThrottle(clock, (key) => this.#checks.notice(key, () => this.#isEdited(key)));
+    this.#throttle = new WakeThrottle({ clock, intervalMs: throttleMs, wake: (key) => this.enqueue(key) });
     this.#group = new ReflectorGroup<T>({
       client: kube,
       clock,
@@ -73,243 +114,248 @@ export class KindController<T extends Resource> implements ManagedKind {
       namespaces: isNamespaced ? watchNamespaces : [],
       isGone: (name) => namespaces.isGone(name),
       source: (namespace) => ({ path: collectionPath(kind, namespace) }),
-      handler: { onUpsert: (resource) => this.#seen(resource), onDelete: (resource) => this.#gone(resource) },
+      handler: { onUpsert: (resource) => this.#appeared(resource), onDelete: (resource) => this.#gone(resource) },
       onFailure: onWatchFailure,
       onRecovered,
     });
-    this.watches = [{ name: plural, kind, group: this.#group }, ...needs];
-    const events = { controller: `${kind.group}/${kind.kind.toLowerCase()}`, instance };
-    this.#reporter = new StatusReporter<T>({ kind, action, client: kube, clock, logger, events });
-    this.#finalizers = new Finalizers<T>({ kind, client: kube });
-    namespaces.onEnding((name) => {
-      this.#stranded.delete(name);
-      this.wakeNamespaces(new Set([name]));
+    this.watch = { name: plural, kind, group: this.#group };
+    this.watches = [this.watch, ...others];
+    this.#reconciliations = new Reconciliations<T, O>({
+      rules,
+      client: kube,
+      logger,
+      statuses: this.#statuses,
+      find: (key) => this.find(key),
     });
+    context.events.onEvent((event) => this.#onEvent(event));
+    if (rules.endsWithNamespace !== true) namespaces.onEnding((name) => this.#namespaceEnds(name));
   }
 
   get queueLength(): number {
     return this.#queue.length;
   }
 
-  /** A resource as the watch shows it, or as an own write left it where the watch is behind. */
+  /** A resource as the watch shows it, or as an own write left it if the watch is behind. */
   find(key: string): T | undefined {
-    return this.#memories.get(key)?.resource.current(this.#group.get(key));
+    return this.#states.get(key)?.resource.current(this.#group.get(key));
   }
 
   /** The keys of all resources that exist. */
   keys(): Iterable<string> {
-    return this.#memories.keys();
+    return this.#states.keys();
   }
 
   /** Has a resource reconciled, if it exists; once more, if it is being reconciled at this moment. */
-  wake(key: string): void {
-    if (this.#memories.has(key)) this.#queue.add(key);
+  enqueue(key: string, priority: Priority = 'high'): void {
+    if (this.#states.has(key)) this.#queue.add(key, priority);
   }
 
-  /** Has all resources of some namespaces reconciled. */
-  wakeNamespaces(namespaces: ReadonlySet<string>): void {
-    for (const key of this.#memories.keys()) if (namespaces.has(parseObjectKey(key).namespace)) this.#queue.add(key);
+  /** Reports the newest outcome of a resource again, with what has changed beside it. Nothing else is looked at. */
+  refreshStatus(key: string): void {
+    this.#statuses.refresh(key);
   }
 
-  work(): void {
-    for (const key of this.#memories.keys()) this.#queue.add(key, 'low');
+  startLeading(): void {
+    this.#term += 1;
+    for (const key of this.#states.keys()) this.#queue.add(key, 'low');
     this.#queue.start();
+    this.#statuses.start();
   }
 
-  pause(): void {
+  stopLeading(): void {
+    this.#term += 1;
     this.#queue.pause();
+    this.#statuses.pause();
+    // A stand-by needs to know of nothing: when it leads again, it reconciles everything.
+    this.#dependencies.clear();
   }
 
-  committed(event: ChangeEvent): void {
-    for (const key of this.#rules.concernedBy?.(event) ?? []) this.wake(key);
-  }
-
-  /** Reconciles everything once: what is as it should be costs its reads and no write. */
-  compare(): Promise<void> {
-    for (const key of this.#memories.keys()) this.#queue.add(key, 'low');
-    return Promise.resolve();
+  async resync(): Promise<void> {
+    const { changes } = this.#rules;
+    const all = this.#states.keys();
+    const due = new Set(changes === undefined ? all : await staleResources(this.#dependencies, all, changes));
+    for (const [key, { isTransient }] of this.#states) {
+      // A reconcile reports anyway.
+      if (isTransient || due.has(key)) this.#queue.add(key, 'low');
+      else this.#statuses.retry(key);
+    }
   }
 
   async drain(limitMs: number): Promise<void> {
     await this.#queue.stop(limitMs);
+    await this.#statuses.drain(Math.min(limitMs, statusDrainMs));
   }
 
   close(): Promise<void> {
     return Promise.resolve();
   }
 
-  #seen(resource: T): void {
+  #onEvent(event: ControllerEvent): void {
+    for (const [key, dependency] of this.#dependencies.dependents(event)) {
+      // At its end, a reconcile judges what came meanwhile.
+      if (!this.#queue.isActive(key) && isStale(dependency, event)) this.#becameStale(key, [event]);
+    }
+  }
+
+  #becameStale(key: string, events: readonly ControllerEvent[]): void {
+    const { isThrottled } = this.#rules;
+    if (events.every((event) => isThrottled?.(key, event) === true)) this.#throttle.wake(key);
+    else this.enqueue(key);
+  }
+
+  /** Judges what came during a reconcile. Call it at the moment in which the resource is no longer active. */
+  #settle(key: string): void {
+    const run = this.#runs.get(key);
+    this.#runs.delete(key);
+    const isSame = run !== undefined && run.state === this.#states.get(key) && run.term === this.#term;
+    if (isSame) this.#settleRun(key, run);
+    // It was deleted before the reconcile made a note of it.
+    if (run !== undefined && !this.#states.has(key)) this.#rules.onGone?.(run.resource);
+    this.#judgeOwnEvents(key);
+  }
+
+  #settleRun(key: string, { state, position, seen }: Run<T>): void {
+    const { dependencies: fresh } = seen;
+    const dependencies = state.isTransient ? union(this.#dependencies.of(key), fresh) : fresh;
+    this.#dependencies.set(key, dependencies);
+    const events = this.#context.events.since(position);
+    this.#rules.onSettled?.(key, dependencies);
+    if (events === undefined) {
+      this.enqueue(key);
+      return;
+    }
+    const stale = staleEvents(dependencies, events);
+    if (stale.length > 0) this.#becameStale(key, stale);
+  }
+
+  /** Whether the resource itself may be being written. */
+  #isBusy(key: string): boolean {
+    return this.#queue.isActive(key) || this.#statuses.isActive(key);
+  }
+
+  #judgeOwnEvents(key: string): void {
+    if (!this.#isBusy(key)) this.#checks.afterReconcile(key);
+  }
+
+  #appeared(resource: T): void {
     const key = objectKey(resource.metadata);
-    const memory = this.#memories.get(key) ?? newMemory<T>();
-    this.#memories.set(key, memory);
+    const state = this.#states.get(key) ?? newState<T>();
+    this.#states.set(key, state);
     this.#rules.onSeen?.(resource);
     this.#checks.notice(key, () => {
-      if (!memory.resource.observe(resource)) return false;
-      if (!isReconciled(resource, memory)) {
+      const isNews = state.resource.observe(resource.metadata.resourceVersion);
+      this.#statuses.retry(key);
+      // A status that was written since may have replaced the very version that asks for something.
+      const newest = this.find(key) ?? resource;
+      if (!this.#isReconciled(newest, state)) {
         // What is being deleted is let go without delay.
-        if (resource.metadata.deletionTimestamp !== undefined) return true;
+        if (newest.metadata.deletionTimestamp !== undefined) return true;
         this.#edits.wake(key);
         return false;
       }
-      if (this.#finalizers.isOff(resource, this.#isCleanupNeeded(resource))) return true;
-      const statusDiffers = statusPatch(resource.status, memory.status ?? {}) !== undefined;
-      if (statusDiffers) this.#queue.addAfter(key, repairDelayMs);
+      if (!isNews) return false;
+      if (this.#reconciliations.isFinalizerOff(resource)) return true;
+      if (this.#isStatusChanged(key, resource)) this.#queue.addAfter(key, repairDelayMs);
       return false;
     });
+  }
+
+  /** Whether another client has changed the status. */
+  #isStatusChanged(key: string, { status }: T): boolean {
+    return this.#statuses.isReported(key) && statusPatch(status, this.#statuses.known(key) ?? {}) !== undefined;
   }
 
   #gone(resource: T): void {
     const key = objectKey(resource.metadata);
     this.#queue.forget(key);
+    this.#statuses.forget(key);
     this.#edits.forget(key);
-    this.#memories.delete(key);
+    this.#throttle.forget(key);
+    this.#states.delete(key);
+    this.#dependencies.delete(key);
     this.#rules.onGone?.(resource);
   }
 
-  /** Whether a resource still asks for something else than the status reports on. */
+  #namespaceEnds(name: string): void {
+    this.#reconciliations.namespaceEnds(name);
+    for (const key of this.#states.keys()) if (parseObjectKey(key).namespace === name) this.#queue.add(key);
+  }
+
+  /** Whether a resource still asks for something else than at its last reconcile. */
   #isEdited(key: string): boolean {
-    const memory = this.#memories.get(key);
+    const state = this.#states.get(key);
     const resource = this.find(key);
-    return memory !== undefined && resource !== undefined && !isReconciled(resource, memory);
+    return state !== undefined && resource !== undefined && !this.#isReconciled(resource, state);
+  }
+
+  #isReconciled(resource: T, { reconciled }: ResourceState<T>): boolean {
+    return isDeepStrictEqual(reconciled, this.#requestOf(resource));
+  }
+
+  #requestOf(resource: T): Request {
+    return requestOf(resource, this.#rules.requestAnnotations);
   }
 
   async #process(key: string): Promise<Next> {
-    const memory = this.#memories.get(key);
+    const state = this.#states.get(key);
     const resource = this.find(key);
-    if (memory === undefined || resource === undefined) return { kind: 'done' };
-    const { clock, metrics } = this.#context;
+    if (state === undefined || resource === undefined) return { kind: 'done' };
+    const isEnding = this.#context.namespaces.isEnding(parseObjectKey(key).namespace);
+    if (isEnding && this.#rules.endsWithNamespace === true) return untilNamespaceEnded;
+    const { clock, metrics, events } = this.#context;
     const beganAt = clock.now();
-    const round: Round<T> = { key, resource, requestId: randomUUID() };
-    memory.failure = undefined;
-    const { deletionTimestamp } = resource.metadata;
-    // A namespace's end is that of all that is in it, and may take the rights there along at any moment.
-    const isLeaving = deletionTimestamp !== undefined || this.#isInEnding(resource);
-    const { next, result } = isLeaving ? await this.#leave(round, memory) : await this.#converge(round, memory);
+    const run: Run<T> = { resource, state, term: this.#term, position: events.position, seen: new Seen() };
+    this.#runs.set(key, run);
+    const context: ReconcileContext<T> = {
+      key,
+      resource,
+      requestId: randomUUID(),
+      seen: run.seen,
+      isForced: isForced(resource, state),
+    };
+    const processed = await this.#reconciliations.run(context, {
+      isEnding,
+      onWritten: (base, changed) => state.resource.record(base.metadata.resourceVersion, changed),
+    });
+    const { next, result } = this.#report(context, run, processed);
     if (result !== undefined) metrics.reconciled(this.#rules.kind.kind, result, clock.now() - beganAt);
     return next;
   }
 
-  async #converge(round: Round<T>, memory: Memory<T>): Promise<Processed> {
-    try {
-      // Of a suspended resource, too: without the finalizer it could go and leave what it owns behind.
-      const resource = await this.#finalizers.ensure(round.resource, this.#isCleanupNeeded(round.resource));
-      if (resource !== round.resource) memory.resource.record(round.resource.metadata.resourceVersion, resource);
-      const ready = { ...round, resource };
-      return await this.#report(ready, memory, await this.#reconciled(ready, memory));
-    } catch (error) {
-      return await this.#finalizerFailed(round, memory, error);
+  #report({ key }: ReconcileContext<T>, { state, term }: Run<T>, processed: Processed<T, O>): Finished {
+    state.isTransient = processed.isTransient;
+    const { next, released, reported } = processed;
+    if (reported === undefined) return { next, result: released ? 'Deleted' : undefined };
+    const { resource, outcome } = reported;
+    const { claim } = outcome;
+    this.#log(key, claim, state.reason ?? reasonOf(resource.status, 'Ready'));
+    state.reason = claim.reason;
+    // Another one leads, or has led since: it reports.
+    if (term === this.#term && this.#states.get(key) === state) {
+      state.reconciled = this.#requestOf(resource);
+      this.#statuses.report(key, resource, outcome);
     }
+    return { next, result: claim.reason };
   }
 
-  async #reconciled(round: Round<T>, memory: Memory<T>): Promise<Outcome<T>> {
-    try {
-      return isSuspended(round.resource) ? await this.#suspended(round) : await this.#rules.reconcile(round);
-    } catch (error) {
-      return this.#failed(round.key, memory, error);
-    }
-  }
-
-  /** Lets a resource go that is deleted, or will be with its namespace, once what it owns is undone. */
-  async #leave(round: Round<T>, memory: Memory<T>): Promise<Processed> {
-    const { resource, key } = round;
-    const released = this.#isInEnding(resource) ? untilNamespaceEnded : ({ kind: 'done' } as const);
-    if (!this.#finalizers.isHeld(resource)) return { next: released, result: undefined };
-    try {
-      if (this.#isCleanupNeeded(resource)) await this.#rules.cleanup?.run(round);
-    } catch (error) {
-      if (!this.#finalizers.isForced(resource)) {
-        const claim = this.#finalizers.heldClaim(this.#failed(key, memory, error).claim);
-        return await this.#report(round, memory, { claim, next: retryAfter(error) });
-      }
-      this.#context.logger.warn({ key, ...errorFields(error) }, 'a resource goes by force, and what it owns stays');
-    }
-    try {
-      memory.resource.record(resource.metadata.resourceVersion, await this.#finalizers.release(resource));
-      return { next: released, result: 'Deleted' };
-    } catch (error) {
-      return await this.#finalizerFailed(round, memory, error);
-    }
-  }
-
-  async #finalizerFailed(round: Round<T>, memory: Memory<T>, error: unknown): Promise<Processed> {
-    // Gone, or changed by someone else: nothing that anybody has to be told.
-    if (isApiStatus(error, 404)) return { next: { kind: 'done' }, result: undefined };
-    if (isApiStatus(error, 409)) return { next: retryAfter(error), result: undefined };
-    if (isApiStatus(error, 403) && this.#isInEnding(round.resource)) return this.#strand(round.resource, error);
-    return await this.#report(round, memory, this.#failed(round.key, memory, error));
-  }
-
-  /** The end of a namespace took the rights in it along, so that nothing can be told there either. */
-  #strand({ metadata: { namespace = '' } }: T, error: ApiError): Processed {
-    const { kind, plural } = this.#rules.kind;
-    if (!this.#stranded.has(namespace))
-      this.#context.logger.error({ kind, namespace }, strandedMessage(plural, namespace));
-    this.#stranded.add(namespace);
-    return { next: retryAfter(error), result: undefined };
-  }
-
-  #failed(key: string, memory: Memory<T>, error: unknown): Outcome<T> {
-    const failure = toDomainError(error);
-    const { kind } = this.#rules.kind;
-    if (failure.code === 'internal')
-      this.#context.logger.error({ kind, key, ...errorFields(error) }, 'a reconcile failed');
-    memory.failure = failure.code;
-    return failureOutcome(failure);
-  }
-
-  async #suspended(round: Round<T>): Promise<Outcome<T>> {
-    const { suspendedMessage = defaultSuspendedMessage, suspendedFields: fields = {}, whileSuspended } = this.#rules;
-    const { message: note, next } = (await whileSuspended?.(round)) ?? {};
-    const message = ['spec.suspend is true.', suspendedMessage, ...(note === undefined ? [] : [note])].join(' ');
-    const claim = { progress: 'suspended', reason: 'Suspended', message } as const;
-    return { claim, fields, ...(next === undefined ? {} : { next }) };
-  }
-
-  async #report({ key, resource }: Round<T>, memory: Memory<T>, outcome: Outcome<T>): Promise<Processed> {
-    const { claim, next = { kind: 'done' } } = outcome;
-    const status = nextStatus(resource, memory.status, outcome, this.#context.clock.now());
-    const onTold = (): void => {
-      memory.reconciled = askedBy(resource.metadata);
-    };
-    const told = await this.#reporter.report({ key, resource, memory }, { claim, status, next, onTold });
-    return { next: told, result: claim.reason };
-  }
-
-  #isInEnding({ metadata: { namespace = '' } }: T): boolean {
-    return this.#context.namespaces.isEnding(namespace);
-  }
-
-  #isCleanupNeeded(resource: T): boolean {
-    return this.#rules.cleanup?.isNeeded(resource) ?? false;
+  #log(key: string, { progress, reason, message }: ReadyClaim, reasonBefore: string | undefined): void {
+    const level =
+      reason === reasonBefore ? 'debug' : progress === 'reconciling' || progress === 'stalled' ? 'warn' : 'info';
+    this.#context.logger[level]({ kind: this.#rules.kind.kind, key, reason }, message);
   }
 }
 
-/** Whether the status reports on what a resource asks for now. */
-function isReconciled<T extends Resource>({ metadata }: T, { reconciled }: Memory<T>): boolean {
-  return reconciled !== undefined && isSameAsk(reconciled, askedBy(metadata));
-}
-
-interface Processed {
+interface Finished {
   readonly next: Next;
-  /** The reason that was told; undefined where nothing was. */
+  /** What the metrics count; undefined if nothing was done. */
   readonly result: string | undefined;
 }
 
-function newMemory<T extends Resource>(): Memory<T> {
-  return {
-    resource: new OwnWrites<T>(),
-    status: undefined,
-    reconciled: undefined,
-    reason: undefined,
-    failure: undefined,
-    deferred: [],
-  };
+function newState<T extends Resource>(): ResourceState<T> {
+  return { resource: new OwnWrites<T>(), reconciled: undefined, reason: undefined, isTransient: false, deferred: [] };
 }
 
-function strandedMessage(plural: string, namespace: string): string {
-  return (
-    `the rights in namespace ${namespace} went with it before its ${plural} were let go: what they owned is undone, but ` +
-    `their finalizer holds the namespace until an admin runs \`kubectl get ${plural} --namespace ${namespace} --output name | ` +
-    `xargs -n 1 kubectl patch --namespace ${namespace} --type=merge --patch '{"metadata":{"finalizers":null}}'\``
-  );
+function isForced<T extends Resource>({ metadata }: T, { reconciled }: ResourceState<T>): boolean {
+  const asked = metadata.annotations?.[reconcileAtAnnotation];
+  return reconciled !== undefined && reconciled.annotations[reconcileAtAnnotation] !== asked;
 }

@@ -5,7 +5,7 @@ import type { KindContext } from './managed-kind.ts';
 
 /** Watches the metadata of all Secrets in the watched namespaces whose label of ours is `true`; no value is held in memory. */
 export function watchLabelledSecrets(
-  { kube: client, clock, logger, watchNamespaces, namespaces, onRecovered }: KindContext,
+  { kube: client, clock, logger, watchNamespaces, namespaces, onWatchFailure, onRecovered }: KindContext,
   label: string,
   handler: ReflectorGroupDeps<KubeObject>['handler'],
 ): ReflectorGroup<KubeObject> {
@@ -17,6 +17,7 @@ export function watchLabelledSecrets(
     isGone: (name) => namespaces.isGone(name),
     source: (namespace) => ({ path: secretsPath(namespace), labelSelector: `${label}=true`, metadataOnly: true }),
     handler,
+    onFailure: onWatchFailure,
     onRecovered,
   });
 }

@@ -1,30 +1,33 @@
-import type { ChangeEvent } from '../../services/change-feed.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { FailureKind } from '../../kube/watch-failure.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import type { EventLog } from './event-log.ts';
 import type { NamespaceShares } from './namespace-shares.ts';
 import type { Namespaces } from './namespaces.ts';
 import type { NamedWatch } from './named-watch.ts';
 
 /** One kind's controller, as the manager starts and stops it. */
 export interface ManagedKind {
-  /** Everything that must have been listed before the kind may be reconciled. The manager starts and stops them. */
+  /** The watch of the kind's resources: they are reconciled once it has listed them. */
+  readonly watch: NamedWatch;
+  /** This watch, and all others that the kind needs. The manager starts and stops them. */
   readonly watches: readonly NamedWatch[];
   /** How many keys wait for a worker. */
   readonly queueLength: number;
   /**
-   * Reconciles everything once, and then what events ask for; called when all watches have their first lists and this
-   * process leads.
+   * Reconciles everything once, and then what events ask for. Call it when the kind's watch has its first list and
+   * this process leads.
    */
-  work(): void;
-  /** Begins no further reconcile until `work`; keys are kept. */
-  pause(): void;
-  /** Told of every commit. */
-  committed(event: ChangeEvent): void;
-  /** Called where events may have been missed, and from time to time. Throws DomainError store_unavailable. */
-  compare(): Promise<void>;
+  startLeading(): void;
+  /** Begins no further reconcile until `startLeading`. */
+  stopLeading(): void;
+  /**
+   * Reconciles what is stale although no event said so, and what failed and may succeed by now. Throws DomainError
+   * store_unavailable.
+   */
+  resync(): Promise<void>;
   /** Takes nothing more on; resolves when the reconciles under way have ended, or after the limit. */
   drain(limitMs: number): Promise<void>;
   /** Ends what is beyond the watches; called after `drain`. */
@@ -35,6 +38,8 @@ export interface ManagedKind {
 export interface KindContext {
   /** Writes only while this process leads. */
   readonly kube: Pick<KubeClient, 'request' | 'watch'>;
+  /** The events of this controller, for all kinds. */
+  readonly events: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'reconciled' | 'secretWrite' | 'orphanedTokenSuspended'>;

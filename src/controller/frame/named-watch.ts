@@ -8,6 +8,11 @@ export interface WatchedObjects {
   keys(): readonly string[];
 }
 
+/** What to do about watches that the API server does not allow, as a sentence without its full stop. */
+export function watchDenied(names: readonly string[]): string {
+  return `the API server does not let the controller list ${names.join(', ')}: apply the rules of charts/keyframe/files/ to its account`;
+}
+
 /** One watch of a kind's controller; two kinds may name the same one. */
 export interface NamedWatch {
   /** What is watched, in the plural, for people. */

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/objects.ts';
+import type { ControllerEvent, Expectations } from './dependencies.ts';
 
 // More writes than this before the watch shows one of them means that the watch is far behind.
 const mostSuperseded = 64;
@@ -8,7 +9,7 @@ const mostSuperseded = 64;
  * a change by someone else, by resource versions alone and without ordering them: a version that one of our writes
  * replaced is old news, and the one that our last write left is no news.
  */
-export class OwnWrites<T extends KubeObject> {
+export class OwnWrites<T extends KubeObject> implements Expectations {
   /** What our last write left, until the watch shows it or something else. */
   #latest: T | undefined;
   /** Versions that our writes replaced since the watch last showed one of ours. */
@@ -44,8 +45,12 @@ export class OwnWrites<T extends KubeObject> {
     return isBehind ? this.#latest : watched;
   }
 
-  /** Takes what the watch showed; whether it is news. */
-  observe({ metadata: { resourceVersion } }: T): boolean {
+  take({ version, uid }: ControllerEvent): boolean {
+    return version === undefined ? this.observeGone(uid) : this.observe(version);
+  }
+
+  /** Takes the version that the watch showed. Returns whether it is anything else than the echo of an own write. */
+  observe(resourceVersion: string): boolean {
     if (this.#superseded.has(resourceVersion)) return false;
     const isOwn = resourceVersion === this.#latest?.metadata.resourceVersion;
     const isNews = !isOwn && resourceVersion !== this.#seen;
@@ -60,6 +65,12 @@ export class OwnWrites<T extends KubeObject> {
     this.#forget();
     this.#seen = undefined;
     return true;
+  }
+
+  /** Drops all expectations: what the watch shows next is news. */
+  reset(): void {
+    this.#forget();
+    this.#seen = undefined;
   }
 
   #forget(): void {

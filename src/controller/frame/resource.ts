@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from '../../kube/objects.ts';
+import type { KubeObject } from '../../kube/objects.ts';
 import type { Condition } from '../generated/condition.ts';
 import { forceFinalizeAnnotation, reconcileAtAnnotation } from '../annotations.ts';
 
@@ -11,26 +11,28 @@ export interface Resource extends KubeObject {
 export type StatusOf<T extends Resource> = NonNullable<T['status']>;
 
 /** What a resource asks for now, as far as that decides whether a reconcile is due. */
-export interface Asked {
+export interface Request {
   readonly uid: string;
   readonly generation: number;
   readonly isDeleting: boolean;
-  readonly reconcileAt: string | undefined;
-  readonly forceFinalize: string | undefined;
+  /** The values of the annotations that request a reconcile when they change. */
+  readonly annotations: Readonly<Record<string, string | undefined>>;
 }
 
-export function askedBy({ uid, generation = 0, annotations = {}, deletionTimestamp }: ObjectMeta): Asked {
+const commonAnnotations = [reconcileAtAnnotation, forceFinalizeAnnotation];
+
+/** What a resource asks for. Beside the annotations of every kind, those of `ownAnnotations` count. */
+export function requestOf(
+  { metadata: { uid, generation = 0, annotations = {}, deletionTimestamp } }: KubeObject,
+  ownAnnotations: readonly string[] = [],
+): Request {
+  const names = [...commonAnnotations, ...ownAnnotations];
   return {
     uid,
     generation,
     isDeleting: deletionTimestamp !== undefined,
-    reconcileAt: annotations[reconcileAtAnnotation],
-    forceFinalize: annotations[forceFinalizeAnnotation],
+    annotations: Object.fromEntries(names.map((name) => [name, annotations[name]])),
   };
-}
-
-export function isSameAsk(before: Asked, now: Asked): boolean {
-  return (Object.keys(now) as (keyof Asked)[]).every((field) => before[field] === now[field]);
 }
 
 /** Whether a resource asks to be left alone; kinds without that field never do. */

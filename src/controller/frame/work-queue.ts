@@ -24,9 +24,9 @@ export interface WorkQueueDeps {
   readonly isUrgent?: (key: string) => boolean;
   /**
    * How many keys are worked on at once; default 12. With keys that are urgent, four times as many. One namespace has two
-   * thirds of them at most.
+   * thirds of them at most. A function is called before each start.
    */
-  readonly workers?: number;
+  readonly workers?: number | (() => number);
   /**
    * What the namespaces use; default: it is not counted. A namespace that uses more than its share has one worker at a time
    * for keys that are not urgent.
@@ -57,7 +57,6 @@ export type Priority = 'high' | 'low';
  */
 export class WorkQueue {
   readonly #deps: WorkQueueDeps;
-  readonly #workers: number;
   readonly #backoff: BackoffOptions;
   readonly #waiting: Readonly<Record<'urgent' | Priority, NamespaceTurns>> = {
     urgent: new NamespaceTurns(),
@@ -81,13 +80,17 @@ export class WorkQueue {
 
   constructor(deps: WorkQueueDeps) {
     this.#deps = deps;
-    this.#workers = deps.workers ?? defaultWorkers;
     this.#backoff = deps.backoff ?? defaultBackoff;
   }
 
   /** How many keys wait for a worker; those that wait for a timer are not counted. */
   get length(): number {
     return this.#lanes.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Whether keys wait because workers are busy: all of them, or as many as one namespace may have. */
+  get isSaturated(): boolean {
+    return this.length > 0 && this.#active.size >= Math.ceil(this.#maxActive * namespaceShare);
   }
 
   /** Begins to work on what was added so far, or goes on after a pause. */
@@ -154,6 +157,11 @@ export class WorkQueue {
     cancel();
   }
 
+  get #maxActive(): number {
+    const { workers = defaultWorkers } = this.#deps;
+    return typeof workers === 'number' ? workers : workers();
+  }
+
   get #lanes(): readonly NamespaceTurns[] {
     return Object.values(this.#waiting);
   }
@@ -169,13 +177,12 @@ export class WorkQueue {
 
   #pump(): void {
     const { urgent } = this.#waiting;
-    this.#begin(this.#workers * urgentFactor, (mayStart) => urgent.take(mayStart));
-    this.#begin(this.#workers, (mayStart) =>
-      this.#take((namespace) => mayStart(namespace) && !this.#isBarred(namespace)),
-    );
+    this.#begin(urgentFactor, (mayStart) => urgent.take(mayStart));
+    this.#begin(1, (mayStart) => this.#take((namespace) => mayStart(namespace) && !this.#isBarred(namespace)));
   }
 
-  #begin(workers: number, take: (mayStart: (namespace: string) => boolean) => string | undefined): void {
+  #begin(factor: number, take: (mayStart: (namespace: string) => boolean) => string | undefined): void {
+    const workers = factor * this.#maxActive;
     const maxOfNamespace = Math.ceil(workers * namespaceShare);
     const mayStart = (namespace: string): boolean => (this.#activeByNamespace.get(namespace) ?? 0) < maxOfNamespace;
     while (this.#state === 'started' && this.#active.size < workers) {

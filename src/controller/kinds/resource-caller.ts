@@ -1,6 +1,6 @@
 import type { ResourceCaller, ResourceKindName } from '../../domain/principal.ts';
 import type { GrantIndex } from './access-grant/grant-index.ts';
-import type { Round } from '../frame/kind-rules.ts';
+import type { ReconcileContext } from '../frame/kind-rules.ts';
 import type { Resource } from '../frame/resource.ts';
 
 export interface CallerDeps {
@@ -10,14 +10,15 @@ export interface CallerDeps {
 
 /**
  * A custom resource as the services know it during one reconcile, with the grants of its namespace as they are at each
- * look. Throws DomainError cluster_unavailable where the cluster is not known.
+ * look. The result rests on these grants. Throws DomainError cluster_unavailable if the cluster is not known.
  */
 export function callerOf(
   { grants, cluster }: CallerDeps,
   kind: ResourceKindName,
-  { resource, requestId }: Pick<Round<Resource>, 'resource' | 'requestId'>,
+  { resource, requestId, seen }: Pick<ReconcileContext<Resource>, 'resource' | 'requestId' | 'seen'>,
 ): ResourceCaller {
   const { uid, name, namespace = null } = resource.metadata;
+  if (namespace !== null) seen.note('grants', namespace);
   return {
     principal: {
       type: 'resource',

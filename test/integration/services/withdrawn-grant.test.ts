@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { FollowedIds } from '../../../src/controller/frame/followed-ids.ts';
+import { Seen } from '../../../src/controller/frame/dependencies.ts';
+import type { ReconcileContext } from '../../../src/controller/frame/kind-rules.ts';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
 import { TokenMemories } from '../../../src/controller/kinds/service-token/memory.ts';
 import { type ReconcilerDeps, ServiceTokenReconciler } from '../../../src/controller/kinds/service-token/reconcile.ts';
@@ -32,21 +33,20 @@ function reconciler(grants: Partial<ReconcilerDeps['grants']> = {}): ServiceToke
     secrets: { put: untouched, mark: untouched } as never,
     secretsClient: { find: untouched },
     watchedSecret: untouched,
-    tokens: new FollowedIds(),
     onForeign: untouched,
     warn: untouched,
     clock: systemClock,
   });
 }
 
-function round(): { key: string; resource: ServiceToken; requestId: string } {
+function context(): ReconcileContext<ServiceToken> {
   const { id: uid, namespace } = own.caller.principal;
   const { organization, project, environment } = world.slugs;
   const resource = {
     metadata: { namespace: namespace ?? '', name: 'ci', uid, resourceVersion: '1' },
     spec: { organization, project, environment, permission: 'ReadWrite' },
   } as ServiceToken;
-  return { key: `${namespace ?? ''}/ci`, resource, requestId: randomUUID() };
+  return { key: `${namespace ?? ''}/ci`, resource, requestId: randomUUID(), seen: new Seen(), isForced: false };
 }
 
 async function opens(token: { reveal(): string }): Promise<string> {
@@ -61,7 +61,7 @@ describe('a ServiceToken whose grant is gone', () => {
     const { token } = await own.minted({ permission: 'read_write' });
     expect(await opens(token)).toBe('opens');
     own.grants = [];
-    const outcome = await reconciler().reconcile(round());
+    const outcome = await reconciler().reconcile(context());
     expect(await opens(token)).toBe('suspended');
     expect(outcome.claim).toMatchObject({ reason: expect.stringMatching(/Denied/) });
   });
@@ -69,21 +69,21 @@ describe('a ServiceToken whose grant is gone', () => {
   test('has its token suspended although it is suspended itself', async () => {
     const { token } = await own.minted({ permission: 'read_write' });
     own.grants = [];
-    await reconciler().whileSuspended(round());
+    await reconciler().whileSuspended(context());
     expect(await opens(token)).toBe('suspended');
   });
 
   test('has its token suspended if only another permission or environment is granted', async () => {
     const { token } = await own.minted({ permission: 'read_write' });
     own.grants = [ruleFor(world, { permission: 'read' }), ruleFor(world, { environments: ['another'] })];
-    await reconciler().reconcile(round());
+    await reconciler().reconcile(context());
     expect(await opens(token)).toBe('suspended');
   });
 
   test('keeps its token while the grants are not listed yet', async () => {
     const { token } = await own.minted({ permission: 'read_write' });
     own.grants = [];
-    await reconciler({ isSynced: false }).reconcile(round());
+    await reconciler({ isSynced: false }).reconcile(context());
     expect(await opens(token)).toBe('opens');
   });
 });

@@ -130,6 +130,7 @@ describe('the alerts', () => {
 
 /** Metrics without a panel, and why. */
 const notShown: ReadonlyMap<string, string> = new Map([
+  ['keyframe_controller_denied_watches', 'has series only while something is denied; an alert reports it'],
   ['keyframe_resource_ready', 'has a series for each resource; keyframe_resources counts them'],
   ['keyframe_secret_sync_last_sync_timestamp_seconds', 'has a series for each SecretSync; the stale ones are shown'],
 ]);

@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  type Allowance,
-  type BoundedReads,
-  runBounded,
-} from '../../../src/controller/kinds/secret-sync/read/bounded-reads.ts';
+import type { Allowance } from '../../../src/controller/kinds/secret-sync/model.ts';
+import { type BoundedReads, runBounded } from '../../../src/controller/kinds/secret-sync/read/bounded-reads.ts';
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';

@@ -58,6 +58,7 @@ export class Harness {
         orphanedTokenSuspended: () => {},
         observeControllerQueue: () => {},
         observeLeadership: () => {},
+        observeDeniedWatches: () => {},
         observeResources: () => {},
       },
       options: {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KindController } from '../../../src/controller/frame/kind-controller.ts';
+import { standardOutcomes } from '../../../src/controller/frame/standard-outcomes.ts';
 import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
 import type { Resource } from '../../../src/controller/frame/resource.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
@@ -96,6 +97,7 @@ describe('a resource of any other kind', () => {
         reconciled += 1;
         return Promise.resolve({ claim: { progress: 'done', reason: 'Done', message: 'It is done.' } });
       },
+      ...standardOutcomes(),
       cleanup: {
         isNeeded: () => true,
         run: () => {
@@ -108,7 +110,7 @@ describe('a resource of any other kind', () => {
       object['spec'] = {};
     });
     for (const { group } of controller.watches) group.start();
-    controller.work();
+    controller.startLeading();
     await clock.advance(60_000);
     if (reconciled !== 1) throw new Error('a new resource is reconciled once');
   });

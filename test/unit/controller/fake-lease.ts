@@ -13,6 +13,11 @@ export class FakeLease implements Pick<Lease, 'attempt' | 'release'> {
     this.#clock = clock;
   }
 
+  /** Whether this process holds it. */
+  get isHeld(): boolean {
+    return this.#wasHeld;
+  }
+
   attempt(): Promise<LeaseAttempt> {
     const isNew = !this.#wasHeld;
     this.#wasHeld = !this.isTaken;

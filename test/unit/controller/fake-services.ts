@@ -148,7 +148,7 @@ export class FakeServices implements Services {
   /** Makes an environment and reports it. */
   appear(path: string, id: string, values: Record<string, string> = {}): void {
     this.create(path, id, values);
-    this.tell({ kind: 'environment', environmentId: id, revisionId: `${id}-r1` });
+    this.tell({ kind: 'environment', environmentId: id, revisionId: `${id}-r1`, appeared: true });
   }
 
   /** Deletes an environment and reports it, unless that is to be missed. */

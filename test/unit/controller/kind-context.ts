@@ -1,4 +1,5 @@
 import { NamespaceShares } from '../../../src/controller/frame/namespace-shares.ts';
+import { EventLog } from '../../../src/controller/frame/event-log.ts';
 import type { KindContext } from '../../../src/controller/frame/managed-kind.ts';
 
 type Parts = Pick<KindContext, 'kube' | 'clock' | 'logger' | 'namespaces' | 'onRecovered'>;
@@ -7,6 +8,7 @@ type Parts = Pick<KindContext, 'kube' | 'clock' | 'logger' | 'namespaces' | 'onR
 export function kindContext(parts: Parts): KindContext {
   return {
     ...parts,
+    events: new EventLog(),
     metrics: { reconciled: () => {}, secretWrite: () => {}, orphanedTokenSuspended: () => {} },
     shares: new NamespaceShares(),
     instance: 'test',

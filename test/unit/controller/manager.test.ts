@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../src/kube/api-error.ts';
+import { secretSync } from './builders.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
 
@@ -42,11 +43,74 @@ describe('readiness', () => {
     expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
   });
 
-  test('says which rights are missing', async () => {
-    failLists('/api/v1/secrets', 403, 1);
+  test('does not come to a controller that may list nothing, and says which rights are missing', async () => {
+    const all = '/(?:api|apis)/.*';
+    failLists(all, 403, 60);
     harness.controller.start();
     await settled();
-    expect(harness.controller.ready()).toContain('the API server does not let the controller list Secrets');
+    expect(harness.controller.ready()).toContain(
+      'the API server does not let the controller list SecretSyncs, Secrets',
+    );
+    expect(harness.lease.isHeld).toBe(false);
+  });
+});
+
+describe('without the right to list', () => {
+  const advice = 'apply the rules of charts/keyframe/files/ to its account';
+  const errors = (): unknown[] => harness.logs.filter(({ level }) => level === 'error').map(({ msg }) => msg);
+
+  test('SecretSyncs, the controller leads and says that they are off, until the right is there', async () => {
+    failLists(collection, 403, 3);
+    await harness.synced();
+    const warning = `the API server does not let the controller list SecretSyncs: ${advice}; until then, what needs them is off`;
+    expect(harness.controller.ready()).toBeUndefined();
+    expect(harness.controller.warnings()).toEqual([warning]);
+    expect(errors()).toEqual([warning]);
+    expect(harness.lease.isHeld).toBe(true);
+    expect(harness.values()).toBeUndefined();
+    await harness.clock.advance(60_000);
+    expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
+    expect(harness.controller.warnings()).toEqual([]);
+    expect(errors()).toHaveLength(1);
+  });
+
+  test('Secrets, each SecretSync says so until the right is there', async () => {
+    failLists('/api/v1/secrets', 403, 6);
+    await harness.synced();
+    await harness.clock.advance(1_000);
+    expect(harness.ready()).toMatchObject({
+      reason: 'ClusterUnavailable',
+      message: `The API server does not let the controller list Secrets: ${advice}.`,
+    });
+    expect(harness.controller.ready()).toBeUndefined();
+    await harness.clock.advance(120_000);
+    expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
+    expect(harness.ready()?.reason).toBe('Synced');
+  });
+
+  test('ServiceTokens, the SecretSyncs that need them say so, and the others are in step', async () => {
+    failLists('/apis/keyframe.dev/v1alpha1/servicetokens', 403, 8);
+    const { metadata, spec } = secretSync({ name: 'tokenless' });
+    const { tokenSecretRef: _, ...bare } = spec;
+    harness.cluster.put(syncs, metadata.name, (object) => {
+      object['spec'] = bare;
+    });
+    await harness.synced();
+    await harness.clock.advance(1_000);
+    expect(harness.ready('app')?.reason).toBe('Synced');
+    expect(harness.ready('tokenless')).toMatchObject({
+      reason: 'ClusterUnavailable',
+      message: `The API server does not let the controller list ServiceTokens: ${advice}.`,
+    });
+    await harness.clock.advance(300_000);
+    expect(harness.ready('tokenless')?.reason).not.toBe('ClusterUnavailable');
+  });
+
+  test('AccessGrants, SecretSyncs that need none are in step', async () => {
+    failLists('/apis/keyframe.dev/v1alpha1/accessgrants', 403, 100);
+    await harness.synced();
+    expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
+    expect(harness.controller.ready()).toBeUndefined();
   });
 });
 

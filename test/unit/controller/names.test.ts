@@ -64,7 +64,6 @@ test('every key of an annotation, a label or a finalizer stands in annotations.t
   // The controllers' names in Events, and the context of a digest, are no keys.
   expect(holders.toSorted()).toEqual([
     'controller/annotations.ts',
-    'controller/kinds/secret-sync/index.ts',
     'controller/kinds/service-token/index.ts',
     'controller/kinds/snapshot-schedule/child.ts',
   ]);

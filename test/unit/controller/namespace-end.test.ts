@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KindController } from '../../../src/controller/frame/kind-controller.ts';
+import { standardOutcomes } from '../../../src/controller/frame/standard-outcomes.ts';
 import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
 import type { Resource } from '../../../src/controller/frame/resource.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
@@ -38,6 +39,7 @@ beforeEach(() => {
       plural: 'Things',
       isNamespaced: true,
       action: 'Try',
+      ...standardOutcomes(),
       reconcile: ({ key }) => {
         done.push(`reconcile ${key}`);
         return Promise.resolve({ claim: { progress: 'done', reason: 'Done', message: 'It is done.' } });
@@ -76,7 +78,7 @@ function endNamespace(name = 'ending'): void {
 async function start(): Promise<void> {
   for (const { group } of controller.watches) group.start();
   await settled();
-  controller.work();
+  controller.startLeading();
   await settled();
 }
 
@@ -109,7 +111,7 @@ describe('a resource that holds something', () => {
     cluster.put(things('ending'), 'one', (thing) => {
       thing.metadata.generation = 2;
     });
-    await controller.compare();
+    await controller.resync();
     await clock.advance(60_000);
     expect(done).toEqual(['reconcile other/one']);
     expect(held()).toEqual(['other']);
@@ -175,11 +177,11 @@ test('of many resources, those of the namespace that ends go first', async () =>
   await start();
   await settled();
   done.splice(0);
-  controller.pause();
-  await controller.compare();
+  controller.stopLeading();
+  await controller.resync();
   endNamespace();
   await settled();
-  controller.work();
+  controller.startLeading();
   await settled();
   expect(done[0]).toBe('clean ending/one');
   expect(done).toHaveLength(31);

@@ -45,34 +45,38 @@ describe('what is current', () => {
 
 describe('news', () => {
   test('is every version of someone else, once', () => {
-    expect(writes.observe(at('1'))).toBe(true);
-    expect(writes.observe(at('1'))).toBe(false);
-    expect(writes.observe(at('2'))).toBe(true);
+    expect(writes.observe(at('1').metadata.resourceVersion)).toBe(true);
+    expect(writes.observe(at('1').metadata.resourceVersion)).toBe(false);
+    expect(writes.observe(at('2').metadata.resourceVersion)).toBe(true);
   });
 
   test('is neither the echo of our write nor what it replaced', () => {
     writes.record('1', at('2'));
-    expect(writes.observe(at('1'))).toBe(false);
-    expect(writes.observe(at('2'))).toBe(false);
-    expect(writes.observe(at('2'))).toBe(false);
+    expect(writes.observe(at('1').metadata.resourceVersion)).toBe(false);
+    expect(writes.observe(at('2').metadata.resourceVersion)).toBe(false);
+    expect(writes.observe(at('2').metadata.resourceVersion)).toBe(false);
   });
 
   test('is none of several own writes, whose echoes come late', () => {
     writes.record('1', at('2'));
     writes.record('2', at('3'));
-    expect(['1', '2', '3'].map((version) => writes.observe(at(version)))).toEqual([false, false, false]);
+    expect(['1', '2', '3'].map((version) => writes.observe(at(version).metadata.resourceVersion))).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   test('is an old version that comes back after the watch had caught up, as from a restored backup', () => {
     writes.record('1', at('2'));
-    writes.observe(at('2'));
-    expect(writes.observe(at('1'))).toBe(true);
+    writes.observe(at('2').metadata.resourceVersion);
+    expect(writes.observe(at('1').metadata.resourceVersion)).toBe(true);
     expect(writes.current(at('1'))).toEqual(at('1'));
   });
 
   test('is a version in between that we did not write', () => {
     writes.record('1', at('5'));
-    expect(writes.observe(at('7'))).toBe(true);
+    expect(writes.observe(at('7').metadata.resourceVersion)).toBe(true);
     expect(writes.current(at('7'))).toEqual(at('7'));
   });
 
@@ -92,11 +96,11 @@ describe('news', () => {
 test('a write that changed nothing leaves no trace, for no event tells of it', () => {
   writes.record('2', at('2'));
   expect(writes.current(at('2'))).toEqual(at('2'));
-  expect(writes.observe(at('2'))).toBe(true);
+  expect(writes.observe(at('2').metadata.resourceVersion)).toBe(true);
 });
 
 test('a watch that never catches up makes no list without end', () => {
   for (let version = 1; version <= 1000; version += 1) writes.record(String(version), at(String(version + 1)));
-  expect(writes.observe(at('1000'))).toBe(false);
-  expect(writes.observe(at('1'))).toBe(true);
+  expect(writes.observe(at('1000').metadata.resourceVersion)).toBe(false);
+  expect(writes.observe(at('1').metadata.resourceVersion)).toBe(true);
 });

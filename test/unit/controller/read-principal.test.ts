@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import { readPrincipal } from '../../../src/controller/kinds/secret-sync/read/read.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
@@ -6,7 +7,7 @@ import type { SecretObject } from '../../../src/kube/secrets.ts';
 import { serviceToken } from './fake-services.ts';
 
 type Deps = Parameters<typeof readPrincipal>[0];
-type Round = Parameters<typeof readPrincipal>[1];
+type Context = Parameters<typeof readPrincipal>[1];
 
 const place = { namespace: 'ns', name: 'token', key: 'token', serviceToken: undefined };
 
@@ -16,7 +17,7 @@ function tokenSecret(resourceVersion: string, token: string): SecretObject {
 }
 
 /** An API server whose cache is at version 1 and whose etcd is at version 2. */
-function behindCache(accepted: string): { deps: Deps; round: Round; asked: (string | undefined)[] } {
+function behindCache(accepted: string): { deps: Deps; context: Context; asked: (string | undefined)[] } {
   const asked: (string | undefined)[] = [];
   const deps = {
     services: {
@@ -33,43 +34,43 @@ function behindCache(accepted: string): { deps: Deps; round: Round; asked: (stri
         return notOlderThan === undefined ? tokenSecret('2', 'kf_svc_new') : tokenSecret('1', 'kf_svc_old');
       },
     },
-    memories: { setServiceToken: () => {} },
     watchedToken: () => tokenSecret('1', ''),
   };
-  const round = { key: 'ns/app', memory: {}, requestId: 'r' };
-  return { deps: deps as unknown as Deps, round: round as unknown as Round, asked };
+  const context = { requestId: 'r', seen: new Seen() };
+  return { deps: deps as unknown as Deps, context: context as unknown as Context, asked };
 }
 
 describe('the token of a SecretSync', () => {
   test('is asked for as the watch has shown it', async () => {
-    const { deps, round, asked } = behindCache('kf_svc_old');
-    expect(await readPrincipal(deps, round, place)).toMatchObject({ id: 'good' });
+    const { deps, context, asked } = behindCache('kf_svc_old');
+    expect(await readPrincipal(deps, context, place)).toMatchObject({ id: 'good' });
     expect(asked).toEqual(['1']);
   });
 
   test('that was replaced a moment ago is not refused for its predecessor', async () => {
-    const { deps, round, asked } = behindCache('kf_svc_new');
-    expect(await readPrincipal(deps, round, place)).toMatchObject({ id: 'good' });
+    const { deps, context, asked } = behindCache('kf_svc_new');
+    expect(await readPrincipal(deps, context, place)).toMatchObject({ id: 'good' });
     expect(asked).toEqual(['1', undefined]);
-    expect(round.memory.tokenVersion).toBe('u/2');
+    const { dependencies } = context.seen;
+    expect([...dependencies.values()]).toContainEqual({ kind: 'Secret', id: 'ns/token', saw: 'u/2' });
   });
 
   test.each([410, 504])(
     'is asked for without a version where the server is behind it and answers %s',
     async (status) => {
-      const { deps, round } = behindCache('kf_svc_new');
+      const { deps, context } = behindCache('kf_svc_new');
       const { find } = deps.secretsClient;
       const behind: typeof find = async (where, notOlderThan) => {
         if (notOlderThan !== undefined) throw new ApiError('GET', status, 'Timeout');
         return await find(where);
       };
-      const principal = await readPrincipal({ ...deps, secretsClient: { find: behind } }, round, place);
+      const principal = await readPrincipal({ ...deps, secretsClient: { find: behind } }, context, place);
       expect(principal).toMatchObject({ id: 'good' });
     },
   );
 
   test('is refused when the newest one is', async () => {
-    const { deps, round } = behindCache('kf_svc_other');
-    await expect(readPrincipal(deps, round, place)).rejects.toMatchObject({ code: 'unauthenticated' });
+    const { deps, context } = behindCache('kf_svc_other');
+    await expect(readPrincipal(deps, context, place)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 });

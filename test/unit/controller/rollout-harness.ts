@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { Rollouts } from '../../../src/controller/kinds/rollout/rollouts.ts';
 import { formatMark, markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
-import type { Next } from '../../../src/controller/frame/work-queue.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
 import { fingerprint, secretSync } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
@@ -28,8 +27,6 @@ export class RolloutHarness {
   readonly told: Told[] = [];
   /** How often the SecretSync was to be reconciled because its data was given up. */
   givenUp = 0;
-  /** What telling the status comes to. */
-  tellAnswer: Next | 'busy' = { kind: 'done' };
   #revision = 0;
 
   constructor(names: readonly string[] = ['web'], timeout = '10m') {
@@ -42,10 +39,7 @@ export class RolloutHarness {
       isAllowed: true,
       giveUp: () => void (this.givenUp += 1),
       current: () => this.sync,
-      tell: () => {
-        if (this.tellAnswer !== 'busy') this.#tell();
-        return Promise.resolve(this.tellAnswer);
-      },
+      refreshStatus: () => this.#tell(),
     });
     this.rollouts.start();
   }

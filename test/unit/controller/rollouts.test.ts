@@ -177,34 +177,6 @@ describe('the status', () => {
     expect(harness.told.at(-1)?.reason).toBe('Converged');
     expect(harness.clock.pending).toHaveLength(1);
   });
-
-  test('that cannot be told because of a reconcile is told after it', async () => {
-    await converged();
-    harness.tellAnswer = 'busy';
-    await harness.hold('b');
-    await harness.clock.advance(minute);
-    expect(harness.mark()).toBe('b');
-    harness.tellAnswer = { kind: 'done' };
-    harness.told.splice(0);
-    await harness.clock.advance(minute);
-    expect(harness.told).toEqual([]);
-    harness.rollouts.afterReconcile(harness.key);
-    await settled();
-    expect(harness.told.at(-1)?.reason).toBe('RollingOut');
-  });
-
-  test('that cannot be written holds up no restart', async () => {
-    await converged();
-    harness.tellAnswer = { kind: 'retry' };
-    await harness.hold('b');
-    await harness.clock.advance(20 * minute);
-    harness.finish('web');
-    await settled();
-    harness.takeRestarts();
-    await harness.hold('c');
-    await harness.clock.advance(2 * second);
-    expect(harness.takeRestarts()).toEqual(['web']);
-  });
 });
 
 test('who leads again restarts nothing for what was held before another led', async () => {

@@ -6,25 +6,23 @@ const snapshotId = '3f6c2a7e-0000-4000-8000-000000000001';
 
 test('a snapshot is referred to by each SecretSnapshot that adopts it, until that is gone', () => {
   const present = new Map<string, SecretSnapshot>();
-  let tell = (_key: string): void => undefined;
   const adoptions = adoptionsOf({
     isSynced: true,
     find: (key) => present.get(key),
-    onChange: (listener) => void (tell = listener),
+    keys: () => present.keys(),
   });
   const seen = (key: string, source: object | undefined): void => {
     if (source === undefined) present.delete(key);
     else present.set(key, { spec: { source } } as unknown as SecretSnapshot);
-    tell(key);
   };
-  const referrers = (): readonly string[] => adoptions.referrersOf('web/nightly-1', snapshotId);
+  const referrers = (): readonly string[] => adoptions.referrersIn('web')('web/nightly-1', snapshotId);
   seen('web/nightly-1', { environmentRef: {} });
   expect(referrers()).toEqual([]);
   seen('web/release', { snapshotId });
   seen('other/kept', { snapshotId });
   seen('web/else', { snapshotId: '3f6c2a7e-0000-4000-8000-000000000002' });
   expect(referrers()).toEqual(['SecretSnapshot release', 'SecretSnapshot kept']);
-  expect(adoptions.referrersOf('web/nightly-1', null)).toEqual([]);
+  expect(adoptions.referrersIn('web')('web/nightly-1', null)).toEqual([]);
   seen('web/release', undefined);
   expect(referrers()).toEqual(['SecretSnapshot kept']);
 });

@@ -176,9 +176,9 @@ test.each(['nightly', 'nightly-20261110020', 'nightly-202613100200', 'nightly-20
 );
 
 test('what refers to a snapshot is known when all who may are', () => {
-  const pins = { isSynced: true, referrersOf: (key: string) => (key === 'team-a/one' ? ['SecretSync web'] : []) };
-  const restores = { isSynced: false, referrersOf: () => ['SnapshotRestore back'] };
+  const pins = { isSynced: true, referrersIn: () => (key: string) => (key === 'team-a/one' ? ['SecretSync web'] : []) };
+  const restores = { isSynced: false, referrersIn: () => () => ['SnapshotRestore back'] };
   expect(allReferences([pins]).isSynced).toBe(true);
   expect(allReferences([pins, restores]).isSynced).toBe(false);
-  expect(allReferences([pins, restores]).referrersOf('team-a/one', null)).toHaveLength(2);
+  expect(allReferences([pins, restores]).referrersIn('team-a')('team-a/one', null)).toHaveLength(2);
 });

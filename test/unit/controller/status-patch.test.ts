@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { statusPatch } from '../../../src/controller/frame/status-report.ts';
+import { statusPatch } from '../../../src/controller/frame/status-lane.ts';
 
 const status = { a: 1, last: { name: 'x', id: '1', more: { deep: true, gone: 1 } }, list: [{ a: 1, b: 2 }] };
 

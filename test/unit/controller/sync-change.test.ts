@@ -150,8 +150,14 @@ describe('without a change', () => {
 
   test('a reconcile writes nothing', async () => {
     await harness.synced();
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1' });
+    harness.services.tell({ kind: 'service_token', serviceTokenId: 'good' });
     expect(await harness.calls()).toEqual([`GET ${secrets}/token`]);
+  });
+
+  test('a commit that has been read already asks for nothing', async () => {
+    await harness.synced();
+    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1' });
+    expect(await harness.calls()).toEqual([]);
   });
 
   test('a comparison makes no call to the API server, at a reconnection or after the interval', async () => {

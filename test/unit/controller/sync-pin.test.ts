@@ -89,7 +89,7 @@ describe('a SecretSync pinned to a revision', () => {
     await harness.calls();
     expect(harness.ready()?.reason).toBe('NotFound');
     if (environment !== undefined) harness.services.environments.set(prod, environment);
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3' });
+    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', appeared: true });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('Synced');
     harness.services.tokens.set('kf_svc_good', 'the token was revoked; use another');

@@ -2,7 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../../../src/controller/generated/service-token.ts';
 import { explained, isUnsettled } from '../../../src/controller/kinds/secret-sync/tokens/service-token-refusals.ts';
-import { isNews, viewOf } from '../../../src/controller/kinds/secret-sync/tokens/service-token-view.ts';
+import {
+  specVersionOf,
+  specVersionsOf,
+  statusVersionOf,
+} from '../../../src/controller/kinds/service-token/versions.ts';
 import {
   type TokenDecision,
   type TokenFacts,
@@ -256,9 +260,7 @@ describe('what a ServiceToken tells', () => {
 });
 
 describe('a change of a ServiceToken', () => {
-  const view = (beside: ServiceToken | undefined): ReturnType<typeof viewOf> =>
-    viewOf({ sources: [{ named: undefined, beside }], made: [] });
-  const before = view(token({ ready: { status: 'True', reason: 'Issued' } }));
+  const before = token({ ready: { status: 'True', reason: 'Issued' } });
 
   test.each([
     ['its end', undefined],
@@ -266,20 +268,16 @@ describe('a change of a ServiceToken', () => {
     ['another spec', token({ metadata: { generation: 2 } })],
     ['its deletion', token({ metadata: leaving })],
     ['another owner', token({ metadata: { ownerReferences: [] } })],
-  ])('is news where it is %s', (_, now) => {
-    expect(isNews(before, view(now), undefined)).toBe(true);
+  ])('is another version of what it asks for if it is %s', (_, now) => {
+    expect(specVersionOf(now)).not.toBe(specVersionOf(before));
+    expect(specVersionsOf(now === undefined ? [] : [now])).not.toBe(specVersionsOf([before]));
   });
 
-  test('is no news where it is the status alone, but to who has no token', () => {
-    const now = view(token({ ready: { status: 'False', reason: 'AccessDenied' } }));
-    expect(isNews(before, now, undefined)).toBe(false);
-    expect(isNews(before, now, 'deletion_blocked')).toBe(false);
-    expect(isNews(before, now, 'unauthenticated')).toBe(true);
-    expect(isNews(before, now, 'service_token_not_ready')).toBe(true);
-  });
-
-  test('is no news to who has looked at none', () => {
-    expect(isNews(undefined, before, undefined)).toBe(false);
+  test('is another version of the status alone if it is the status alone', () => {
+    const now = token({ ready: { status: 'False', reason: 'AccessDenied' } });
+    expect(specVersionOf(now)).toBe(specVersionOf(before));
+    expect(statusVersionOf(now)).not.toBe(statusVersionOf(before));
+    expect(statusVersionOf(undefined)).not.toBe(statusVersionOf(before));
   });
 
   test('concerns the SecretSync whose name it has', () => {

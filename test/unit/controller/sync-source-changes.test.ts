@@ -207,7 +207,12 @@ describe('an environment that was purged and made anew behind one source', () =>
     await harness.calls();
     expect(harness.ready()?.reason).toBe('NotFound');
     harness.makeEnvironment('own', ownValues, 'own-again');
-    harness.services.tell({ kind: 'environment', environmentId: 'own-again', revisionId: 'own-again-r1' });
+    harness.services.tell({
+      kind: 'environment',
+      environmentId: 'own-again',
+      revisionId: 'own-again-r1',
+      appeared: true,
+    });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('SourceReplaced');
   });

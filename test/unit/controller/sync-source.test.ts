@@ -195,7 +195,7 @@ describe('an environment', () => {
       message: 'Environment acme/web/later does not exist, or is not visible to you.',
     });
     harness.services.create('acme/web/later', 'later', { L: '1' });
-    harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1' });
+    harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1', appeared: true });
     await harness.calls();
     expect(harness.values()).toEqual({ L: '1' });
   });
@@ -204,7 +204,7 @@ describe('an environment', () => {
     await harness.synced();
     harness.services.duringLookup = () => {
       harness.services.create('acme/web/later', 'later', { L: '1' });
-      harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1' });
+      harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1', appeared: true });
     };
     harness.putSync({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
     await harness.calls();
@@ -213,7 +213,9 @@ describe('an environment', () => {
 
   test('of others wakes those who wait for one, but not with each of its changes', async () => {
     await harness.synced({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
-    for (let change = 0; change < 5; change += 1) {
+    harness.services.tell({ kind: 'environment', environmentId: 'busy', revisionId: 'r0', appeared: true });
+    await harness.calls();
+    for (let change = 1; change < 5; change += 1) {
       harness.services.tell({ kind: 'environment', environmentId: 'busy', revisionId: `r${change}` });
       await harness.calls();
     }
@@ -223,7 +225,7 @@ describe('an environment', () => {
   test('that is deleted leaves the Secret as it was', async () => {
     await harness.synced();
     harness.services.environments.delete(prod);
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1' });
+    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1', ended: true });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('NotFound');
     expect(harness.values()).toEqual(inStep);

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
 import { secrets } from './controller-harness.ts';
+import { serviceToken } from './fake-services.ts';
 import { SourceHarness, ownValues, pathOf, sharedValues, sourceOf, united } from './source-harness.ts';
 
 interface Refusal {
@@ -160,7 +162,9 @@ describe('while one source cannot be read', () => {
     {
       what: 'its token is refused',
       refuse: () => {
-        harness.services.tokens.set('kf_svc_own', 'the token was revoked; use another');
+        const detail = 'the token was revoked; use another';
+        const refusal = new AuthenticationRefusal('revoked', detail, serviceToken('own'));
+        harness.services.tokens.set('kf_svc_own', refusal);
         harness.services.tell({ kind: 'service_token', serviceTokenId: 'own' });
       },
       told: {
@@ -184,7 +188,7 @@ describe('while one source cannot be read', () => {
       },
       mend: () => {
         harness.makeEnvironment('own', again);
-        harness.services.tell({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1' });
+        harness.services.tell({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', appeared: true });
       },
     },
     {

@@ -82,7 +82,7 @@ describe('a token', () => {
     const keepPending = (): void => {
       harness.services.duringAuthentication = () => {
         keepPending();
-        throw new AuthenticationRefusal('pending', 'the token is not active yet');
+        throw new AuthenticationRefusal('pending', 'the token is not active yet', serviceToken('good'));
       };
     };
     keepPending();

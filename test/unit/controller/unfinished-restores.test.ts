@@ -11,12 +11,12 @@ function restoreOf(name: string, spec: object, complete?: 'True' | 'False'): Sna
 
 test('a restore that is not complete needs its SecretSnapshot or snapshot, until it is complete or gone', () => {
   const restores = new UnfinishedRestores(() => true);
-  const both = (): readonly string[] => restores.referrersOf('web/nightly-1', snapshotId);
+  const both = (): readonly string[] => restores.referrersIn()('web/nightly-1', snapshotId);
   expect(both()).toEqual([]);
   restores.seen(restoreOf('by-name', { snapshotRef: { name: 'nightly-1' } }), 'web/nightly-1');
   restores.seen(restoreOf('by-id', { snapshotId }, 'False'), undefined);
   expect(both()).toEqual(['SnapshotRestore by-name', 'SnapshotRestore by-id']);
-  expect(restores.referrersOf('web/nightly-2', null)).toEqual([]);
+  expect(restores.referrersIn()('web/nightly-2', null)).toEqual([]);
   restores.seen(restoreOf('by-name', { snapshotRef: { name: 'nightly-1' } }, 'True'), 'web/nightly-1');
   expect(both()).toEqual(['SnapshotRestore by-id']);
   restores.gone('web/by-id');

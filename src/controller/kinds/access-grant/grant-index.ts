@@ -3,6 +3,7 @@ import type { AccessGrant, AccessGrantSpec } from '../../generated/access-grant.
 import type { NamespaceState, Namespaces } from '../../frame/namespaces.ts';
 import { type NamespaceFacts, isGrantFor, rulesOf } from './match.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
+import type { KubeObject } from '../../../kube/objects.ts';
 
 // As the definition has it.
 const maxRules = 64;
@@ -40,7 +41,17 @@ export class GrantIndex {
     deps.namespaces.onChange((before, after) => this.#namespaceChanged(before, after));
   }
 
-  /** All that must have been listed before `rulesFor` counts: a kind whose resources need grants needs them. */
+  /**
+   * What must have been listed before a resource may act. One that goes acts by no grant, but must know which cluster it is
+   * in.
+   */
+  needsOf({ metadata: { namespace = '', deletionTimestamp } }: KubeObject): readonly NamedWatch[] {
+    const { namespaces } = this.#deps;
+    const isLeaving = deletionTimestamp !== undefined || namespaces.find(namespace)?.isEnding === true;
+    return isLeaving ? [namespaces.watch] : this.watches;
+  }
+
+  /** All that must have been listed before `rulesFor` counts. */
   get watches(): readonly NamedWatch[] {
     const { watch } = this.#deps.namespaces;
     return this.#grantWatch === undefined ? [watch] : [this.#grantWatch, watch];

@@ -2,6 +2,7 @@ import { accessGrantKind } from '../../../kube/keyframe-kinds.ts';
 import type { AccessGrant } from '../../generated/access-grant.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { Outcome } from '../../frame/outcome.ts';
+import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import { GrantIndex } from './grant-index.ts';
 
@@ -16,7 +17,10 @@ export interface AccessGrantController {
  * are watched.
  */
 export function registerAccessGrant(context: KindContext): AccessGrantController {
-  const grants = new GrantIndex({ namespaces: context.namespaces, onReach: (name) => kind.wake(`/${name}`) });
+  const grants = new GrantIndex({ namespaces: context.namespaces, onReach: (name) => kind.enqueue(`/${name}`) });
+  grants.onChange((namespaces) => {
+    for (const id of namespaces) context.events.publish({ kind: 'grants', id });
+  });
   const kind: KindController<AccessGrant> = new KindController<AccessGrant>(
     context,
     {
@@ -24,14 +28,15 @@ export function registerAccessGrant(context: KindContext): AccessGrantController
       plural: 'AccessGrants',
       isNamespaced: false,
       action: 'Grant',
+      needs: () => [context.namespaces.watch],
+      ...standardOutcomes<AccessGrant>(),
       reconcile: ({ resource }) => Promise.resolve(reach(resource, grants)),
       onSeen: (grant) => grants.grantSeen(grant),
       onGone: ({ metadata }) => grants.grantGone(metadata.name),
     },
     [context.namespaces.watch],
   );
-  const [watch] = kind.watches;
-  if (watch !== undefined) grants.waitFor(watch);
+  grants.waitFor(kind.watch);
   return { kind, grants };
 }
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type BackoffOptions, backoffMs } from '../../../lib/backoff.ts';
 import type { Condition } from '../../frame/conditions.ts';
-import type { Next } from '../../frame/work-queue.ts';
 import { judgeWorkload } from './judge-workload.ts';
 import { newestMarkAt } from './plan.ts';
 import { PodLooks } from './pod-looks.ts';
@@ -63,8 +62,6 @@ export class RolloutMemory {
   /** Counts the changes of the data. */
   #change = 0;
   #dataSince: number | undefined;
-  /** How often in a row the status could not be told. */
-  #untold = 0;
   /** When the first of the changes came that followed each other before they had settled. */
   #burstSince = -Infinity;
   readonly #targets = new Map<string, TargetMemory>();
@@ -134,16 +131,6 @@ export class RolloutMemory {
     memory.failures += 1;
     memory.refusal = refusal ?? memory.refusal;
     memory.retryAt = now + Math.max(minDelayMs, backoffMs(memory.failures, retryBackoff));
-  }
-
-  /**
-   * What telling the status came to. One that fails is told again with a backoff of its own, as a delay: a queue's would put
-   * off the restarts as well.
-   */
-  afterTelling(next: Next): Next {
-    this.#untold = next.kind === 'retry' ? this.#untold + 1 : 0;
-    if (next.kind !== 'retry') return next;
-    return { kind: 'after', delayMs: Math.max(next.minDelayMs ?? 0, backoffMs(this.#untold, retryBackoff)) };
   }
 
   #next(look: TargetLook): Pick<TargetMemory, 'rollingSince' | 'restart'> {

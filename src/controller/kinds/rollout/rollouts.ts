@@ -36,8 +36,8 @@ export interface RolloutsDeps extends Pick<WorkloadWatchesDeps, 'fingerprint'> {
   readonly isAllowed: boolean;
   /** A SecretSync as it is now. */
   readonly current: (key: string) => SecretSync | undefined;
-  /** Has the status told anew; answers whether that could be done, which it cannot while the SecretSync is reconciled. */
-  readonly tell: (key: string) => Promise<Next | 'busy'>;
+  /** Has the status report what the workloads have come to. */
+  readonly refreshStatus: (key: string) => void;
   /** Has a SecretSync reconciled whose data was given up: see `givenUp`. */
   readonly giveUp: (key: string) => void;
 }
@@ -55,8 +55,6 @@ export class Rollouts {
   readonly #queue: WorkQueue;
   readonly #watches: WorkloadWatches;
   readonly #memories = new Map<string, RolloutMemory>();
-  /** Those whose status could not be told because they were being reconciled. */
-  readonly #untold = new Set<string>();
 
   constructor(deps: RolloutsDeps) {
     this.#deps = deps;
@@ -88,17 +86,16 @@ export class Rollouts {
   }
 
   /**
-   * Takes what a reconcile found, and answers what the status shall say of the workloads. Asks nobody: what is to be done
-   * is done later.
+   * Takes what a reconcile found. What is to be done is done later.
    */
-  learn(sync: SecretSync, { held, rollbackRefusal }: Learnt): RolloutOutcome {
+  learn(sync: SecretSync, { held, rollbackRefusal }: Learnt): void {
     const key = objectKey(sync.metadata);
     const { rollout } = sync.spec;
     // Deleted meanwhile: nothing is to be opened that nobody would close.
     const isGone = this.#deps.current(key)?.metadata.uid !== sync.metadata.uid;
     if (rollout === undefined || !this.#deps.isAllowed || isGone) {
       this.forget(key);
-      return this.outcome(sync);
+      return;
     }
     const memory = this.#memories.get(key) ?? new RolloutMemory(sync.metadata.name);
     this.#memories.set(key, memory);
@@ -110,7 +107,6 @@ export class Rollouts {
     memory.keep(targets);
     this.#watches.follow(key, sync.metadata.namespace ?? '', targets);
     this.#queue.add(key);
-    return this.outcome(sync);
   }
 
   /** What the status shall say of a SecretSync's workloads now. */
@@ -130,13 +126,7 @@ export class Rollouts {
   forget(key: string): void {
     if (!this.#memories.delete(key)) return;
     this.#queue.forget(key);
-    this.#untold.delete(key);
     this.#watches.follow(key, '', []);
-  }
-
-  /** Call in the moment in which a SecretSync is no longer being reconciled. */
-  afterReconcile(key: string): void {
-    if (this.#untold.delete(key)) this.#queue.add(key);
   }
 
   async #process(key: string): Promise<Next> {
@@ -152,7 +142,7 @@ export class Rollouts {
     // A timer may fire a little early: what has become due only since the first plan has no other time to wake at.
     const tried = new Set(judged.restarts.map(({ target }) => nameOf(target)));
     const isDue = after.restarts.some(({ target }) => !tried.has(nameOf(target)));
-    return soonest(await this.#tell(key, memory, after), this.#untilMs(isDue ? 0 : after.wakeAt));
+    return soonest(this.#refreshStatus(key, memory, after), this.#untilMs(isDue ? 0 : after.wakeAt));
   }
 
   /** The plan, once the pods of those that are stuck were looked at: what they tell may hold back another one. */
@@ -259,16 +249,13 @@ export class Rollouts {
     }
   }
 
-  async #tell(key: string, memory: RolloutMemory, { claim: { reason } }: RolloutPlan): Promise<Next> {
+  #refreshStatus(key: string, memory: RolloutMemory, { claim: { reason } }: RolloutPlan): Next {
     const now = this.#deps.clock.now();
     const { told } = memory;
     const pauseMs = told?.reason === reason ? told.at + tellPauseMs - now : 0;
     if (pauseMs > 0) return { kind: 'after', delayMs: pauseMs };
     memory.told = { at: now, reason };
-    const result = await this.#deps.tell(key);
-    if (result !== 'busy') return memory.afterTelling(result);
-    this.#untold.add(key);
-    memory.told = told;
+    this.#deps.refreshStatus(key);
     return { kind: 'done' };
   }
 

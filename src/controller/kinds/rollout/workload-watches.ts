@@ -104,7 +104,7 @@ export class WorkloadWatches {
   #observe(kind: WorkloadKind, key: string, workload: Workload | undefined): void {
     const own = this.#own.get(kind)?.get(key);
     if (workload === undefined) own?.observeGone(undefined);
-    else own?.observe(workload);
+    else own?.observe(workload.metadata.resourceVersion);
     // What the watch has shown needs no second memory.
     if (own?.isAhead === false) this.#own.get(kind)?.delete(key);
   }

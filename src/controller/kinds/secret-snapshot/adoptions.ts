@@ -1,20 +1,21 @@
 import { parseObjectKey } from '../../../kube/objects.ts';
-import { ReverseIndex } from '../../frame/reverse-index.ts';
 import type { SnapshotLookup } from './lookup.ts';
-import type { SnapshotReferences } from './references.ts';
+import { type SnapshotReferences, namesBy } from './references.ts';
 
-/**
- * SecretSnapshots that stand for a snapshot which another one took: whoever adopts it, and whatever refers to that by
- * name, still needs it. Call before the SecretSnapshots are listed.
- */
-export function adoptionsOf(snapshots: Pick<SnapshotLookup, 'isSynced' | 'find' | 'onChange'>): SnapshotReferences {
-  const adopters = new ReverseIndex();
-  snapshots.onChange((key) => adopters.set(key, snapshots.find(key)?.spec.source.snapshotId));
+/** SecretSnapshots that stand for a snapshot which another one took: whoever adopts it, and what refers to that by name, still needs it. */
+export function adoptionsOf(snapshots: Pick<SnapshotLookup, 'isSynced' | 'find' | 'keys'>): SnapshotReferences {
   return {
     get isSynced() {
       return snapshots.isSynced;
     },
-    referrersOf: (_key, snapshotId) =>
-      snapshotId === null ? [] : adopters.keysOf(snapshotId).map((key) => `SecretSnapshot ${parseObjectKey(key).name}`),
+    referrersIn() {
+      const adopters = namesBy(
+        [...snapshots.keys()].flatMap((key) => {
+          const { snapshotId } = snapshots.find(key)?.spec.source ?? {};
+          return snapshotId === undefined ? [] : [[snapshotId, `SecretSnapshot ${parseObjectKey(key).name}`] as const];
+        }),
+      );
+      return (_key, snapshotId) => (snapshotId === null ? [] : (adopters.get(snapshotId) ?? []));
+    },
   };
 }

@@ -1,6 +1,13 @@
 import type { SnapshotOrGone } from '../../../services/resource-snapshots.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 
+/** Tells one state of a SecretSnapshot from another, as far as other kinds look at it. */
+export function snapshotVersionOf(resource: SecretSnapshot | undefined): string {
+  if (resource === undefined) return 'absent';
+  const ready = resource.status?.conditions?.find(({ type }) => type === 'Ready');
+  return [resource.metadata.uid, resource.status?.snapshotId, ready?.reason].join('/');
+}
+
 /** SecretSnapshots as other kinds see them. Their keys are `namespace/name`. */
 export interface SnapshotLookup {
   /** Whether they have been listed: until then, one that is not found may be there. */

@@ -6,9 +6,8 @@ import { isApiStatus } from '../../../kube/api-error.ts';
 import { deleteResource } from '../../../kube/custom-resources.ts';
 import { secretSnapshotKind } from '../../../kube/keyframe-kinds.ts';
 import { retryAfter } from '../../frame/failure.ts';
-import { FollowedIds } from '../../frame/followed-ids.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
-import type { Round } from '../../frame/kind-rules.ts';
+import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { KindContext } from '../../frame/managed-kind.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
@@ -25,14 +24,10 @@ export interface SnapshotReconcilerDeps extends CallerDeps {
   readonly services: SnapshotServices;
 }
 
-type SnapshotRound = Round<SecretSnapshot>;
+type SnapshotContext = ReconcileContext<SecretSnapshot>;
 
 /** Sees to it that a SecretSnapshot has its one snapshot, and to its end when its time has come. */
 export class SnapshotReconciler {
-  /** By the snapshot that a resource stands for. */
-  readonly snapshots = new FollowedIds();
-  /** By that snapshot's environment. */
-  readonly environments = new FollowedIds();
   readonly #deps: SnapshotReconcilerDeps;
 
   constructor(deps: SnapshotReconcilerDeps) {
@@ -40,49 +35,38 @@ export class SnapshotReconciler {
   }
 
   /** Throws DomainError as the services do, and ApiError. */
-  async reconcile(round: SnapshotRound): Promise<Outcome<SecretSnapshot>> {
+  async reconcile(context: SnapshotContext): Promise<Outcome<SecretSnapshot>> {
     try {
-      const found = await this.#follow(round.key, async () => await this.#findOrObtain(round));
-      return await this.#settle(round, found);
+      const found = await this.#findOrObtain(context);
+      if (found !== 'gone') {
+        // A snapshot never changes: only its end, or that of its environment, is news.
+        context.seen.note('kept state', found.id);
+        context.seen.note('environment history', found.environmentId);
+      }
+      return await this.#settle(context, found);
     } catch (error) {
       // An environment that is made later tells nobody who waits for it.
-      const isAwaited = error instanceof DomainError && error.code === 'not_found' && !isAdopting(round.resource);
+      const isAwaited = error instanceof DomainError && error.code === 'not_found' && !isAdopting(context.resource);
       if (isAwaited) return { ...failureOutcome<SecretSnapshot>(error), next: { kind: 'retry' } };
       throw error;
     }
   }
 
   /** What the resource took or adopted; undefined where it did neither. Throws DomainError as the services do. */
-  async find(round: SnapshotRound): Promise<SnapshotOrGone | undefined> {
+  async find(context: Pick<SnapshotContext, 'resource' | 'requestId' | 'seen'>): Promise<SnapshotOrGone | undefined> {
     const { resourceAccess, resourceSnapshots } = this.#deps.services;
-    return await resourceSnapshots.find(await resourceAccess.owner(this.#callerOf(round), 'snapshot.find'));
+    return await resourceSnapshots.find(await resourceAccess.owner(this.#callerOf(context), 'snapshot.find'));
   }
 
   /** Deletes what a deleted resource took; throws as `reconcile`. */
-  async cleanup(round: SnapshotRound): Promise<void> {
+  async cleanup(context: SnapshotContext): Promise<void> {
     const { resourceAccess, resourceSnapshots } = this.#deps.services;
-    await resourceSnapshots.delete(await resourceAccess.owner(this.#callerOf(round), 'snapshot.delete'));
-  }
-
-  /** Drops what is kept of a resource that is gone. */
-  forget(key: string): void {
-    this.snapshots.set(key, undefined);
-    this.environments.set(key, undefined);
-  }
-
-  async #follow(key: string, find: () => Promise<SnapshotOrGone>): Promise<SnapshotOrGone> {
-    const both = async (): Promise<SnapshotOrGone> => {
-      const found = await find();
-      this.snapshots.set(key, found === 'gone' ? undefined : found.id);
-      this.environments.set(key, found === 'gone' ? undefined : found.environmentId);
-      return found;
-    };
-    return await this.snapshots.look(key, async () => await this.environments.look(key, both));
+    await resourceSnapshots.delete(await resourceAccess.owner(this.#callerOf(context), 'snapshot.delete'));
   }
 
   /** What the resource took or adopted before, whatever it is granted now; else what it may have. */
-  async #findOrObtain(round: SnapshotRound): Promise<SnapshotOrGone> {
-    return (await this.find(round)) ?? (await this.#obtain(this.#callerOf(round), round.resource));
+  async #findOrObtain(context: SnapshotContext): Promise<SnapshotOrGone> {
+    return (await this.find(context)) ?? (await this.#obtain(this.#callerOf(context), context.resource));
   }
 
   async #obtain(caller: ResourceCaller, { spec }: SecretSnapshot): Promise<SnapshotOrGone> {
@@ -98,7 +82,7 @@ export class SnapshotReconciler {
     return await resourceSnapshots.take(access, { name, description });
   }
 
-  async #settle({ resource }: SnapshotRound, found: SnapshotOrGone): Promise<Outcome<SecretSnapshot>> {
+  async #settle({ resource }: SnapshotContext, found: SnapshotOrGone): Promise<Outcome<SecretSnapshot>> {
     const nowMs = this.#deps.context.clock.now();
     const outcome = judge(resource.spec, found, nowMs);
     if (!isExpired(resource.spec, found, nowMs)) return outcome;
@@ -118,8 +102,8 @@ export class SnapshotReconciler {
     return { kind: 'done' };
   }
 
-  #callerOf(round: SnapshotRound): ResourceCaller {
-    return callerOf(this.#deps, 'SecretSnapshot', round);
+  #callerOf(context: Pick<SnapshotContext, 'resource' | 'requestId' | 'seen'>): ResourceCaller {
+    return callerOf(this.#deps, 'SecretSnapshot', context);
   }
 }
 

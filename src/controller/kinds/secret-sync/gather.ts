@@ -6,7 +6,8 @@ import type { Rollouts } from '../rollout/rollouts.ts';
 import type { BoundedReads } from './read/bounded-reads.ts';
 import { observeSharedTarget } from './target/observe-shared.ts';
 import { type ObserveDeps, observeTarget } from './target/observe.ts';
-import type { ReadDeps, Round, SourceReading } from './read/read.ts';
+import type { SyncContext } from './model.ts';
+import type { ReadDeps, SourceReading } from './read/read.ts';
 import { type ReadPlan, SourceRefusedError, readSources } from './read/read-sources.ts';
 import { isMerge, targetKeyOf } from './spec/resource.ts';
 import { type ReadData, heldBack, orFormerStateError } from './rollback/rollback.ts';
@@ -53,20 +54,25 @@ export interface GatherPlan {
  * the version that the target had before the environments were read. Throws ApiError and AllowanceExceededError; what
  * a token or an environment refuses is part of the facts.
  */
-export async function gather(deps: GatherDeps, round: Round, { fresh, places, reads }: GatherPlan): Promise<Gathered> {
-  const { target, existing } = await (isMerge(round.sync) ? observeSharedTarget : observeTarget)(deps, round, fresh);
-  const facts = { sync: round.sync, target };
+export async function gather(
+  deps: GatherDeps,
+  context: SyncContext,
+  { fresh, places, reads }: GatherPlan,
+): Promise<Gathered> {
+  const { resource: sync } = context;
+  const { target, existing } = await (isMerge(sync) ? observeSharedTarget : observeTarget)(deps, context, fresh);
+  const facts = { sync, target };
   // Nothing is read that could not be written.
   if (target.state === 'foreign' || target.state === 'barred')
     return { ...nothingRead, facts: { ...facts, wanted: undefined }, existing };
   try {
-    const asked = await readAndUnite(deps, round, { places, reads });
+    const asked = await readAndUnite(deps, context, { places, reads });
     const { read, refusal: rollbackRefusal } = await heldBack({
-      round,
+      context,
       target,
       asked,
-      givenUp: deps.rollouts.givenUp(round.sync),
-      readAt: async (stateOf) => await readAndUnite(deps, round, { places, stateOf, reads }, orFormerStateError),
+      givenUp: deps.rollouts.givenUp(sync),
+      readAt: async (stateOf) => await readAndUnite(deps, context, { places, stateOf, reads }, orFormerStateError),
     });
     const { wanted, data, tokenExpiresAt } = read;
     return { ...nothingRead, facts: { ...facts, wanted }, existing, data, tokenExpiresAt, rollbackRefusal };
@@ -81,12 +87,12 @@ const nothingRead = { data: undefined, tokenExpiresAt: undefined, isUnsettled: f
 /** Reads all sources, each at the state that it asks for unless told; `guarded` has its say about what cannot be united. */
 async function readAndUnite(
   deps: GatherDeps,
-  round: Round,
+  context: SyncContext,
   plan: ReadPlan,
   guarded: Guard = (make) => make(),
 ): Promise<ReadData & { readonly tokenExpiresAt: Date | null }> {
-  const { readings, tokenExpiresAt } = await readSources(deps, round, plan);
-  return { ...(await unite(deps, round.sync, { readings, reads: plan.reads, guarded })), tokenExpiresAt };
+  const { readings, tokenExpiresAt } = await readSources(deps, context, plan);
+  return { ...(await unite(deps, context.resource, { readings, reads: plan.reads, guarded })), tokenExpiresAt };
 }
 
 function settled(error: unknown): { readonly refusal: DomainError; readonly isUnsettled: boolean } {

@@ -1,28 +1,32 @@
-import type { ChangeEvent, ChangeFeed } from '../../../services/change-feed.ts';
-import { collectionPath } from '../../../kube/custom-resources.ts';
-import { secretSyncKind } from '../../../kube/keyframe-kinds.ts';
 import { NamedWatches } from '../../../kube/named-watches.ts';
+import { secretSyncKind } from '../../../kube/keyframe-kinds.ts';
 import { type KubeObject, objectKey, parseObjectKey } from '../../../kube/objects.ts';
-import { ReflectorGroup } from '../../../kube/reflector-group.ts';
+import type { ReflectorGroup } from '../../../kube/reflector-group.ts';
 import { SecretsClient, secretsPath } from '../../../kube/secrets.ts';
-import type { SecretSync } from '../../generated/secret-sync.ts';
+import type { ChangeFeed } from '../../../services/change-feed.ts';
+import { allowDeletionAnnotation, retryAnnotation, targetLabel } from '../../annotations.ts';
+import { type DependencySet, objectVersion } from '../../frame/dependencies.ts';
+import type { Fingerprint } from '../../frame/fingerprint.ts';
+import { KindController } from '../../frame/kind-controller.ts';
+import type { KindRules } from '../../frame/kind-rules.ts';
 import { watchLabelledSecrets } from '../../frame/labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
-import { untilNamespaceEnded } from '../../frame/namespaces.ts';
-import type { ServiceTokens } from '../service-token/index.ts';
-import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
-import type { SnapshotReferences } from '../secret-snapshot/references.ts';
+import type { NamedWatch } from '../../frame/named-watch.ts';
+import type { SecretSync } from '../../generated/secret-sync.ts';
 import { Rollouts } from '../rollout/rollouts.ts';
-import { WorkQueue } from '../../frame/work-queue.ts';
+import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
+import { type Referrers, type SnapshotReferences, namesBy } from '../secret-snapshot/references.ts';
+import type { ServiceTokens } from '../service-token/index.ts';
 import { SyncMemories } from './memory.ts';
+import type { SyncOutcome } from './model.ts';
 import { createReadBudget } from './read/bounded-reads.ts';
 import type { ReadServices } from './read/read.ts';
-import { type ReconcilerDeps, SecretSyncReconciler } from './reconcile.ts';
+import { SecretSyncReconciler } from './reconcile.ts';
+import { snapshotKeyOf } from './spec/pin.ts';
+import { isMerge, targetKeyOf } from './spec/resource.ts';
+import { sourcesOf } from './spec/source.ts';
+import { convergedClaim, nextStatus } from './status.ts';
 import { TokenSource } from './tokens/token-source.ts';
-import { Waker } from './wake.ts';
-import { targetLabel } from '../../annotations.ts';
-import type { NamedWatch } from '../../frame/named-watch.ts';
-import type { Fingerprint } from '../../frame/fingerprint.ts';
 
 export interface SecretSyncDeps {
   readonly context: KindContext;
@@ -46,179 +50,126 @@ export function registerSecretSync(deps: SecretSyncDeps): {
   return { kind, pins: kind.pins };
 }
 
+/** A KindController with the Secrets and the workloads that its resources have to do with. */
 class SecretSyncController implements ManagedKind {
   readonly pins: SnapshotReferences;
-  readonly watches: readonly NamedWatch[];
   readonly #deps: SecretSyncDeps;
-  readonly #queue: WorkQueue;
-  readonly #syncs: ReflectorGroup<SecretSync>;
+  readonly #memories = new SyncMemories();
+  readonly #kind: KindController<SecretSync, SyncOutcome>;
   readonly #targets: ReflectorGroup<KubeObject>;
+  readonly #targetWatch: NamedWatch;
   readonly #followed: NamedWatches;
-  readonly #reconciler: SecretSyncReconciler;
-  readonly #waker: Waker;
   readonly #rollouts: Rollouts;
 
   constructor(deps: SecretSyncDeps) {
     this.#deps = deps;
-    const { kube: client, clock, logger, shares } = deps.context;
-    const memories = new SyncMemories();
-    const tokens = new TokenSource({ client, serviceTokens: deps.serviceTokens });
-    const follow = (key: string, secrets: ReadonlySet<string>): void => this.#followed.follow(key, secrets);
-    const watchedSync = (key: string): SecretSync | undefined => this.#syncs.get(key);
-    this.#queue = new WorkQueue({
-      clock,
-      logger,
-      shares,
-      // What is in a namespace that ends goes with it: nothing is written or made there any more.
-      process: async (key) => (this.#isEnding(key) ? untilNamespaceEnded : await this.#reconciler.reconcile(key)),
-      onInactive: (key) => {
-        this.#waker.afterReconcile(key);
-        this.#rollouts.afterReconcile(key);
-      },
-    });
-    this.#rollouts = this.#createRollouts(memories, watchedSync);
-    this.#waker = new Waker({
-      clock,
-      queue: this.#queue,
-      isBusy: (key) => this.#queue.isActive(key) || memories.find(key)?.telling !== undefined,
-      memories,
-      changes: deps.services.changes,
-      follow,
-      followersOf: (secretKey) => this.#followed.followersOf(secretKey),
-      watchedSync,
-      tokenFacts: (sync) => tokens.facts(sync),
-      snapshots: deps.snapshots,
-    });
-    deps.snapshots.onChange((key) => this.#waker.snapshotChanged(key));
-    this.#syncs = this.#watchSyncs();
     this.#targets = this.#watchTargets();
-    this.#followed = new NamedWatches({
-      client,
-      clock,
-      logger,
-      path: secretsPath,
-      onChange: (secretKey, secret) => this.#waker.followedChanged(secretKey, secret),
-      onJoin: (key, secretKey, secret) => this.#waker.followedSeen(key, secretKey, secret),
-    });
-    this.#reconciler = this.#createReconciler({ memories, follow, watchedSync, tokens });
-    this.#listen();
-    const syncs = this.#syncs;
+    this.#followed = this.#followSecrets();
+    this.#rollouts = this.#createRollouts();
+    this.#targetWatch = { name: 'Secrets', group: this.#targets };
+    this.#kind = new KindController<SecretSync, SyncOutcome>(deps.context, this.#rules(), [this.#targetWatch]);
+    const kind = this.#kind;
     this.pins = {
       get isSynced() {
-        return syncs.isSynced;
+        return kind.watch.group.isSynced;
       },
-      referrersOf: (key) => memories.bySnapshot(key).map((sync) => `SecretSync ${parseObjectKey(sync).name}`),
+      referrersIn: (namespace) => this.#pinsIn(namespace),
     };
-    this.watches = [
-      { name: 'SecretSyncs', kind: secretSyncKind, group: this.#syncs },
-      { name: 'Secrets', group: this.#targets },
-    ];
+  }
+
+  get watch(): NamedWatch {
+    return this.#kind.watch;
+  }
+
+  get watches(): readonly NamedWatch[] {
+    return this.#kind.watches;
   }
 
   get queueLength(): number {
-    return this.#queue.length + this.#rollouts.queueLength;
+    return this.#kind.queueLength + this.#rollouts.queueLength;
   }
 
-  work(): void {
-    for (const key of this.#syncs.keys()) this.#queue.add(key, 'low');
-    this.#queue.start();
+  startLeading(): void {
+    // While another one led, nothing looked at what the watch of the targets showed.
+    for (const [, { target }] of this.#memories.entries()) target.reset();
+    // First: what a Secret held before another one led counts no more.
     this.#rollouts.start();
+    this.#kind.startLeading();
   }
 
-  pause(): void {
-    this.#queue.pause();
+  stopLeading(): void {
+    this.#kind.stopLeading();
     this.#rollouts.pause();
   }
 
-  committed(event: ChangeEvent): void {
-    this.#waker.committed(event);
-  }
-
-  async compare(): Promise<void> {
-    await this.#waker.compareAll();
+  async resync(): Promise<void> {
+    await this.#kind.resync();
   }
 
   async drain(limitMs: number): Promise<void> {
-    await Promise.all([this.#queue.stop(limitMs), this.#rollouts.drain(limitMs)]);
+    await Promise.all([this.#kind.drain(limitMs), this.#rollouts.drain(limitMs)]);
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#followed.stop(), this.#rollouts.close()]);
   }
 
-  #watchSyncs(): ReflectorGroup<SecretSync> {
-    const {
-      kube: client,
-      clock,
-      logger,
-      watchNamespaces,
-      namespaces,
-      onWatchFailure,
-      onRecovered,
-    } = this.#deps.context;
-    return new ReflectorGroup<SecretSync>({
-      client,
-      clock,
-      logger,
-      namespaces: watchNamespaces,
-      isGone: (name) => namespaces.isGone(name),
-      source: (namespace) => ({ path: collectionPath(secretSyncKind, namespace) }),
-      handler: {
-        onUpsert: (sync) => this.#waker.syncChanged(sync),
-        onDelete: (sync) => {
-          this.#waker.syncGone(sync);
-          this.#rollouts.forget(objectKey(sync.metadata));
-        },
-      },
-      onFailure: onWatchFailure,
-      onRecovered,
-    });
+  #rules(): KindRules<SecretSync, SyncOutcome> {
+    const reconciler = this.#createReconciler();
+    const rollouts = this.#rollouts;
+    return {
+      kind: secretSyncKind,
+      plural: 'SecretSyncs',
+      isNamespaced: true,
+      action: 'Sync',
+      needs: (sync) => this.#needsOf(sync),
+      requestAnnotations: [allowDeletionAnnotation, retryAnnotation],
+      // Its Secret is the garbage collector's, or stays.
+      endsWithNamespace: true,
+      changes: this.#deps.services.changes,
+      reconcile: async (context) => await reconciler.reconcile(context),
+      suspended: (context) => Promise.resolve(reconciler.suspended(context)),
+      failed: (error, context) => reconciler.failed(error, context),
+      statusAfter: (sync, known, outcome, nowMs) =>
+        nextStatus(sync, known, { ...outcome, rollout: rollouts.outcome(sync) }, nowMs),
+      sideClaim: (sync) => convergedClaim(rollouts.outcome(sync).claim),
+      // An owner that takes out of its Secret what it did not put there, or writes it all the time, must not keep the
+      // controller busy.
+      isThrottled: (key, { kind }) => kind === 'target' && this.#isMerge(key),
+      onSettled: (key, dependencies) => this.#follow(key, dependencies),
+      onGone: ({ metadata }) => this.#forget(objectKey(metadata)),
+    };
   }
 
-  #watchTargets(): ReflectorGroup<KubeObject> {
-    return watchLabelledSecrets(this.#deps.context, targetLabel, {
-      onUpsert: (secret) => this.#waker.targetChanged(secret),
-      onDelete: (secret) => this.#waker.targetGone(secret),
-      onListed: () => this.#waker.targetsListed((key) => this.#targets.get(key) !== undefined),
-    });
+  /** A SecretSync whose sources all name the Secrets of their tokens needs no ServiceToken. */
+  #needsOf(sync: SecretSync): readonly NamedWatch[] {
+    if (sync.spec.suspend) return [];
+    const needsTokens = sourcesOf(sync).some(({ tokenSecretRef }) => tokenSecretRef === undefined);
+    return [this.#targetWatch, ...(needsTokens ? [this.#deps.serviceTokens.watch] : [])];
   }
 
-  #listen(): void {
-    const { serviceTokens } = this.#deps;
-    serviceTokens.onChange((key) => this.#waker.serviceTokenChanged(key));
-    // Who needs one was left alone until it is known which ones there are.
-    void serviceTokens.synced.then(() => this.#waker.serviceTokensListed());
-  }
-
-  #isEnding(key: string): boolean {
-    return this.#deps.context.namespaces.isEnding(parseObjectKey(key).namespace);
-  }
-
-  #createReconciler(
-    parts: Pick<ReconcilerDeps, 'memories' | 'follow' | 'watchedSync' | 'tokens'>,
-  ): SecretSyncReconciler {
-    const { context, services, fingerprint, snapshots } = this.#deps;
-    const { kube, clock, logger, metrics, instance } = context;
+  #createReconciler(): SecretSyncReconciler {
+    const { context, services, fingerprint, snapshots, serviceTokens } = this.#deps;
+    const { kube: client, clock, metrics } = context;
     return new SecretSyncReconciler({
-      ...parts,
+      memories: this.#memories,
+      tokens: new TokenSource({ client, serviceTokens }),
       services,
       fingerprint,
       snapshots,
-      client: kube,
-      secretsClient: new SecretsClient({ client: kube }),
+      client,
+      secretsClient: new SecretsClient({ client }),
       rollouts: this.#rollouts,
       readBudget: createReadBudget(),
       watchedTarget: (key) => this.#targets.get(key) ?? this.#inTheWay(key),
       watchedToken: (key) => this.#followed.get(key),
       clock,
-      logger,
       metrics,
-      events: { controller: 'keyframe.dev/secretsync', instance },
     });
   }
 
-  #createRollouts(memories: SyncMemories, watchedSync: (key: string) => SecretSync | undefined): Rollouts {
-    const { kube: client, clock, logger, shares } = this.#deps.context;
+  #createRollouts(): Rollouts {
+    const { kube: client, clock, logger, shares, namespaces } = this.#deps.context;
     return new Rollouts({
       client,
       clock,
@@ -226,21 +177,106 @@ class SecretSyncController implements ManagedKind {
       shares,
       fingerprint: this.#deps.fingerprint,
       isAllowed: this.#deps.rolloutsAllowed,
-      giveUp: (key) => this.#queue.add(key),
-      current: (key) => (this.#isEnding(key) ? undefined : memories.find(key)?.resource.current(watchedSync(key))),
-      tell: async (key) => {
-        if (this.#queue.isActive(key)) return 'busy';
-        const next = await this.#reconciler.retell(key);
-        // What a reconcile under way has deferred is judged after it.
-        if (!this.#queue.isActive(key)) this.#waker.afterReconcile(key);
-        return next;
-      },
+      giveUp: (key) => this.#kind.enqueue(key),
+      current: (key) => (namespaces.isEnding(parseObjectKey(key).namespace) ? undefined : this.#kind.find(key)),
+      refreshStatus: (key) => this.#kind.refreshStatus(key),
     });
+  }
+
+  #watchTargets(): ReflectorGroup<KubeObject> {
+    return watchLabelledSecrets(this.#deps.context, targetLabel, {
+      onUpsert: ({ metadata }) => this.#targetChanged(objectKey(metadata), metadata),
+      onDelete: ({ metadata }) => this.#targetGone(objectKey(metadata), metadata.uid),
+      onListed: () => this.#targetsListed(),
+    });
+  }
+
+  /** The Secrets that hold tokens, and those that are in the way of a target, each by its name. */
+  #followSecrets(): NamedWatches {
+    const { kube: client, clock, logger } = this.#deps.context;
+    const publish = (id: string, secret: KubeObject | undefined): void => {
+      const { metadata } = secret ?? {};
+      this.#deps.context.events.publish({ kind: 'Secret', id, version: objectVersion(metadata) });
+      if (!this.#isFollowedTarget(id)) return;
+      if (metadata === undefined) this.#targetGone(id, undefined);
+      else this.#targetChanged(id, metadata);
+    };
+    return new NamedWatches({
+      client,
+      clock,
+      logger,
+      path: secretsPath,
+      onChange: publish,
+    });
+  }
+
+  /** Whether a Secret is followed by a SecretSync that writes it, or would. */
+  #isFollowedTarget(id: string): boolean {
+    return [...this.#followed.followersOf(id)].some((key) => {
+      const sync = this.#kind.find(key);
+      return sync !== undefined && targetKeyOf(sync) === id;
+    });
+  }
+
+  #targetChanged(id: string, { uid, resourceVersion }: KubeObject['metadata']): void {
+    this.#deps.context.events.publish({ kind: 'target', id, version: resourceVersion, uid });
+  }
+
+  #targetGone(id: string, uid: string | undefined): void {
+    this.#deps.context.events.publish({ kind: 'target', id, uid });
+  }
+
+  /**
+   * The targets were listed again. One that was written and is not among them was deleted while no watch looked. A list that
+   * is older than the write only costs a look.
+   */
+  #targetsListed(): void {
+    for (const [key, { target }] of this.#memories.entries()) {
+      const sync = this.#kind.find(key);
+      // What is merged into carries no label of the controller; its own watch shows it.
+      if (sync === undefined || isMerge(sync) || !target.isAhead) continue;
+      const id = targetKeyOf(sync);
+      if (this.#targets.get(id) === undefined) this.#targetGone(id, undefined);
+    }
+  }
+
+  /** Follows the Secrets that a result rests on, and no others. */
+  #follow(key: string, dependencies: DependencySet): void {
+    const sync = this.#kind.find(key);
+    const secrets = [...dependencies.values()].filter(({ kind }) => kind === 'Secret').map(({ id }) => id);
+    const isTargetFollowed = sync !== undefined && this.#memories.ensure(key).isTargetFollowed;
+    this.#followed.follow(key, new Set([...secrets, ...(isTargetFollowed ? [targetKeyOf(sync)] : [])]));
+  }
+
+  #forget(key: string): void {
+    this.#memories.drop(key);
+    this.#followed.follow(key, new Set());
+    this.#rollouts.forget(key);
+  }
+
+  #isMerge(key: string): boolean {
+    const sync = this.#kind.find(key);
+    return sync !== undefined && isMerge(sync);
   }
 
   /** A Secret without our label, which only a watch by its name shows. One with the label the watch of targets shows, or it is gone. */
   #inTheWay(key: string): KubeObject | undefined {
     const followed = this.#followed.get(key);
     return followed?.metadata.labels?.[targetLabel] === 'true' ? undefined : followed;
+  }
+
+  /** The SecretSyncs of a namespace that are pinned to a SecretSnapshot. */
+  #pinsIn(namespace: string): Referrers {
+    const syncs = [...this.#kind.keys()].filter((key) => parseObjectKey(key).namespace === namespace);
+    const pins = namesBy(
+      syncs
+        .flatMap((key) => this.#kind.find(key) ?? [])
+        .flatMap((sync) =>
+          [...new Set(sourcesOf(sync).flatMap((source) => snapshotKeyOf(sync, source) ?? []))].map(
+            (snapshotKey) => [snapshotKey, `SecretSync ${sync.metadata.name}`] as const,
+          ),
+        ),
+    );
+    return (key) => pins.get(key) ?? [];
   }
 }

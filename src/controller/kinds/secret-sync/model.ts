@@ -2,21 +2,12 @@ import type { DomainError } from '../../../domain/domain-error.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import type { Precondition } from '../../../kube/secrets.ts';
 import type { recordAnnotations } from '../../annotations.ts';
-import type { ReadyClaim } from '../../frame/conditions.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
+import type { ReconcileContext } from '../../frame/kind-rules.ts';
+import type { ReportedOutcome } from '../../frame/outcome.ts';
 import type { OwnWrites } from '../../frame/own-writes.ts';
-import type { RolloutOutcome } from '../rollout/model.ts';
 
 /** The facts that the parts of a SecretSync's reconcile exchange. None of them holds a value. */
-
-/** What a SecretSync asks for: its spec by the generation, and what annotations request. */
-export interface Asked {
-  readonly uid: string;
-  readonly generation: number;
-  readonly allowDeletion: string | undefined;
-  readonly reconcileAt: string | undefined;
-  readonly retryRollout: string | undefined;
-}
 
 /** A source that a target has data of. */
 export interface TargetSource {
@@ -169,13 +160,39 @@ export interface SyncedTarget {
 }
 
 /** The result of one reconcile, as far as the status reports it. */
-export interface Outcome {
-  readonly claim: ReadyClaim;
+export interface SyncOutcome extends ReportedOutcome {
   /** The sources as they were read; undefined if they were not. */
   readonly sources: readonly SourceState[] | undefined;
   /** Undefined if the target was neither written nor found right. */
   readonly synced: SyncedTarget | undefined;
   /** What the Secret was rolled back from, if it was. */
   readonly rolledBack?: RolledBack | undefined;
-  readonly rollout: RolloutOutcome;
+}
+
+/** What a reconcile may take in memory. */
+export interface Allowance {
+  /** Of each state that it reads. */
+  readonly maxKeys: number;
+  /** Of all values together. */
+  readonly maxValueBytes: number;
+}
+
+/**
+ * What is remembered of one SecretSync between reconciles, beside what its result rests on. All of it can be lost: the next
+ * reconcile then looks at everything once. It never holds a value.
+ */
+export interface SyncMemory extends TargetMemory {
+  /** What the last reconcile took in memory. */
+  needed: Allowance | undefined;
+  /** What the Secret is held back at instead of what its spec asks for. */
+  rolledBack: RolledBack | undefined;
+  /** Since when a refused token is about to be accepted, or its refusal to be explained; milliseconds since the epoch. */
+  unsettledSince: number | undefined;
+  /** Whether the target is watched by its name, because the watch of all targets does not show it. */
+  isTargetFollowed: boolean;
+}
+
+/** One reconcile of one SecretSync. */
+export interface SyncContext extends ReconcileContext<SecretSync> {
+  readonly memory: SyncMemory;
 }

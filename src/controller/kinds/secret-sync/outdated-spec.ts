@@ -3,7 +3,7 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { findResource } from '../../../kube/custom-resources.ts';
 import { secretSyncKind } from '../../../kube/keyframe-kinds.ts';
 import type { ObjectMeta } from '../../../kube/objects.ts';
-import type { Round } from './read/read.ts';
+import type { SyncContext } from './model.ts';
 import { sameRecord, sourcesOfRecord } from './target/target-record.ts';
 import { type TargetRecord, type VerifiedTarget, type Facts, type TargetFacts } from './model.ts';
 
@@ -20,16 +20,19 @@ export interface Intent {
  */
 export async function isSpecOutdated(
   client: Pick<KubeClient, 'request'>,
-  round: Round,
+  context: SyncContext,
   intent: Intent,
 ): Promise<boolean> {
-  if (!isDoubtful(round, intent)) return false;
-  const { namespace, name, uid, generation } = round.sync.metadata;
+  if (!isDoubtful(context, intent)) return false;
+  const { namespace, name, uid, generation } = context.resource.metadata;
   const present = (await findResource(client, secretSyncKind, { namespace, name }))?.metadata;
   return present?.uid !== uid || present.generation !== generation || present.deletionTimestamp !== undefined;
 }
 
-function isDoubtful({ sync, memory: { verified } }: Round, { facts: { target, wanted }, existing }: Intent): boolean {
+function isDoubtful(
+  { resource: sync, memory: { verified } }: SyncContext,
+  { facts: { target, wanted }, existing }: Intent,
+): boolean {
   if (wanted === undefined || wanted instanceof DomainError) return false;
   // It was there: whoever deleted it may have deleted the SecretSync before, which another watch tells.
   if (target.state === 'absent') return verified !== undefined || sync.status?.target !== undefined;

@@ -1,9 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ConditionClaim, conditionClaims, earliest, kubeTime, mergeConditions } from '../../frame/conditions.ts';
+import {
+  type ConditionClaim,
+  type SideClaim,
+  conditionClaims,
+  earliest,
+  kubeTime,
+  mergeConditions,
+} from '../../frame/conditions.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
-import type { SideClaim } from '../../frame/status-report.ts';
-import type { Outcome, SourceState, SyncedTarget } from './model.ts';
-import { revisionIdOf, syncedRevisionIdOf } from '../rollout/model.ts';
+import type { SourceState, SyncOutcome, SyncedTarget } from './model.ts';
+import { type RolloutOutcome, revisionIdOf, syncedRevisionIdOf } from '../rollout/model.ts';
+
+/** The outcome of a reconcile, with what the workloads have come to since. */
+interface Outcome extends SyncOutcome {
+  readonly rollout: RolloutOutcome;
+}
 
 /**
  * The status after an outcome. What the outcome does not tell stays as the resource has it. Times change only with what

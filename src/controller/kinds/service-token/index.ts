@@ -7,16 +7,19 @@ import { serviceTokenKind } from '../../../kube/keyframe-kinds.ts';
 import { errorFields } from '../../../lib/logger.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
-import { FollowedIds } from '../../frame/followed-ids.ts';
+import { objectVersion } from '../../frame/dependencies.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import { watchLabelledSecrets } from '../../frame/labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
-import { ReverseIndex } from '../../frame/reverse-index.ts';
+import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
+import type { NamedWatch } from '../../frame/named-watch.ts';
 import { TokenMemories } from './memory.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
 import { secretOf } from './resource.ts';
+import { OwnedTokens } from './owned-tokens.ts';
+import { specVersionOf, specVersionsOf, statusVersionOf } from './versions.ts';
 import { TokenSecrets } from './write.ts';
 import { tokenLabel } from '../../annotations.ts';
 
@@ -36,12 +39,8 @@ export interface ServiceTokens {
   find(key: string): ServiceToken | undefined;
   /** Those whose controller is the resource of this uid, by name. */
   madeFor(uid: string): readonly ServiceToken[];
-  /** Whether all of them have been listed. */
-  readonly isSynced: boolean;
-  /** Resolves when they have been. */
-  readonly synced: Promise<void>;
-  /** Has a listener told the key of each that appears, changes or goes. */
-  onChange(listener: (key: string) => void): void;
+  /** The watch that shows them. */
+  readonly watch: NamedWatch;
 }
 
 export interface ServiceTokenController {
@@ -59,15 +58,10 @@ export function registerServiceToken(context: KindContext, deps: ServiceTokenDep
 class Parts implements ManagedKind, ServiceTokens {
   readonly #context: KindContext;
   readonly #memories = new TokenMemories();
-  /** Keys of ServiceTokens by the key of the Secret that they write. */
-  readonly #bySecret = new ReverseIndex();
-  /** Likewise by the uid of their controller. */
-  readonly #byController = new ReverseIndex();
-  readonly #tokens = new FollowedIds();
+  readonly #owned = new OwnedTokens();
   readonly #secrets: ReflectorGroup<KubeObject>;
   readonly #followed: NamedWatches;
   readonly #kind: KindController<ServiceToken>;
-  readonly #listeners: ((key: string) => void)[] = [];
   /** One sweep at a time, tried again until it succeeds. */
   readonly #sweeps: WorkQueue;
   /** The uids of deleted ServiceTokens whose tokens are revoked. */
@@ -78,6 +72,7 @@ class Parts implements ManagedKind, ServiceTokens {
     this.#secrets = this.#watchSecrets();
     this.#followed = this.#followSecrets();
     const reconciler = this.#createReconciler(deps);
+    const secretWatch: NamedWatch = { name: 'Secrets of ServiceTokens', group: this.#secrets };
     this.#kind = new KindController<ServiceToken>(
       context,
       {
@@ -85,24 +80,25 @@ class Parts implements ManagedKind, ServiceTokens {
         plural: 'ServiceTokens',
         isNamespaced: true,
         action: 'Issue',
-        suspendedMessage:
-          'Nothing is made, replaced or written. The token goes on while a grant covers it; delete the ServiceToken to revoke it.',
-        reconcile: (round) => reconciler.reconcile(round),
-        whileSuspended: (round) => reconciler.whileSuspended(round),
+        needs: (resource) => [secretWatch, ...deps.grants.needsOf(resource)],
+        ...standardOutcomes<ServiceToken>({
+          message:
+            'Nothing is made, replaced or written. The token goes on while a grant covers it; delete the ServiceToken to revoke it.',
+          work: async (suspended) => await reconciler.whileSuspended(suspended),
+        }),
+        reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
         cleanup: {
           isNeeded: () => true,
-          run: async (round) => {
-            await reconciler.cleanUp(round);
-            this.#ended.add(round.resource.metadata.uid);
+          run: async (deleted) => {
+            await reconciler.cleanUp(deleted);
+            this.#ended.add(deleted.resource.metadata.uid);
           },
         },
-        concernedBy: (event) => (event.kind === 'service_token' ? this.#tokens.keysOf(event.serviceTokenId) : []),
         onSeen: (resource) => this.#seen(resource),
         onGone: (resource) => this.#gone(resource),
       },
-      [{ name: 'Secrets of ServiceTokens', group: this.#secrets }, ...deps.grants.watches],
+      [secretWatch, ...deps.grants.watches],
     );
-    deps.grants.onChange((namespaces) => this.#kind.wakeNamespaces(namespaces));
     this.#sweeps = this.#createSweeps(deps);
   }
 
@@ -111,25 +107,11 @@ class Parts implements ManagedKind, ServiceTokens {
   }
 
   madeFor(uid: string): readonly ServiceToken[] {
-    const keys = this.#byController.keysOf(uid).toSorted((a, b) => (a < b ? -1 : 1));
-    return keys.flatMap((key) => this.find(key) ?? []);
+    return this.#owned.keysOf(uid).flatMap((key) => this.find(key) ?? []);
   }
 
-  get isSynced(): boolean {
-    return this.#own.every(({ group }) => group.isSynced);
-  }
-
-  get synced(): Promise<void> {
-    return Promise.all(this.#own.map(({ group }) => group.synced)).then(() => undefined);
-  }
-
-  /** The watch of the ServiceTokens, without those of what else they need. */
-  get #own(): ManagedKind['watches'] {
-    return this.#kind.watches.filter(({ kind }) => kind === serviceTokenKind);
-  }
-
-  onChange(listener: (key: string) => void): void {
-    this.#listeners.push(listener);
+  get watch(): NamedWatch {
+    return this.#kind.watch;
   }
 
   get watches(): ManagedKind['watches'] {
@@ -140,23 +122,19 @@ class Parts implements ManagedKind, ServiceTokens {
     return this.#kind.queueLength;
   }
 
-  work(): void {
-    this.#kind.work();
+  startLeading(): void {
+    this.#kind.startLeading();
     this.#sweeps.add(sweepKey);
     this.#sweeps.start();
   }
 
-  pause(): void {
-    this.#kind.pause();
+  stopLeading(): void {
+    this.#kind.stopLeading();
     this.#sweeps.pause();
   }
 
-  committed(event: Parameters<ManagedKind['committed']>[0]): void {
-    this.#kind.committed(event);
-  }
-
-  async compare(): Promise<void> {
-    await this.#kind.compare();
+  async resync(): Promise<void> {
+    await this.#kind.resync();
     this.#sweeps.add(sweepKey);
   }
 
@@ -184,11 +162,7 @@ class Parts implements ManagedKind, ServiceTokens {
   }
 
   #secretChanged(secretKey: string, metadata: KubeObject['metadata'] | undefined): void {
-    for (const key of this.#bySecret.keysOf(secretKey)) {
-      const verified = this.#memories.verified(key);
-      const isKnown = verified !== undefined && verified.resourceVersion === metadata?.resourceVersion;
-      if (!isKnown) this.#kind.wake(key);
-    }
+    this.#context.events.publish({ kind: 'issued Secret', id: secretKey, version: objectVersion(metadata) });
   }
 
   #createReconciler({ services, grants, cluster }: ServiceTokenDeps): ServiceTokenReconciler {
@@ -202,7 +176,6 @@ class Parts implements ManagedKind, ServiceTokens {
       secrets: new TokenSecrets({ secretsClient, metrics }),
       secretsClient,
       watchedSecret: (key) => this.#secrets.get(key),
-      tokens: this.#tokens,
       onForeign: (key, resource, isForeign) =>
         this.#followed.follow(key, new Set(isForeign ? [objectKey(secretOf(resource))] : [])),
       warn: (resource, message) => this.#warn(resource, message),
@@ -233,9 +206,20 @@ class Parts implements ManagedKind, ServiceTokens {
 
   #seen(resource: ServiceToken): void {
     const key = objectKey(resource.metadata);
-    this.#bySecret.set(key, objectKey(secretOf(resource)));
-    this.#byController.set(key, resource.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid);
-    for (const listener of this.#listeners) listener(key);
+    const { ownerReferences = [] } = resource.metadata;
+    const owner = ownerReferences.find(({ controller }) => controller === true)?.uid;
+    this.#publish(key, this.#owned.set(key, owner));
+  }
+
+  /** Publishes a ServiceToken as it is now, also for those that own or owned it. */
+  #publish(id: string, owners: readonly string[]): void {
+    const { events } = this.#context;
+    const token = this.find(id);
+    events.publish({ kind: 'ServiceToken spec', id, version: specVersionOf(token) });
+    events.publish({ kind: 'ServiceToken status', id, version: statusVersionOf(token) });
+    for (const uid of owners) {
+      events.publish({ kind: 'controlled ServiceTokens', id: uid, version: specVersionsOf(this.madeFor(uid)) });
+    }
   }
 
   #gone({ metadata }: ServiceToken): void {
@@ -246,10 +230,7 @@ class Parts implements ManagedKind, ServiceTokens {
 
   #forget(key: string): void {
     this.#memories.forget(key);
-    this.#bySecret.set(key, undefined);
-    this.#byController.set(key, undefined);
-    this.#tokens.set(key, undefined);
     this.#followed.follow(key, new Set());
-    for (const listener of this.#listeners) listener(key);
+    this.#publish(key, this.#owned.set(key, undefined));
   }
 }

@@ -23,17 +23,13 @@ export interface TokenMemory {
 export class TokenMemories {
   readonly #byKey = new Map<string, TokenMemory>();
 
-  of(key: string, uid: string): TokenMemory {
+  /** The memory of one in this incarnation, made if there is none. */
+  ensure(key: string, uid: string): TokenMemory {
     const known = this.#byKey.get(key);
     if (known?.uid === uid) return known;
     const memory: TokenMemory = { uid, verified: undefined, denied: undefined, warned: undefined };
     this.#byKey.set(key, memory);
     return memory;
-  }
-
-  /** The version of the Secret that is known to be right, as far as it was looked at. */
-  verified(key: string): VerifiedSecret | undefined {
-    return this.#byKey.get(key)?.verified;
   }
 
   forget(key: string): void {

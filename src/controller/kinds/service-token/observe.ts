@@ -2,6 +2,7 @@ import { Plaintext } from '../../../domain/plaintext.ts';
 import { type KubeObject, objectKey } from '../../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../../kube/secrets.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
+import { type Seen, objectVersion } from '../../frame/dependencies.ts';
 import type { SecretFacts } from './judge.ts';
 import type { TokenMemory } from './memory.ts';
 import { metadataFits, secretOf, tokenDataKey } from './resource.ts';
@@ -11,6 +12,7 @@ export interface ObserveDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   /** Metadata of a token Secret by `namespace/name`, as the watch shows it. */
   readonly watchedSecret: (key: string) => KubeObject | undefined;
+  readonly seen: Seen;
   /** Which serial of the resource's token a value is. */
   readonly serialOf: (token: Plaintext) => Promise<number | undefined>;
 }
@@ -27,9 +29,13 @@ export async function observeSecret(
   const target = secretOf(resource);
   const watched = deps.watchedSecret(objectKey(target))?.metadata;
   const { verified } = memory;
+  const note = (metadata: KubeObject['metadata'] | undefined): void =>
+    deps.seen.renote('issued Secret', objectKey(target), objectVersion(metadata));
+  note(watched);
   if (verified !== undefined && isVersion(watched, verified)) return { state: 'owned', ...verified };
   memory.verified = undefined;
   const found = await deps.secretsClient.find(target);
+  note(found?.metadata);
   if (found === undefined) return { state: 'absent' };
   if (!isOwnedBy(found, resource)) return { state: 'foreign', owner: ownerOf(found) };
   const value = tokenOf(found);

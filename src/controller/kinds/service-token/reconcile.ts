@@ -8,9 +8,8 @@ import type { SecretsClient } from '../../../kube/secrets.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { retryAfter } from '../../frame/failure.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
-import type { FollowedIds } from '../../frame/followed-ids.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
-import type { Round, SuspendedNote } from '../../frame/kind-rules.ts';
+import type { ReconcileContext, SuspendedNote } from '../../frame/kind-rules.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { callerOf } from '../resource-caller.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
@@ -36,8 +35,6 @@ export interface ReconcilerDeps {
   readonly secrets: TokenSecrets;
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly watchedSecret: (key: string) => KubeObject | undefined;
-  /** Which token each resource has, so that a commit about it can be brought to it. */
-  readonly tokens: FollowedIds;
   /** Told whether the Secret's name is taken by something that the watch by label does not show. */
   readonly onForeign: (key: string, resource: ServiceToken, isForeign: boolean) => void;
   /** Tells people of an end that is near. */
@@ -45,10 +42,8 @@ export interface ReconcilerDeps {
   readonly clock: Clock;
 }
 
-/** One reconcile, with what its steps need. */
-interface Subject {
-  readonly key: string;
-  readonly resource: ServiceToken;
+/** One reconcile of a ServiceToken. */
+interface TokenContext extends ReconcileContext<ServiceToken> {
   readonly memory: TokenMemory;
   readonly caller: ResourceCaller;
 }
@@ -68,9 +63,9 @@ export class ServiceTokenReconciler {
   }
 
   /** One reconcile. Throws DomainError and ApiError. */
-  async reconcile(round: Round<ServiceToken>): Promise<Outcome<ServiceToken>> {
+  async reconcile(context: ReconcileContext<ServiceToken>): Promise<Outcome<ServiceToken>> {
     try {
-      return await this.#converge(this.#subjectOf(round));
+      return await this.#converge(this.#contextOf(context));
     } catch (error) {
       // Nothing tells when a place is made that is not there yet.
       if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
@@ -82,15 +77,15 @@ export class ServiceTokenReconciler {
    * Applies the grants to the token of a suspended ServiceToken: it is suspended with them and resumed with them. Nothing
    * else is done. Throws DomainError and ApiError.
    */
-  async whileSuspended(round: Round<ServiceToken>): Promise<SuspendedNote> {
-    const subject = this.#subjectOf(round);
-    const { resource, memory, caller } = subject;
-    const token = await this.#findToken(subject);
+  async whileSuspended(suspended: ReconcileContext<ServiceToken>): Promise<SuspendedNote> {
+    const context = this.#contextOf(suspended);
+    const { resource, memory, caller } = context;
+    const token = await this.#findToken(context);
     if (token === undefined || token === 'gone' || token.revokedAt !== null) return {};
     if (!this.#deps.grants.isSynced) return { next: { kind: 'after', delayMs: unsyncedDelayMs } };
     // The token keeps its permission, whatever the spec has asked for since.
     const asked: AskedPlace = { ...placeOf(resource), permission: token.permission };
-    if (!isGranted(caller, asked)) return { message: deniedText(await this.#withdraw(subject, token, asked)) };
+    if (!isGranted(caller, asked)) return { message: deniedText(await this.#withdraw(context, token, asked)) };
     memory.denied = undefined;
     if (token.suspendedAt === null) return {};
     const { resourceAccess, resourceTokens } = this.#deps.services;
@@ -98,70 +93,67 @@ export class ServiceTokenReconciler {
     return {};
   }
 
-  #subjectOf(round: Round<ServiceToken>): Subject {
-    const { key, resource } = round;
-    const memory = this.#deps.memories.of(key, resource.metadata.uid);
-    return { key, resource, memory, caller: callerOf(this.#deps, 'ServiceToken', round) };
+  #contextOf(context: ReconcileContext<ServiceToken>): TokenContext {
+    const memory = this.#deps.memories.ensure(context.key, context.resource.metadata.uid);
+    return { ...context, memory, caller: callerOf(this.#deps, 'ServiceToken', context) };
   }
 
   /** Goes step by step, each from what is there after the one before. */
-  async #converge(subject: Subject): Promise<Outcome<ServiceToken>> {
+  async #converge(context: TokenContext): Promise<Outcome<ServiceToken>> {
     for (let step = 0; step < mostSteps; step += 1) {
-      const outcome = await this.#step(subject);
+      const outcome = await this.#step(context);
       if (outcome !== undefined) return outcome;
     }
     throw new DomainError('conflict', 'The Secret changes again and again while the token is put into it');
   }
 
   /** Ends what a deleted ServiceToken has: nothing that it ever made opens anything afterwards. */
-  async cleanUp(round: Round<ServiceToken>): Promise<void> {
+  async cleanUp(context: ReconcileContext<ServiceToken>): Promise<void> {
     const { resourceAccess, resourceTokens } = this.#deps.services;
-    const caller = callerOf(this.#deps, 'ServiceToken', round);
+    const caller = callerOf(this.#deps, 'ServiceToken', context);
     await resourceTokens.revoke(await resourceAccess.owner(caller, 'service_token.revoke'));
   }
 
   /** Takes one step; answers what it came to where no further one is due. */
-  async #step(subject: Subject): Promise<Outcome<ServiceToken> | undefined> {
-    const { key, resource, memory } = subject;
-    const found = await this.#findToken(subject);
+  async #step(context: TokenContext): Promise<Outcome<ServiceToken> | undefined> {
+    const { key, resource, memory } = context;
+    const found = await this.#findToken(context);
     const token = found === 'gone' ? undefined : found;
     const isOver = token !== undefined && token.revokedAt !== null;
-    if (!isOver && !isGranted(subject.caller, placeOf(resource))) return await this.#denied(subject, token);
+    if (!isOver && !isGranted(context.caller, placeOf(resource))) return await this.#denied(context, token);
     memory.denied = undefined;
-    const isSamePlace = isOver || (await this.#isSamePlace(subject, found));
-    const secret = await this.#look(subject);
+    const isSamePlace = isOver || (await this.#isSamePlace(context, found));
+    const secret = await this.#look(context);
     this.#deps.onForeign(key, resource, secret.state === 'foreign');
     const now = this.#deps.clock.now();
     const { permission } = placeOf(resource);
     const step = judge({ now, times: timesOf(resource), permission, token, isSamePlace, secret });
-    if (step.do !== 'rest') return await this.#act(subject, step, secret);
-    this.#warn(subject, step);
+    if (step.do !== 'rest') return await this.#act(context, step, secret);
+    this.#warn(context, step);
     return restOutcome(resource, step, { token, now: this.#deps.clock.now() });
   }
 
-  async #findToken({ key, caller }: Subject): Promise<TokenOrGone | undefined> {
-    const { services, tokens } = this.#deps;
+  async #findToken({ seen, caller }: TokenContext): Promise<TokenOrGone | undefined> {
+    const { services } = this.#deps;
     const access = await services.resourceAccess.owner(caller, 'service_token.read');
-    return await tokens.look(key, async () => {
-      const found = await services.resourceTokens.find(access);
-      tokens.set(key, found === 'gone' ? undefined : found?.tokenId);
-      return found;
-    });
+    const found = await services.resourceTokens.find(access);
+    if (found !== undefined && found !== 'gone') seen.note('service token', found.tokenId);
+    return found;
   }
 
   /** No grant covers what is asked for: a token that was made under one opens nothing until it is back. */
-  async #denied(subject: Subject, token: ResourceToken | undefined): Promise<Outcome<ServiceToken>> {
+  async #denied(context: TokenContext, token: ResourceToken | undefined): Promise<Outcome<ServiceToken>> {
     if (!this.#deps.grants.isSynced) {
       const message = 'The AccessGrants have not been listed yet.';
       const claim = { progress: 'reconciling', reason: 'GrantsUnknown', message } as const;
       return { claim, next: { kind: 'after', delayMs: unsyncedDelayMs } };
     }
-    return deniedOutcome(await this.#withdraw(subject, token, placeOf(subject.resource)), token);
+    return deniedOutcome(await this.#withdraw(context, token, placeOf(context.resource)), token);
   }
 
   /** Suspends a token that no grant covers, and returns the refusal of what is asked for. */
   async #withdraw(
-    { caller, memory }: Subject,
+    { caller, memory }: TokenContext,
     token: ResourceToken | undefined,
     asked: AskedPlace,
   ): Promise<DomainError> {
@@ -189,7 +181,7 @@ export class ServiceTokenReconciler {
   }
 
   /** Whether a token is for what the slugs stand for now. Throws DomainError not_found where they stand for nothing. */
-  async #isSamePlace({ resource, caller }: Subject, token: TokenOrGone | undefined): Promise<boolean> {
+  async #isSamePlace({ resource, caller }: TokenContext, token: TokenOrGone | undefined): Promise<boolean> {
     const access = await this.#deps.services.resourceAccess.token(caller, 'service_token.update', placeOf(resource));
     // What is purged has taken its token along; another place has its slugs now.
     if (token === 'gone') return false;
@@ -201,23 +193,23 @@ export class ServiceTokenReconciler {
     );
   }
 
-  async #look({ resource, memory, caller }: Subject): Promise<SecretFacts> {
+  async #look({ resource, seen, memory, caller }: TokenContext): Promise<SecretFacts> {
     const { services, secretsClient, watchedSecret } = this.#deps;
     const serialOf: Parameters<typeof observeSecret>[0]['serialOf'] = async (value) =>
       await services.resourceTokens.serialOf(await services.resourceAccess.owner(caller, 'service_token.read'), value);
-    return await observeSecret({ secretsClient, watchedSecret, serialOf }, resource, memory);
+    return await observeSecret({ secretsClient, watchedSecret, seen, serialOf }, resource, memory);
   }
 
-  async #act(subject: Subject, step: Exclude<Step, Rest>, secret: SecretFacts): Promise<undefined> {
-    const { resource, memory, caller } = subject;
+  async #act(context: TokenContext, step: Exclude<Step, Rest>, secret: SecretFacts): Promise<undefined> {
+    const { resource, memory, caller } = context;
     const { services, secrets } = this.#deps;
     const { resourceAccess, resourceTokens } = services;
     switch (step.do) {
       case 'mint':
-        await this.#mint(subject, step, secret);
+        await this.#mint(context, step, secret);
         return;
       case 'activate':
-        await this.#activate(subject, step.serial);
+        await this.#activate(context, step.serial);
         return;
       case 'revoke':
         await resourceTokens.revokeSerial(await resourceAccess.owner(caller, 'service_token.revoke'), step.serial);
@@ -239,7 +231,7 @@ export class ServiceTokenReconciler {
 
   /** Makes a value and puts it into the Secret; it opens nothing before a later step has activated it. */
   async #mint(
-    { resource, memory, caller }: Subject,
+    { resource, memory, caller }: TokenContext,
     { serial, expiresAt }: Extract<Step, { do: 'mint' }>,
     secret: SecretFacts,
   ): Promise<void> {
@@ -257,7 +249,7 @@ export class ServiceTokenReconciler {
   }
 
   /** Activates what the Secret holds; where that is no longer the serial's, the next look says what is due. */
-  async #activate({ resource, memory, caller }: Subject, serial: number): Promise<void> {
+  async #activate({ resource, memory, caller }: TokenContext, serial: number): Promise<void> {
     const { services, secrets } = this.#deps;
     const { resourceAccess, resourceTokens } = services;
     const value = await secrets.read(resource);
@@ -268,7 +260,7 @@ export class ServiceTokenReconciler {
     await resourceTokens.activate(await resourceAccess.owner(caller, 'service_token.activate'), serial, value);
   }
 
-  #warn({ resource, memory }: Subject, rest: Rest): void {
+  #warn({ resource, memory }: TokenContext, rest: Rest): void {
     if (rest.because !== 'issued' || !rest.isExpiring || memory.warned === rest.current.serial) return;
     const isTold = resource.status?.conditions?.some(({ type, status }) => type === 'Expiring' && status === 'True');
     memory.warned = rest.current.serial;

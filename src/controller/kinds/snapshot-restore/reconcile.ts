@@ -3,10 +3,9 @@ import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/resource-access.ts';
 import type { ResourcePlan, ResourceRestoreInput, ResourceRestores } from '../../../services/resource-restores.ts';
 import { objectKey } from '../../../kube/objects.ts';
-import { FollowedIds } from '../../frame/followed-ids.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
-import type { Round } from '../../frame/kind-rules.ts';
+import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
@@ -32,11 +31,11 @@ export interface RestoreReconcilerDeps extends CallerDeps {
   readonly snapshots: Pick<SnapshotLookup, 'find' | 'claimed'>;
 }
 
-type RestoreRound = Round<SnapshotRestore>;
+type RestoreContext = ReconcileContext<SnapshotRestore>;
 
 /** One restore that is asked for and admitted, and not done yet. */
-interface Asked {
-  readonly round: RestoreRound;
+interface AdmittedRestore {
+  readonly context: RestoreContext;
   readonly access: EnvironmentPlaceAccess<'snapshot.restore'>;
   readonly input: ResourceRestoreInput;
 }
@@ -49,10 +48,6 @@ interface Source {
 
 /** Plans the restore of a SnapshotRestore, and carries it out once it is approved. */
 export class RestoreReconciler {
-  /** By the environment that is to be restored: every commit there makes another plan. */
-  readonly environments = new FollowedIds();
-  /** By the snapshot. */
-  readonly snapshots = new FollowedIds();
   /** The hash of the plan that each one was told last. */
   readonly #told = new Map<string, string>();
   readonly #deps: RestoreReconcilerDeps;
@@ -62,57 +57,55 @@ export class RestoreReconciler {
   }
 
   /** Throws what is no DomainError. */
-  async reconcile(round: RestoreRound): Promise<Outcome<SnapshotRestore>> {
-    const { key } = round;
+  async reconcile(context: RestoreContext): Promise<Outcome<SnapshotRestore>> {
     try {
-      const look = async (): Promise<Outcome<SnapshotRestore>> => await this.#converge(round);
-      return await this.snapshots.look(key, async () => await this.environments.look(key, look));
+      return await this.#converge(context);
     } catch (error) {
       if (error instanceof DomainError) return judgeFailure(error);
       throw error;
     }
   }
 
-  /** Drops what is kept of a resource that is gone, or done. */
+  /** Drops what is kept of a resource that is gone. */
   forget(key: string): void {
-    this.environments.set(key, undefined);
-    this.snapshots.set(key, undefined);
     this.#told.delete(key);
   }
 
-  async #converge(round: RestoreRound): Promise<Outcome<SnapshotRestore>> {
+  async #converge(context: RestoreContext): Promise<Outcome<SnapshotRestore>> {
     const { resourceAccess, resourceRestores } = this.#deps.services;
-    const { key, resource } = round;
-    const caller = this.#callerOf(round);
+    const { resource } = context;
+    const caller = this.#callerOf(context);
     const done = await resourceRestores.find(await resourceAccess.owner(caller, 'restore.find'));
     if (done !== undefined) {
-      this.forget(key);
+      this.#end(context);
       return judgeComplete(done);
     }
     // Not as authority to do anything, but to leave it: a database that was recovered to the state before a restore would
     // otherwise see it done again.
     if (resource.status?.completionTime !== undefined) throw restoreForgotten();
-    const proceed = async (): Promise<Outcome<SnapshotRestore>> => await this.#proceed(round, caller);
+    const proceed = async (): Promise<Outcome<SnapshotRestore>> => await this.#proceed(context, caller);
     return isUnplanned(resource) ? await withoutWaiting(resource, proceed) : await proceed();
   }
 
-  async #proceed(round: RestoreRound, caller: ResourceCaller): Promise<Outcome<SnapshotRestore>> {
+  async #proceed(context: RestoreContext, caller: ResourceCaller): Promise<Outcome<SnapshotRestore>> {
     const { resourceAccess } = this.#deps.services;
-    const { key, resource } = round;
-    const source = await this.#sourceOf(round);
-    this.snapshots.set(key, source.snapshotId);
+    const { resource, seen } = context;
+    const source = await this.#sourceOf(context);
+    seen.note('kept state', source.snapshotId);
     const access = await resourceAccess.mayRestore(caller, source);
-    this.environments.set(key, access.environmentId);
+    // Every commit there makes another plan.
+    seen.note('environment', access.environmentId);
+    seen.note('environment history', access.environmentId);
     checkEnvironment(resource, access);
     const { prune, skipUnchanged, backup } = resource.spec;
-    const asked = { round, access, input: { snapshotId: source.snapshotId, prune, skipUnchanged, backup } };
+    const asked = { context, access, input: { snapshotId: source.snapshotId, prune, skipUnchanged, backup } };
     return resource.spec.mode === 'Apply'
       ? await this.#apply(asked)
       : judgePlanned(resource.metadata, await this.#plan(asked));
   }
 
-  async #apply(asked: Asked): Promise<Outcome<SnapshotRestore>> {
-    const { spec, metadata } = asked.round.resource;
+  async #apply(asked: AdmittedRestore): Promise<Outcome<SnapshotRestore>> {
+    const { spec, metadata } = asked.context.resource;
     if (spec.planHash === undefined) return await this.#restore(asked, null);
     const plan = await this.#plan(asked);
     if (plan.planHash !== spec.planHash) return judgeOutdated(metadata, plan);
@@ -126,23 +119,33 @@ export class RestoreReconciler {
     }
   }
 
-  async #plan({ round: { key }, access, input }: Asked): Promise<ResourcePlan> {
+  async #plan({ context: { key }, access, input }: AdmittedRestore): Promise<ResourcePlan> {
     const plan = await this.#deps.services.resourceRestores.plan(access, input, this.#told.get(key));
     this.#told.set(key, plan.planHash);
     return plan;
   }
 
-  async #restore({ round: { key }, access, input }: Asked, planHash: string | null): Promise<Outcome<SnapshotRestore>> {
+  async #restore(
+    { context, access, input }: AdmittedRestore,
+    planHash: string | null,
+  ): Promise<Outcome<SnapshotRestore>> {
     const done = await this.#deps.services.resourceRestores.restore(access, input, planHash);
-    this.forget(key);
+    this.#end(context);
     return judgeComplete(done);
   }
 
-  async #sourceOf({ resource, requestId }: RestoreRound): Promise<Source> {
+  /** A restore that is done rests on nothing any more. */
+  #end({ key, seen }: RestoreContext): void {
+    this.forget(key);
+    seen.forget();
+  }
+
+  async #sourceOf({ resource, requestId, seen }: RestoreContext): Promise<Source> {
     const { snapshotRef = { name: '' }, snapshotId } = resource.spec;
     if (snapshotId !== undefined) return { snapshotId, isTold: false };
     const { namespace = '' } = resource.metadata;
     const { name } = snapshotRef;
+    seen.note('SecretSnapshot', objectKey({ namespace, name }));
     const found = await this.#deps.snapshots.claimed(this.#secretSnapshotOf(namespace, snapshotRef), requestId);
     if (found === undefined) throw snapshotNotReady(name, namespace);
     if (found === 'gone') throw snapshotGone(name);
@@ -161,15 +164,15 @@ export class RestoreReconciler {
     return found;
   }
 
-  #callerOf(round: RestoreRound): ResourceCaller {
-    return callerOf(this.#deps, 'SnapshotRestore', round);
+  #callerOf(context: RestoreContext): ResourceCaller {
+    return callerOf(this.#deps, 'SnapshotRestore', context);
   }
 }
 
 /** Throws DomainError snapshot_mismatch if the spec names another environment than the snapshot's. */
 function checkEnvironment(
   { spec: { environmentRef } }: SnapshotRestore,
-  { asked: { organization, project, environment } }: Asked['access'],
+  { asked: { organization, project, environment } }: AdmittedRestore['access'],
 ): void {
   if (environmentRef === undefined || project === null || environment === null) return;
   const isSame =

@@ -1,6 +1,6 @@
 import { objectKey } from '../../../kube/objects.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
-import type { SnapshotReferences } from '../secret-snapshot/references.ts';
+import { type Referrers, type SnapshotReferences, namesBy } from '../secret-snapshot/references.ts';
 
 interface Need {
   readonly name: string;
@@ -37,8 +37,17 @@ export class UnfinishedRestores implements SnapshotReferences {
   }
 
   /** See `SnapshotReferences`. */
-  readonly referrersOf = (key: string, snapshotId: string | null): readonly string[] =>
-    [...this.#needs.values()]
-      .filter((need) => need.snapshotKey === key || (snapshotId !== null && need.snapshotId === snapshotId))
-      .map(({ name }) => `SnapshotRestore ${name}`);
+  readonly referrersIn = (): Referrers => {
+    const needs = [...this.#needs.values()].map(({ name, ...need }) => ({ ...need, name: `SnapshotRestore ${name}` }));
+    const byKey = namesBy(
+      needs.flatMap(({ snapshotKey, name }) => (snapshotKey === undefined ? [] : [[snapshotKey, name] as const])),
+    );
+    const byId = namesBy(
+      needs.flatMap(({ snapshotId, name }) => (snapshotId === undefined ? [] : [[snapshotId, name] as const])),
+    );
+    return (key, snapshotId) => [
+      ...(byKey.get(key) ?? []),
+      ...(snapshotId === null ? [] : (byId.get(snapshotId) ?? [])),
+    ];
+  };
 }

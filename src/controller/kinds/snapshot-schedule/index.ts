@@ -3,6 +3,7 @@ import { objectKey, parseObjectKey } from '../../../kube/objects.ts';
 import type { SnapshotSchedule } from '../../generated/snapshot-schedule.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
+import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { parseChildName } from './child.ts';
@@ -15,15 +16,15 @@ export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' 
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
   readonly snapshots: SnapshotLookup;
-  /** What shows `snapshots`. */
-  readonly snapshotWatches: readonly NamedWatch[];
+  /** The watch that shows `snapshots`. */
+  readonly snapshotWatch: NamedWatch;
   /** What must not be pruned. */
   readonly references: SnapshotReferences;
 }
 
 /** Makes a SecretSnapshot for each time of each SnapshotSchedule, and prunes those that its retention does not keep. */
 export function registerSnapshotSchedule(context: KindContext, deps: SnapshotScheduleDeps): ManagedKind {
-  const { services, grants, cluster, fingerprint, snapshots, snapshotWatches, references } = deps;
+  const { services, grants, cluster, fingerprint, snapshots, snapshotWatch, references } = deps;
   const reconciler = new ScheduleReconciler({
     context,
     services,
@@ -40,20 +41,19 @@ export function registerSnapshotSchedule(context: KindContext, deps: SnapshotSch
       plural: 'SnapshotSchedules',
       isNamespaced: true,
       action: 'Schedule',
-      suspendedMessage: 'No snapshot is taken and none is pruned.',
-      suspendedFields: { nextTime: undefined, nextToPrune: undefined },
-      reconcile: async (round) => await reconciler.reconcile(round),
-      concernedBy: (event) =>
-        event.kind === 'environment' && event.ended === true ? reconciler.environments.keysOf(event.environmentId) : [],
-      onGone: (resource) => reconciler.forget(objectKey(resource.metadata)),
+      needs: (resource) => [...grants.needsOf(resource), snapshotWatch],
+      ...standardOutcomes<SnapshotSchedule>({
+        message: 'No snapshot is taken and none is pruned.',
+        fields: { nextTime: undefined, nextToPrune: undefined },
+      }),
+      reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
     },
-    [...grants.watches, ...snapshotWatches],
+    [...grants.watches, snapshotWatch],
   );
-  grants.onChange((namespaces) => kind.wakeNamespaces(namespaces));
   snapshots.onChange((key) => {
     const { namespace, name } = parseObjectKey(key);
     const named = parseChildName(name);
-    if (named !== undefined) kind.wake(objectKey({ namespace, name: named.schedule }));
+    if (named !== undefined) kind.enqueue(objectKey({ namespace, name: named.schedule }));
   });
   return kind;
 }

@@ -9,10 +9,9 @@ import { secretSnapshotKind } from '../../../kube/keyframe-kinds.ts';
 import { type KubeObject, objectKey } from '../../../kube/objects.ts';
 import { CronFault, type CronSchedule, parseCron } from '../../../lib/cron-schedule.ts';
 import { kubeTime } from '../../frame/conditions.ts';
-import { FollowedIds } from '../../frame/followed-ids.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../generated/snapshot-schedule.ts';
-import type { Round } from '../../frame/kind-rules.ts';
+import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { KindContext } from '../../frame/managed-kind.ts';
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
@@ -43,11 +42,8 @@ export interface ScheduleReconcilerDeps extends CallerDeps {
   readonly references: SnapshotReferences;
 }
 
-type ScheduleRound = Round<SnapshotSchedule>;
-
-/** One reconcile, with what its steps need. */
-interface Subject {
-  readonly schedule: SnapshotSchedule;
+/** One reconcile of a SnapshotSchedule. */
+interface ScheduleContext extends ReconcileContext<SnapshotSchedule> {
   readonly times: CronSchedule;
   readonly caller: ResourceCaller;
   readonly access: EnvironmentPlaceAccess<'schedule.run'>;
@@ -62,8 +58,6 @@ const unsyncedDelayMs = 1000;
 
 /** Sees to it that a SnapshotSchedule has one SecretSnapshot for each of its times, and prunes what it made. */
 export class ScheduleReconciler {
-  /** By the environment that a schedule is about. */
-  readonly environments = new FollowedIds();
   readonly #deps: ScheduleReconcilerDeps;
 
   constructor(deps: ScheduleReconcilerDeps) {
@@ -71,9 +65,9 @@ export class ScheduleReconciler {
   }
 
   /** Throws DomainError as the services do, and ApiError. */
-  async reconcile(round: ScheduleRound): Promise<Outcome<SnapshotSchedule>> {
+  async reconcile(context: ReconcileContext<SnapshotSchedule>): Promise<Outcome<SnapshotSchedule>> {
     try {
-      return await this.#converge(await this.#subjectOf(round));
+      return await this.#converge(await this.#contextOf(context));
     } catch (error) {
       if (!(error instanceof DomainError) || !refusals.has(error.code)) throw error;
       const outcome = failureOutcome<SnapshotSchedule>(error, { nextTime: undefined, nextToPrune: undefined });
@@ -82,54 +76,46 @@ export class ScheduleReconciler {
     }
   }
 
-  /** Drops what is kept of a schedule that is gone. */
-  forget(key: string): void {
-    this.environments.set(key, undefined);
-  }
-
-  async #subjectOf(round: ScheduleRound): Promise<Subject> {
-    const { key, resource: schedule } = round;
+  async #contextOf(context: ReconcileContext<SnapshotSchedule>): Promise<ScheduleContext> {
+    const { resource: schedule, seen } = context;
     const times = timesOf(schedule.spec);
-    const caller = callerOf(this.#deps, 'SnapshotSchedule', round);
+    const caller = callerOf(this.#deps, 'SnapshotSchedule', context);
     const { organization, project, name: environment } = schedule.spec.template.spec.source.environmentRef;
-    const access = await this.environments.look(key, async () => {
-      const { resourceAccess } = this.#deps.services;
-      const found = await resourceAccess.maySchedule(caller, { organization, project, environment });
-      this.environments.set(key, found.environmentId);
-      return found;
-    });
-    return { schedule, times, caller, access };
+    const { resourceAccess } = this.#deps.services;
+    const access = await resourceAccess.maySchedule(caller, { organization, project, environment });
+    seen.note('environment history', access.environmentId);
+    return { ...context, times, caller, access };
   }
 
-  async #converge(subject: Subject): Promise<Outcome<SnapshotSchedule>> {
-    const { schedule, times } = subject;
+  async #converge(context: ScheduleContext): Promise<Outcome<SnapshotSchedule>> {
+    const { resource: schedule, times } = context;
     const { clock } = this.#deps.context;
-    let runs = await this.#recovered(subject, await this.#list(subject));
+    let runs = await this.#recovered(context, await this.#list(context));
     const due = dueTime(schedule, { times, nowMs: clock.now(), runs });
     if (due.state === 'due') {
-      const taken = await this.#run(subject, due.dueMs, runs);
-      if (taken === 'name-taken') return nameTaken(subject, due.dueMs, clock.now());
-      runs = await this.#list(subject);
+      const taken = await this.#run(context, due.dueMs, runs);
+      if (taken === 'name-taken') return nameTaken(context, due.dueMs, clock.now());
+      runs = await this.#list(context);
     }
-    return await this.#settle(subject, due, runs);
+    return await this.#settle(context, due, runs);
   }
 
-  async #list({ caller }: Subject): Promise<readonly ScheduleRun[]> {
+  async #list({ caller }: ScheduleContext): Promise<readonly ScheduleRun[]> {
     const { resourceAccess, resourceSchedules } = this.#deps.services;
     return await resourceSchedules.list(await resourceAccess.owner(caller, 'schedule.find'));
   }
 
   /** With what the schedule made and that was not recorded: by a controller that crashed, or in a database that is older now. */
-  async #recovered(subject: Subject, runs: readonly ScheduleRun[]): Promise<readonly ScheduleRun[]> {
+  async #recovered(context: ScheduleContext, runs: readonly ScheduleRun[]): Promise<readonly ScheduleRun[]> {
     const known = new Set(runs.map(({ dueAt }) => dueAt.getTime()));
-    const made = this.#ownChildren(subject).filter(({ dueAt }) => !known.has(dueAt.getTime()));
+    const made = this.#ownChildren(context).filter(({ dueAt }) => !known.has(dueAt.getTime()));
     if (made.length === 0) return runs;
-    await this.#deps.services.resourceSchedules.record(subject.access, { made, gone: [] });
-    return await this.#list(subject);
+    await this.#deps.services.resourceSchedules.record(context.access, { made, gone: [] });
+    return await this.#list(context);
   }
 
   /** What bears the schedule's proof. */
-  #ownChildren({ schedule, caller }: Subject): ScheduledChild[] {
+  #ownChildren({ resource: schedule, caller }: ScheduleContext): ScheduledChild[] {
     const { name: wanted, uid: scheduleUid, namespace = '' } = schedule.metadata;
     const prefix = objectKey({ namespace, name: `${wanted}-` });
     const { cluster } = caller.principal;
@@ -144,8 +130,8 @@ export class ScheduleReconciler {
   }
 
   /** Makes the SecretSnapshot for a time: its name sees to it that there is one, whoever else makes it. */
-  async #run(subject: Subject, dueMs: number, runs: readonly ScheduleRun[]): Promise<'made' | 'name-taken'> {
-    const { schedule, caller, access } = subject;
+  async #run(context: ScheduleContext, dueMs: number, runs: readonly ScheduleRun[]): Promise<'made' | 'name-taken'> {
+    const { resource: schedule, caller, access } = context;
     const { name: scheduleName, uid: scheduleUid } = schedule.metadata;
     const name = childName(scheduleName, dueMs);
     const { cluster } = caller.principal;
@@ -153,7 +139,7 @@ export class ScheduleReconciler {
     const uid = await this.#makeChild(schedule, name, proof);
     if (uid === undefined) return 'name-taken';
     const made = [{ dueAt: new Date(dueMs), uid, name }];
-    await this.#deps.services.resourceSchedules.record(access, { made, gone: await this.#goneOf(subject, runs) });
+    await this.#deps.services.resourceSchedules.record(access, { made, gone: await this.#goneOf(context, runs) });
     return 'made';
   }
 
@@ -171,7 +157,7 @@ export class ScheduleReconciler {
   }
 
   /** Uids of what the schedule made and somebody, perhaps itself, has deleted. */
-  async #goneOf({ schedule }: Subject, runs: readonly ScheduleRun[]): Promise<string[]> {
+  async #goneOf({ resource: schedule }: ScheduleContext, runs: readonly ScheduleRun[]): Promise<string[]> {
     const gone: string[] = [];
     for (const { name, uid } of runs.filter((run) => this.#childOf(schedule, run) === undefined)) {
       if (gone.length >= mostDeletions) break;
@@ -192,7 +178,7 @@ export class ScheduleReconciler {
   }
 
   async #settle(
-    { schedule, times }: Subject,
+    { resource: schedule, times }: ScheduleContext,
     due: DueTime,
     runs: readonly ScheduleRun[],
   ): Promise<Outcome<SnapshotSchedule>> {
@@ -214,11 +200,11 @@ export class ScheduleReconciler {
 
   /** What the schedule made and is there, without what is about to go. */
   #childrenOf(schedule: SnapshotSchedule, runs: readonly ScheduleRun[]): PresentChild[] {
+    const referrersOf = this.#deps.references.referrersIn(schedule.metadata.namespace ?? '');
     return runs.flatMap((run) => {
       const child = this.#childOf(schedule, run);
       if (child === undefined || child.metadata.deletionTimestamp !== undefined) return [];
-      const references = this.#deps.references.referrersOf(objectKey(child.metadata), run.snapshotId);
-      return [{ run, child, references }];
+      return [{ run, child, references: referrersOf(objectKey(child.metadata), run.snapshotId) }];
     });
   }
 
@@ -253,7 +239,11 @@ function refusedTemplate(cause: unknown): DomainError {
 }
 
 /** A SecretSnapshot that the schedule did not make has the name of the one that is due. */
-function nameTaken({ schedule, times }: Subject, dueMs: number, nowMs: number): Outcome<SnapshotSchedule> {
+function nameTaken(
+  { resource: schedule, times }: ScheduleContext,
+  dueMs: number,
+  nowMs: number,
+): Outcome<SnapshotSchedule> {
   const name = childName(schedule.metadata.name, dueMs);
   const error = new DomainError(
     'target_not_owned',

@@ -1,3 +1,4 @@
+import { AuthenticationRefusal } from '../../../../src/services/authentication.ts';
 import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../../src/domain/domain-error.ts';
 import { ApiError } from '../../../../src/kube/api-error.ts';
@@ -83,6 +84,8 @@ describe('after a transient failure at any call', () => {
     const lost = await lostAt({
       prepare: async () => {
         const harness = await synced();
+        const pending = new AuthenticationRefusal('pending', 'the token is not active yet', serviceToken('other'));
+        harness.services.tokens.set('kf_svc_other', pending);
         harness.services.end(prod);
         await harness.calls();
         return harness;
@@ -90,6 +93,7 @@ describe('after a transient failure at any call', () => {
       begin: (harness) => harness.putToken('kf_svc_other'),
       event: (harness, step) => {
         harness.services.tokens.set('kf_svc_other', serviceToken('other'));
+        harness.services.tell({ kind: 'service_token', serviceTokenId: 'other' });
         fail(harness, step);
       },
       restMs: 0,

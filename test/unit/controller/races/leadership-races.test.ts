@@ -135,3 +135,37 @@ describe('leadership that is lost during a reconcile', () => {
     expect(lost).toEqual([]);
   });
 });
+
+describe('a Secret that was written just before', () => {
+  test('leadership was lost, and deleted while another led, is written again', async () => {
+    const harness = await synced();
+    const release = harness.cluster.holdWatches();
+    harness.services.change(prod, { A: 'second' });
+    await settled();
+    await standingBy(harness, () => {
+      harness.cluster.remove(`${secrets}/app`);
+      release();
+    });
+    expectSynced(harness, { A: 'second' }, 2);
+    await harness.controller.stop();
+  });
+
+  test('its SecretSync was suspended, and deleted meanwhile, is written again', async () => {
+    const harness = await synced();
+    let release = (): void => {};
+    harness.cluster.before(/^PUT/, () => {
+      harness.putSync({ spec: { suspend: true, maxDeletedKeys: '100%' } });
+      release = harness.cluster.holdWatches();
+    });
+    harness.services.change(prod, { A: 'second' });
+    await harness.clock.advance(5_000);
+    harness.cluster.remove(`${secrets}/app`);
+    release();
+    await harness.clock.advance(5_000);
+    expect(harness.ready()?.reason).toBe('Suspended');
+    harness.putSync({ spec: { maxDeletedKeys: '100%' } });
+    await harness.clock.advance(5_000);
+    expectSynced(harness, { A: 'second' }, 2);
+    await harness.controller.stop();
+  });
+});

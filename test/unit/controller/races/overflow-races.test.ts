@@ -2,10 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Harness, prod } from '../controller-harness.ts';
 import { rest } from './interleaving.ts';
 
-/**
- * More events during one reconcile than a controller may keep. One that keeps no events passes by itself; one that keeps some
- * must take it for news that it could not keep all.
- */
+/** More events during one reconcile than the event log keeps: a reconcile must be repeated if the log has dropped events. */
 
 const others = 100_000;
 
@@ -62,7 +59,8 @@ describe.each(orders)('of 100 000 events the one that matters is not lost if it 
     expect(hasHappened).toBe(true);
     expect(harness.values()).toEqual({ A: 'third' });
     expect(harness.status()).toMatchObject({ syncedRevision: 3 });
-    expect(harness.reconciled.length).toBeLessThanOrEqual(2);
+    // The first one, that for the commit, and one more if too much came during that.
+    expect(harness.reconciled.length).toBeLessThanOrEqual(3);
     expect(harness.services.comparisons).toBe(1);
     await harness.controller.stop();
   });

@@ -79,6 +79,7 @@ describe.each(['shared', 'own'])('during the reading for a commit of %s', (name)
           kind: 'environment',
           environmentId: `${other}-again`,
           revisionId: `${other}-again-r1`,
+          appeared: true,
         });
       },
       check: (harness) => {

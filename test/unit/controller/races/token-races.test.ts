@@ -3,6 +3,7 @@ import { AuthenticationRefusal } from '../../../../src/services/authentication.t
 import { Harness, prod, syncs } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';
 import { serviceToken } from '../fake-services.ts';
+import { TokenHarness, serviceTokensPath } from '../token-harness.ts';
 import { lostAt } from './interleaving.ts';
 
 /** What becomes of a token while its SecretSync is reconciled. */
@@ -210,5 +211,57 @@ describe('of a token Secret that another SecretSync reads as well', () => {
       check: (harness) => expect(harness.ready('web')?.reason).toBe('TokenSecretNotFound'),
     });
     expect(lost).toEqual([]);
+  });
+});
+
+describe('the ServiceToken that a SecretSync names', () => {
+  const putToken = ({ cluster }: TokenHarness): void => {
+    cluster.put(serviceTokensPath, 'ci', (object) => {
+      object.metadata.generation = 1;
+      const place = { organization: 'acme', project: 'web', environment: 'prod' };
+      object['spec'] = { scope: 'Environment', ...place, permission: 'Read', suspend: false };
+    });
+  };
+  const name = ({ cluster }: TokenHarness): void => {
+    cluster.put(syncs, 'app', (object) => {
+      object.metadata.generation = 2;
+      object['spec'] = { ...(object['spec'] as object), tokenRef: { name: 'ci' }, maxDeletedKeys: '100%' };
+    });
+  };
+  const issued = async (): Promise<TokenHarness> => {
+    const harness = new TokenHarness();
+    await harness.issued();
+    return harness;
+  };
+
+  test('is used if it appears during the reconcile, and if it appears later', async () => {
+    const race = {
+      prepare: issued,
+      begin: name,
+      check: (harness: TokenHarness) => {
+        expect(harness.ready()?.reason).toBe('Synced');
+        expect(harness.cluster.get(`${serviceTokensPath}/app-token`)).toBeUndefined();
+      },
+    };
+    expect(await lostAt({ ...race, event: putToken })).toEqual([]);
+    expect(await lostAt({ ...race, event: () => {}, later: putToken })).toEqual([]);
+  });
+
+  test('is missed if it is deleted during the reconcile, and if it is deleted later', async () => {
+    const race = {
+      prepare: async (): Promise<TokenHarness> => {
+        const harness = await issued();
+        putToken(harness);
+        name(harness);
+        await harness.clock.advance(10_000);
+        expect(harness.ready()?.reason).toBe('Synced');
+        return harness;
+      },
+      begin: ({ services }: TokenHarness) => services.change(prod, { A: 'second' }),
+      check: (harness: TokenHarness) => expect(harness.ready()?.reason).toBe('ServiceTokenNotFound'),
+    };
+    const remove = ({ cluster }: TokenHarness): void => cluster.collect(`${serviceTokensPath}/ci`);
+    expect(await lostAt({ ...race, event: remove })).toEqual([]);
+    expect(await lostAt({ ...race, event: () => {}, later: remove })).toEqual([]);
   });
 });

@@ -19,6 +19,7 @@ export interface ChosenKey {
  * Chooses among an environment's keys, in their order. Every rule speaks of the keys as the environment has them: they
  * are included, unless excluded, then renamed; rules for keys that are not there do nothing. `field` is where the rules stand
  * in the spec. Throws DomainError key_conflict where two keys would end at one name.
+ * It is also called with a part of an environment's keys, so no rule about their number belongs here.
  */
 export function chooseKeys(
   rules: KeyRules | undefined,

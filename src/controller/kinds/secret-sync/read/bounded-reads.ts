@@ -1,5 +1,6 @@
 import type { Plaintext } from '../../../../domain/plaintext.ts';
 import { ByteBudget } from '../../../../lib/byte-budget.ts';
+import type { Allowance } from '../model.ts';
 import type { EnvironmentAccess } from '../../../../services/access.ts';
 import {
   type FindOptions,
@@ -8,14 +9,6 @@ import {
   smallStateBytes,
   smallStateKeys,
 } from '../../../../services/secret-reader.ts';
-
-/** What a reconcile may take in memory. */
-export interface Allowance {
-  /** Of each state that it reads. */
-  readonly maxKeys: number;
-  /** Of all values together. */
-  readonly maxValueBytes: number;
-}
 
 /** A reconcile needs more memory than it reserved: it begins again with this allowance. */
 class AllowanceExceededError extends Error {

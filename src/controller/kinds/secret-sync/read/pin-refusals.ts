@@ -11,12 +11,12 @@ const namesShown = 10;
 
 /** The source whose pin it is. */
 export interface Pinned {
-  readonly sync: SecretSync;
+  readonly resource: SecretSync;
   readonly source: Source;
 }
 
 /** The environment has not come so far; `newest` is its newest revision. */
-export function revisionNotFound({ sync, source }: Pinned, revision: number, newest: number): DomainError {
+export function revisionNotFound({ resource: sync, source }: Pinned, revision: number, newest: number): DomainError {
   return new DomainError(
     'revision_not_found',
     `Environment ${environmentPath(source)} has no revision ${revision}: its newest is ${newest}. ${stays(sync)} ` +
@@ -25,7 +25,7 @@ export function revisionNotFound({ sync, source }: Pinned, revision: number, new
 }
 
 /** There is no such resource. */
-export function snapshotNotFound({ sync, source }: Pinned, name: string): DomainError {
+export function snapshotNotFound({ resource: sync, source }: Pinned, name: string): DomainError {
   return new DomainError(
     'snapshot_not_found',
     `There is no SecretSnapshot ${name} in this namespace. ${stays(sync)} Make it, or name another one in ${fieldOf(source, 'snapshotRef')}.`,
@@ -33,7 +33,7 @@ export function snapshotNotFound({ sync, source }: Pinned, name: string): Domain
 }
 
 /** The resource has no snapshot; `reason` is the one of its condition Ready. */
-export function snapshotNotReady({ sync }: Pinned, name: string, reason: string | undefined): DomainError {
+export function snapshotNotReady({ resource: sync }: Pinned, name: string, reason: string | undefined): DomainError {
   const { namespace = '' } = sync.metadata;
   // Who may write a status can write anything into it.
   const why = reason !== undefined && /^[A-Za-z]{1,64}$/.test(reason) ? ` (${reason})` : '';
@@ -45,7 +45,7 @@ export function snapshotNotReady({ sync }: Pinned, name: string, reason: string 
 }
 
 /** The snapshot was deleted, and its resource takes no other one. */
-export function snapshotGone({ sync, source }: Pinned, name: string): DomainError {
+export function snapshotGone({ resource: sync, source }: Pinned, name: string): DomainError {
   return new DomainError(
     'snapshot_gone',
     `The snapshot of the SecretSnapshot ${name} was deleted in Keyframe. ${stays(sync)} ` +
@@ -54,7 +54,11 @@ export function snapshotGone({ sync, source }: Pinned, name: string): DomainErro
 }
 
 /** The snapshot is there, but not of this environment; tells no more of it than the SecretSnapshot's own status. */
-export function snapshotMismatch({ sync, source }: Pinned, name: string, snapshot: ClaimedSnapshot): DomainError {
+export function snapshotMismatch(
+  { resource: sync, source }: Pinned,
+  name: string,
+  snapshot: ClaimedSnapshot,
+): DomainError {
   const { organization, project, environment } = snapshot;
   const place = `${organization}/${project}/${environment}`;
   const own = environmentPath(source);
@@ -67,7 +71,7 @@ export function snapshotMismatch({ sync, source }: Pinned, name: string, snapsho
 }
 
 /** Keys that the Secret shall have are at versions whose values were destroyed. It is never written without them. */
-export function valuesDestroyed({ sync, source }: Pinned, versions: readonly KeyVersion[]): DomainError {
+export function valuesDestroyed({ resource: sync, source }: Pinned, versions: readonly KeyVersion[]): DomainError {
   const shown = versions.slice(0, namesShown).map(({ key, version }) => `${key} (version ${version})`);
   const more = versions.length > namesShown ? ` and ${versions.length - namesShown} more` : '';
   return new DomainError(

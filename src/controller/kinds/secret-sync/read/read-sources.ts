@@ -1,12 +1,11 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
-import type { ErrorCode } from '../../../../domain/error-catalogue.ts';
 import type { BoundedReads } from './bounded-reads.ts';
-import type { SyncMemories } from '../memory.ts';
+import type { SyncContext } from '../model.ts';
+import { Seen } from '../../../frame/dependencies.ts';
 import {
   type ReadDeps,
-  type Round,
+  type SourceContext,
   type SourceReading,
-  type SourceRound,
   enterSource,
   readPrincipal,
   readSource,
@@ -14,7 +13,7 @@ import {
 import { isUnsettled } from '../tokens/service-token-refusals.ts';
 import { sharedCalls } from './shared-calls.ts';
 import type { TokenPlace } from '../tokens/service-token.ts';
-import { type Source, inSource, sourceKeyOf, sourcesOf } from '../spec/source.ts';
+import { type Source, inSource, sourcesOf } from '../spec/source.ts';
 import { type WantedState, wantedOf } from './state.ts';
 
 /** Why the sources of a SecretSync could not be read: what the first one that could not was refused with. */
@@ -47,9 +46,6 @@ export interface ReadPlan {
   readonly reads: BoundedReads;
 }
 
-// What only an environment that appears mends, or rights in it.
-const waitsForEnvironment: ReadonlySet<ErrorCode> = new Set(['not_found', 'forbidden']);
-
 /**
  * Reads all sources of a SecretSync, one after the other: first every token, then whether each may enter its environment,
  * and only then the keys. The values are read once it is decided which of them the Secret gets. Each environment is read at one moment of its own. Throws
@@ -57,58 +53,51 @@ const waitsForEnvironment: ReadonlySet<ErrorCode> = new Set(['not_found', 'forbi
  */
 export async function readSources(
   deps: ReadDeps,
-  round: Round,
+  context: SyncContext,
   { places, stateOf = wantedOf, reads }: ReadPlan,
 ): Promise<SourceReadings> {
-  const asked = sourceRounds(deps.memories, round).map((sourceRound, index) => {
+  const { resource, requestId } = context;
+  const asked = sourcesOf(resource).map((source, index) => {
     const place = places[index];
     if (place === undefined) throw new Error('a source needs the place of its token');
-    return { round: sourceRound, place, wanted: stateOf(sourceRound.source) };
+    return { source: { resource, source, requestId, seen: new Seen() }, place, wanted: stateOf(source) };
   });
   // The definition of the kind sees to it. No sources at all must never pass for empty ones.
   if (asked.length === 0) throw new DomainError('invalid_input', 'spec names neither environmentRef nor sources');
   const shared = sharedCalls(deps);
-  const inTurn = async <A extends AskedSource, T>(each: readonly A[], step: (one: A) => Promise<T>): Promise<T[]> =>
-    await oneByOne(deps.memories, each, step);
-  const known = await inTurn(asked, async (one) => {
-    return { ...one, principal: await readPrincipal(shared, one.round, one.place) };
-  });
-  const entered = await inTurn(known, async (one) => {
-    return { ...one, entered: await enterSource(shared, one.round, one) };
-  });
-  const readings = await inTurn(entered, async (one) => {
-    return await readSource(deps, one.round, one.entered, { wanted: one.wanted, reads });
-  });
-  const ends = known.flatMap(({ principal: { expiresAt } }) => expiresAt?.getTime() ?? []);
-  return { readings, tokenExpiresAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+  try {
+    const known = await oneByOne(asked, async (one) => {
+      return { ...one, principal: await readPrincipal(shared, one.source, one.place) };
+    });
+    const entered = await oneByOne(known, async (one) => {
+      return { ...one, access: await enterSource(shared, one.source, one.principal) };
+    });
+    const readings = await oneByOne(entered, async (one) => {
+      return await readSource(deps, one.source, one.access, { wanted: one.wanted, reads });
+    });
+    const ends = known.flatMap(({ principal: { expiresAt } }) => expiresAt?.getTime() ?? []);
+    return { readings, tokenExpiresAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+  } finally {
+    for (const { source } of asked) context.seen.add(source.seen);
+  }
 }
 
 interface AskedSource {
-  readonly round: SourceRound;
+  readonly source: SourceContext;
   readonly place: TokenPlace;
 }
 
-async function oneByOne<A extends AskedSource, T>(
-  memories: SyncMemories,
-  asked: readonly A[],
-  step: (one: A) => Promise<T>,
-): Promise<T[]> {
+async function oneByOne<A extends AskedSource, T>(asked: readonly A[], step: (one: A) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (const one of asked) {
     try {
       results.push(await step(one));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      if (waitsForEnvironment.has(error.code)) memories.markUnresolved(one.round.sourceKey);
-      throw new SourceRefusedError(one.round.source, error, one.place.serviceToken);
+      // An environment that appears may be the one that is looked for.
+      if (error.code === 'not_found' || error.code === 'forbidden') one.source.seen.note('environments', '');
+      throw new SourceRefusedError(one.source.source, error, one.place.serviceToken);
     }
   }
   return results;
-}
-
-function sourceRounds(memories: SyncMemories, { key, sync, requestId }: Round): readonly SourceRound[] {
-  return sourcesOf(sync).map((source) => {
-    const sourceKey = sourceKeyOf(key, source);
-    return { sourceKey, sync, source, memory: memories.sourceOf(sourceKey), requestId };
-  });
 }

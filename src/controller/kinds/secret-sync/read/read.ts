@@ -11,14 +11,15 @@ import type { FoundState, SecretReader, SizedKey } from '../../../../services/se
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { isOwnedBy as isTokenSecretOf } from '../../service-token/observe.ts';
 import type { BoundedReads } from './bounded-reads.ts';
-import type { SourceMemory, SyncMemories, SyncMemory } from '../memory.ts';
 import { pinText } from '../spec/pin.ts';
 import { explained, notTheTokens } from '../tokens/service-token-refusals.ts';
 import type { TokenPlace } from '../tokens/service-token.ts';
 import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
-import { type StateDeps, type WantedState, expectCommits, readState } from './state.ts';
+import { type StateDeps, type WantedState, readState } from './state.ts';
 import type { SourceFacts } from '../model.ts';
+import { type Seen, objectVersion } from '../../../frame/dependencies.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
+import { statusVersionOf } from '../../service-token/versions.ts';
 
 const tokenFaults: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
 
@@ -33,35 +34,18 @@ export interface ReadDeps {
   readonly services: ReadServices;
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly fingerprint: Fingerprint;
-  readonly memories: SyncMemories;
   /** Metadata of a token Secret by `namespace/name`, as the watch by its name shows it. */
   readonly watchedToken: (key: string) => { readonly metadata: ObjectMeta } | undefined;
   readonly snapshots: StateDeps['snapshots'];
 }
 
-/** One SecretSync's reconcile. */
-export interface Round {
-  readonly key: string;
-  readonly sync: SecretSync;
-  readonly memory: SyncMemory;
-  /** Under which the audit keeps the reads of this reconcile. */
-  readonly requestId: string;
-}
-
 /** The part of a reconcile that one source has. */
-export interface SourceRound {
-  /** See `sourceKeyOf`. */
-  readonly sourceKey: string;
-  readonly sync: SecretSync;
+export interface SourceContext {
+  readonly resource: SecretSync;
   readonly source: Source;
-  readonly memory: SourceMemory;
   readonly requestId: string;
-}
-
-/** A source whose token has been admitted to its environment. */
-export interface EnteredSource {
-  readonly principal: ServiceTokenPrincipal;
-  readonly access: EnvironmentAccess<'secret.list'>;
+  /** What the reading of this source rests on. */
+  readonly seen: Seen;
 }
 
 /** What a source gives: the keys of the state that was found, before any of them is chosen. */
@@ -80,20 +64,26 @@ export interface SourceReading {
  */
 export async function readPrincipal(
   deps: ReadDeps,
-  round: SourceRound,
+  context: SourceContext,
   place: TokenPlace,
 ): Promise<ServiceTokenPrincipal> {
+  const { seen } = context;
   try {
-    const principal = await authenticateByWatched(deps, round, place);
-    deps.memories.setServiceToken(round.sourceKey, principal.id);
+    const principal = await authenticateByWatched(deps, context, place);
+    seen.note('service token', principal.id);
+    seen.note('credential', principal.credentialId);
     return principal;
   } catch (error) {
     const refused = error instanceof DomainError ? error.cause : undefined;
     const whose = refused instanceof AuthenticationRefusal ? refused.principal : undefined;
-    // One that is suspended, or not active yet, tells by its id when that is over.
-    if (whose?.type === 'service_token') deps.memories.setServiceToken(round.sourceKey, whose.id);
-    if (!(error instanceof DomainError) || place.serviceToken === undefined) throw error;
-    throw explained(error, place.serviceToken);
+    // One that is suspended, or not active yet, reports by its id when that is over.
+    if (whose?.type === 'service_token') seen.note('service token', whose.id);
+    if (!(error instanceof DomainError)) throw error;
+    if (error.code === 'unauthenticated') seen.note('credentials', '');
+    const { serviceToken } = place;
+    if (serviceToken === undefined) throw error;
+    seen.note('ServiceToken status', objectKey(serviceToken.metadata), statusVersionOf(serviceToken));
+    throw explained(error, serviceToken);
   }
 }
 
@@ -103,60 +93,49 @@ export async function readPrincipal(
  */
 async function authenticateByWatched(
   deps: ReadDeps,
-  round: SourceRound,
+  context: SourceContext,
   place: TokenPlace,
 ): Promise<ServiceTokenPrincipal> {
   const watched = deps.watchedToken(objectKey(place))?.metadata.resourceVersion;
   try {
-    return await authenticateBySecret(deps, round, place, watched);
+    return await authenticateBySecret(deps, context, place, watched);
   } catch (error) {
     const mayBeOutdated = error instanceof DomainError && tokenFaults.has(error.code);
     // The server that was asked is behind the one that the watch reads from, or was restored from a backup.
     const isBehind = isApiStatus(error, 410, 504);
     if (watched === undefined || !(mayBeOutdated || isBehind)) throw error;
-    return await authenticateBySecret(deps, round, place, undefined);
+    return await authenticateBySecret(deps, context, place, undefined);
   }
 }
 
 async function authenticateBySecret(
   deps: ReadDeps,
-  { source, memory }: SourceRound,
+  { source, seen }: SourceContext,
   place: TokenPlace,
   notOlderThan: string | undefined,
 ): Promise<ServiceTokenPrincipal> {
   const secret = await deps.secretsClient.find(place, notOlderThan);
-  memory.tokenVersion = secret === undefined ? 'absent' : tokenVersionOf(secret);
+  seen.renote('Secret', objectKey(place), objectVersion(secret?.metadata));
   return await authenticate(deps.services, tokenIn(secret, place, source), place.name);
 }
 
-/**
- * Has a source's token admitted to its environment, which is to be read at `wanted` next. Events of it concern the source
- * from then on. Throws DomainError not_found and forbidden.
- */
+/** Has a source's token admitted to its environment. Throws DomainError not_found and forbidden. */
 export async function enterSource(
-  { services, memories }: ReadDeps,
-  { sourceKey, source, memory, requestId }: SourceRound,
-  { principal, wanted }: { readonly principal: ServiceTokenPrincipal; readonly wanted: WantedState },
-): Promise<EnteredSource> {
-  expectCommits(wanted, memory);
-  const path = environmentPath(source);
-  // Before the look-up: an environment that is made after it is told to us.
-  if (memory.environmentPath !== path || !memories.isResolved(sourceKey)) memories.markUnresolved(sourceKey);
-  memory.environmentPath = path;
-  const access = await enter(services, { principal, requestId, sourceAddress: null }, source);
-  // Before the read: what is committed after it is told to us.
-  memories.setEnvironment(sourceKey, access.environmentId);
-  return { principal, access };
+  { services }: ReadDeps,
+  { source, requestId }: SourceContext,
+  principal: ServiceTokenPrincipal,
+): Promise<EnvironmentAccess<'secret.list'>> {
+  return await enter(services, { principal, requestId, sourceAddress: null }, source);
 }
 
 /** Finds one state of a source's environment, its newest or any other, without values. Throws DomainError not_found and what `readState` throws. */
 export async function readSource(
   deps: ReadDeps,
-  { sync, source, memory, requestId }: SourceRound,
-  { principal, access }: EnteredSource,
+  { resource, source, requestId, seen }: SourceContext,
+  access: EnvironmentAccess<'secret.list'>,
   { wanted, reads }: { readonly wanted: WantedState; readonly reads: BoundedReads },
 ): Promise<SourceReading> {
-  const state = await readState(deps, { sync, source, memory, requestId, principal, access, reads }, wanted);
+  const state = await readState(deps, { resource, source, requestId, seen, access, reads }, wanted);
   const { revision, revisionId, secrets, destroyed, found } = state;
   const facts: SourceFacts = {
     name: source.name,
@@ -168,11 +147,6 @@ export async function readSource(
     keys: [...secrets, ...destroyed].map(({ key }) => key),
   };
   return { facts, source, secrets, access, found };
-}
-
-/** Tells one version of a token Secret from another. */
-export function tokenVersionOf({ metadata }: { readonly metadata: ObjectMeta }): string {
-  return `${metadata.uid}/${metadata.resourceVersion}`;
 }
 
 async function enter(

@@ -1,15 +1,14 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
-import type { ServiceTokenPrincipal } from '../../../../domain/principal.ts';
 import type { EnvironmentAccess } from '../../../../services/access.ts';
 import type { ClaimedSnapshot } from '../../../../services/resource-snapshots.ts';
 import type { FoundState } from '../../../../services/secret-reader.ts';
 import type { SecretSnapshot } from '../../../generated/secret-snapshot.ts';
-import type { SnapshotLookup } from '../../secret-snapshot/lookup.ts';
+import type { Seen } from '../../../frame/dependencies.ts';
+import { type SnapshotLookup, snapshotVersionOf } from '../../secret-snapshot/lookup.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { readFormerState } from './former-state.ts';
 import { chooseKeys } from '../data/keys.ts';
-import type { ReadSource, SourceMemory } from '../memory.ts';
 import { type Pin, pinOf, snapshotKeyOf } from '../spec/pin.ts';
 import {
   revisionNotFound,
@@ -27,11 +26,11 @@ export interface StateDeps {
 
 /** One reading of an environment that a source's token has been admitted to. */
 export interface StateReading {
-  readonly sync: SecretSync;
+  readonly resource: SecretSync;
   readonly source: Source;
-  readonly memory: SourceMemory;
   readonly requestId: string;
-  readonly principal: ServiceTokenPrincipal;
+  /** What the reading of the source rests on. */
+  readonly seen: Seen;
   readonly access: EnvironmentAccess<'secret.list'>;
   readonly reads: Pick<BoundedReads, 'find'>;
 }
@@ -54,61 +53,47 @@ export function wantedOf(source: Source): WantedState {
   return pinOf(source) ?? { kind: 'newest' };
 }
 
-/** Takes note, before an environment is looked up, whether its commits from now on are news. */
-export function expectCommits({ kind }: WantedState, memory: SourceMemory): void {
-  // A revision may be the very one that the next commit makes.
-  memory.isPinned = kind === 'snapshot';
-}
-
 /**
- * Finds one state of a source's environment, and notes what of the database that rests on. Throws DomainError
- * revision_not_found, snapshot_not_found, snapshot_not_ready, snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `BoundedReads.find` throws.
+ * Finds one state of a source's environment. Throws DomainError revision_not_found, snapshot_not_found, snapshot_not_ready,
+ * snapshot_gone, snapshot_mismatch, version_destroyed, cluster_unavailable and what `BoundedReads.find` throws.
  */
 export async function readState(deps: StateDeps, reading: StateReading, wanted: WantedState): Promise<State> {
-  const { memory, access, principal, reads } = reading;
+  const { seen, access, reads } = reading;
   const { environmentId } = access;
-  const seen: ReadSource = {
-    environmentId,
-    revisionId: undefined,
-    credentialId: principal.credentialId,
-    pinnedId: undefined,
-  };
   if (wanted.kind === 'newest') {
+    seen.note('environment', environmentId, access.revisionId);
     const found = await reads.find(access);
-    memory.read = { ...seen, revisionId: found.revisionId };
+    seen.renote('environment', environmentId, found.revisionId);
     return stateOf(found);
   }
+  if (wanted.kind === 'revision') return await readRevision(reading, wanted.revision);
+  // Commits are no news: only the end of the environment is, and the destruction of what is read.
+  seen.note('environment history', environmentId);
   if (wanted.kind === 'past') {
     const { revisionId } = wanted;
     const found = await readFormerState(reads, { source: reading.source, access, revisionId });
-    // Which state is the newest, the reading before this one told: what was committed between the two is news.
-    memory.read = { ...(memory.read ?? { ...seen, revisionId: access.revisionId }), pinnedId: revisionId };
+    seen.note('kept state', revisionId);
     return stateOf(found);
   }
-  if (wanted.kind === 'revision') return await readRevision(reading, { pin: wanted, seen });
-  // Whatever is found wrong with the pin rests on the environment and the token alone; the snapshot has its own events.
-  memory.read = seen;
   const { id, revision, revisionId } = await findSnapshot(deps, reading, wanted);
-  memory.read = { ...seen, pinnedId: id };
   // Revision 0 has no changes and so no secrets; it is not kept once another one follows.
-  if (revisionId === null) return { revision, revisionId: id, secrets: [], destroyed: [], found: undefined };
-  return await readPinned(reading, { revision: revisionId, seen });
+  const isEmpty = revisionId === null;
+  const state = isEmpty
+    ? { revision, revisionId: id, secrets: [], destroyed: [], found: undefined }
+    : await readPinned(reading, revisionId);
+  seen.note('kept state', id);
+  return state;
 }
 
 /** Reads a pinned state, of which values may have been destroyed: nothing but another spec mends that. */
-async function readPinned(
-  reading: StateReading,
-  { revision, seen }: { readonly revision: number | string; readonly seen: ReadSource },
-): Promise<State> {
-  const { source, memory, access, reads } = reading;
+async function readPinned(reading: StateReading, revision: number | string): Promise<State> {
+  const { source, access, reads } = reading;
   const found = await reads.find(access, { revision });
   const lost = new Map(found.destroyed.map((version) => [version.key, version]));
   const wanted = chooseKeys(source.keys, [...lost.keys()], fieldOf(source, 'keys')).flatMap(
     ({ key }) => lost.get(key) ?? [],
   );
   if (wanted.length === 0) return stateOf(found);
-  memory.read = seen;
-  memory.isPinned = true;
   throw valuesDestroyed(reading, wanted);
 }
 
@@ -117,18 +102,16 @@ function stateOf(found: FoundState): State {
   return { revision, revisionId, secrets, destroyed, found };
 }
 
-async function readRevision(
-  reading: StateReading,
-  { pin, seen }: { readonly pin: Extract<Pin, { kind: 'revision' }>; readonly seen: ReadSource },
-): Promise<State> {
-  const { memory, access } = reading;
-  if (pin.revision > access.revision) {
-    memory.read = { ...seen, revisionId: access.revisionId };
-    throw revisionNotFound(reading, pin.revision, access.revision);
+async function readRevision(reading: StateReading, revision: number): Promise<State> {
+  const { seen, access } = reading;
+  if (revision > access.revision) {
+    // It may be the very one that the next commit makes.
+    seen.note('environment', access.environmentId, access.revisionId);
+    throw revisionNotFound(reading, revision, access.revision);
   }
-  const state = await readPinned(reading, { revision: pin.revision, seen });
-  memory.read = { ...seen, pinnedId: state.revisionId };
-  memory.isPinned = true;
+  seen.note('environment history', access.environmentId);
+  const state = await readPinned(reading, revision);
+  seen.note('kept state', state.revisionId);
   return state;
 }
 
@@ -141,27 +124,21 @@ async function findSnapshot(
   reading: StateReading,
   { name }: Extract<Pin, { kind: 'snapshot' }>,
 ): Promise<ClaimedSnapshot> {
-  const { sync, source, memory, access, requestId } = reading;
+  const { resource: sync, source, seen, access, requestId } = reading;
   if (!snapshots.isSynced) {
     const detail =
       'the list of SecretSnapshots has not come from the API server yet; check that all of crds/ is applied';
     throw new DomainError('cluster_unavailable', detail);
   }
-  memory.snapshotKey = snapshotKeyOf(sync, source) ?? '';
-  const resource = snapshots.find(memory.snapshotKey);
-  memory.snapshotVersion = snapshotVersionOf(resource);
+  const key = snapshotKeyOf(sync, source) ?? '';
+  const resource = snapshots.find(key);
+  seen.note('SecretSnapshot', key, snapshotVersionOf(resource));
   if (resource === undefined) throw snapshotNotFound(reading, name);
   const found = await snapshots.claimed(resource, requestId);
   if (found === undefined) throw snapshotNotReady(reading, name, readyReasonOf(resource));
   if (found === 'gone') throw snapshotGone(reading, name);
   if (found.environmentId !== access.environmentId) throw snapshotMismatch(reading, name, found);
   return found;
-}
-
-/** Tells one state of a SecretSnapshot from another, as far as a pin to it cares. */
-export function snapshotVersionOf(resource: SecretSnapshot | undefined): string {
-  if (resource === undefined) return 'absent';
-  return [resource.metadata.uid, resource.status?.snapshotId, readyReasonOf(resource)].join('/');
 }
 
 function readyReasonOf({ status }: SecretSnapshot): string | undefined {

@@ -3,7 +3,7 @@ import { dataMark } from '../../rollout/restart-mark.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { GiveUp } from '../../rollout/stuck.ts';
 import { FormerStateError } from '../read/former-state.ts';
-import type { Round } from '../read/read.ts';
+import type { SyncContext } from '../model.ts';
 import { formatRolledBack, presentRollback, retryOf } from './rolled-back.ts';
 import type { SecretData } from '../data/secret-data.ts';
 import type { Source } from '../spec/source.ts';
@@ -19,7 +19,7 @@ export interface ReadData {
 }
 
 export interface RollbackQuestion<Read extends ReadData> {
-  readonly round: Round;
+  readonly context: SyncContext;
   readonly target: TargetFacts;
   /** What the spec asks for. */
   readonly asked: Read;
@@ -41,7 +41,7 @@ export interface HeldBack<Read extends ReadData> {
  * for just the data that they failed with. Where that cannot be, what the spec asks for. Throws what reading throws.
  */
 export async function heldBack<Read extends ReadData>(question: RollbackQuestion<Read>): Promise<HeldBack<Read>> {
-  const { round, asked, readAt } = question;
+  const { context, asked, readAt } = question;
   const rolledBack = rollbackDue(question);
   if (rolledBack === undefined) return { read: asked, refusal: undefined };
   try {
@@ -52,19 +52,19 @@ export async function heldBack<Read extends ReadData>(question: RollbackQuestion
     return { read: marked(former, asked, rolledBack), refusal: undefined };
   } catch (error) {
     if (!(error instanceof FormerStateError)) throw error;
-    round.memory.rolledBack = undefined;
+    context.memory.rolledBack = undefined;
     return { read: asked, refusal: error.message };
   }
 }
 
 /** To what a Secret is to be taken back, or stays taken back; undefined where it is to hold what the spec asks for. */
 function rollbackDue<Read extends ReadData>({
-  round,
+  context,
   target,
   asked,
   givenUp,
 }: RollbackQuestion<Read>): RolledBack | undefined {
-  const { sync, memory } = round;
+  const { resource: sync, memory } = context;
   if (sync.spec.rollout?.onFailure !== 'Rollback') return undefined;
   const data = dataMark(asked.wanted.fingerprint);
   const present = presentRollback(target, memory.rolledBack ?? sync.status?.rolledBack);

@@ -38,17 +38,3 @@ export function inSource({ name }: Pick<Source, 'name'>, error: DomainError): Do
   const { code, detail, fields, cause } = error;
   return new DomainError(code, `Source ${name}: ${detail}`, { fields, cause });
 }
-
-// What no name of a resource has.
-const separator = '#';
-
-/** What a source is known by within the whole cluster; the key of the SecretSync itself where the source has no name. */
-export function sourceKeyOf(syncKey: string, { name }: Pick<Source, 'name'>): string {
-  return name === undefined ? syncKey : `${syncKey}${separator}${name}`;
-}
-
-/** The key of the SecretSync that a source belongs to. */
-export function syncKeyOf(sourceKey: string): string {
-  const at = sourceKey.indexOf(separator);
-  return at === -1 ? sourceKey : sourceKey.slice(0, at);
-}

@@ -2,7 +2,7 @@ import { appliedDataKeys } from '../../../../kube/managed-fields.ts';
 import { type ObjectMeta, stripped } from '../../../../kube/objects.ts';
 import type { SecretObject } from '../../../../kube/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import type { ObserveDeps, Subject, ObservedTarget } from './observe.ts';
+import type { TargetContext, ObserveDeps, ObservedTarget } from './observe.ts';
 import { contentObstacle, metadataObstacle } from './merge-consent.ts';
 import { fieldManagerOf, mergedRecordOf } from './merge-identity.ts';
 import { targetKeyOf, targetOf } from '../spec/resource.ts';
@@ -16,12 +16,12 @@ import type { MergeObstacle, OwnedTargetFacts } from '../model.ts';
  */
 export async function observeSharedTarget(
   deps: ObserveDeps,
-  subject: Subject,
+  context: TargetContext,
   fresh: boolean,
 ): Promise<ObservedTarget> {
-  const { sync, memory } = subject;
+  const { resource: sync, memory } = context;
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
-  const look = fresh || watched === undefined ? undefined : observeFromCache(subject, watched);
+  const look = fresh || watched === undefined ? undefined : observeFromCache(context, watched);
   if (look !== undefined) return look;
   const found = await deps.secretsClient.find(targetOf(sync));
   // A watch that was opened just now may not have shown it yet, so only the Secret itself tells that it is not there.
@@ -40,7 +40,7 @@ export async function observeSharedTarget(
 }
 
 /** What can be told from the metadata alone; undefined where the Secret has to be looked at. */
-function observeFromCache({ sync, memory }: Subject, watched: ObjectMeta): ObservedTarget | undefined {
+function observeFromCache({ resource: sync, memory }: TargetContext, watched: ObjectMeta): ObservedTarget | undefined {
   const obstacle = metadataObstacle(watched, sync);
   if (obstacle !== undefined) return barred(obstacle);
   const { verified } = memory;

@@ -2,7 +2,7 @@ import { lastAppliedAnnotation, type ObjectMeta } from '../../../../kube/objects
 import type { SecretObject, SecretsClient } from '../../../../kube/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { isTokenSecret } from '../../service-token/resource.ts';
-import type { TargetMemory } from '../model.ts';
+import type { SyncContext, TargetMemory } from '../model.ts';
 import { targetKeyOf, targetOf } from '../spec/resource.ts';
 import { fingerprintOf } from '../data/secret-data.ts';
 import { isOfferedTo, isOwnedBy, metadataFits } from './target-metadata.ts';
@@ -24,10 +24,8 @@ export interface ObservedTarget {
   readonly existing: ObjectMeta | undefined;
 }
 
-export interface Subject {
-  readonly sync: SecretSync;
-  readonly memory: TargetMemory;
-}
+/** The SecretSync whose target is observed. */
+export type TargetContext = Pick<SyncContext, 'resource'> & { readonly memory: TargetMemory };
 
 const absent: ObservedTarget = { target: { state: 'absent' }, existing: undefined };
 
@@ -35,10 +33,14 @@ const absent: ObservedTarget = { target: { state: 'absent' }, existing: undefine
  * Looks at the Secret that a SecretSync owns: at what the watch shows as long as that tells enough, else, or where
  * `fresh` asks for it, at the Secret itself. Throws ApiError.
  */
-export async function observeTarget(deps: ObserveDeps, subject: Subject, fresh: boolean): Promise<ObservedTarget> {
-  const { sync, memory } = subject;
+export async function observeTarget(
+  deps: ObserveDeps,
+  context: TargetContext,
+  fresh: boolean,
+): Promise<ObservedTarget> {
+  const { resource: sync, memory } = context;
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
-  const look = fresh ? undefined : observeFromCache(subject, watched);
+  const look = fresh ? undefined : observeFromCache(context, watched);
   if (look !== undefined) return look;
   const found = await deps.secretsClient.find(targetOf(sync));
   if (found === undefined) return absent;
@@ -48,7 +50,10 @@ export async function observeTarget(deps: ObserveDeps, subject: Subject, fresh: 
 }
 
 /** What can be told from a target's metadata alone; undefined where its content has to be looked at. */
-function observeFromCache({ sync, memory }: Subject, watched: ObjectMeta | undefined): ObservedTarget | undefined {
+function observeFromCache(
+  { resource: sync, memory }: TargetContext,
+  watched: ObjectMeta | undefined,
+): ObservedTarget | undefined {
   if (watched === undefined) return absent;
   if (!isOwnedBy(watched, sync)) return isOfferedTo(watched, sync) ? undefined : foreign(watched);
   // The watch's copy lacks its value, which a replacement made from the copy would take away.

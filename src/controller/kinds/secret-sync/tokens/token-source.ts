@@ -7,10 +7,13 @@ import { parseObjectKey } from '../../../../kube/objects.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
 import type { ServiceTokens } from '../../service-token/index.ts';
+import { specVersionOf, specVersionsOf } from '../../service-token/versions.ts';
+import type { Seen } from '../../../frame/dependencies.ts';
 import { type Source, inSource, sourcesOf } from '../spec/source.ts';
 import {
   type TokenFacts,
   type TokenPlace,
+  type TokenStep,
   judgeToken,
   namedTokenKeyOf,
   needlessTokens,
@@ -20,7 +23,7 @@ import {
 
 export interface TokenSourceDeps {
   readonly client: Pick<KubeClient, 'request'>;
-  readonly serviceTokens: Pick<ServiceTokens, 'find' | 'isSynced' | 'madeFor'>;
+  readonly serviceTokens: Pick<ServiceTokens, 'find' | 'madeFor'>;
 }
 
 /** What is seen of the ServiceTokens that concern a SecretSync. */
@@ -40,28 +43,26 @@ export class TokenSource {
     this.#deps = deps;
   }
 
-  /** Whether enough has been seen to tell: who names a Secret needs no ServiceToken. */
-  isKnown(sync: SecretSync): boolean {
-    return (
-      this.#deps.serviceTokens.isSynced || sourcesOf(sync).every(({ tokenSecretRef }) => tokenSecretRef !== undefined)
-    );
-  }
-
-  /** The ServiceTokens that concern a SecretSync. */
-  facts(sync: SecretSync): SyncTokens {
-    const { serviceTokens } = this.#deps;
+  /** The ServiceTokens that concern a SecretSync. What they ask for is part of what the result rests on. */
+  facts(sync: SecretSync, seen: Seen): SyncTokens {
+    const find = (key: string): ServiceToken | undefined => {
+      const token = this.#deps.serviceTokens.find(key);
+      seen.note('ServiceToken spec', key, specVersionOf(token));
+      return token;
+    };
     const sources = sourcesOf(sync).map((source) => {
       const named = namedTokenKeyOf(sync, source);
       return {
         sync,
         source,
-        named: named === undefined ? undefined : serviceTokens.find(named),
-        beside: serviceTokens.find(ownedTokenKeyOf(sync, source)),
+        named: named === undefined ? undefined : find(named),
+        beside: find(ownedTokenKeyOf(sync, source)),
       };
     });
     const { namespace, uid } = sync.metadata;
-    const made = serviceTokens.madeFor(uid).filter(({ metadata }) => metadata.namespace === namespace);
-    return { sync, sources, made };
+    const all = this.#deps.serviceTokens.madeFor(uid);
+    seen.note('controlled ServiceTokens', uid, specVersionsOf(all));
+    return { sync, sources, made: all.filter(({ metadata }) => metadata.namespace === namespace) };
   }
 
   /**
@@ -73,12 +74,14 @@ export class TokenSource {
   async prepare({ sync, sources, made }: SyncTokens): Promise<readonly (TokenPlace | DomainError)[]> {
     for (const token of needlessTokens(sync, made)) await this.#delete(token);
     const decisions = sources.map((facts) => ({ source: facts.source, ...judgeToken(facts) }));
-    for (const { source, step } of decisions) {
-      if (step?.do === 'create') await this.#create(sync, source);
-      else if (step?.do === 'correct') await this.#correct(source, step.token);
-      else if (step?.do === 'delete') await this.#delete(step.token);
-    }
+    for (const { source, step } of decisions) await this.#take(sync, source, step);
     return decisions.map(({ source, place }) => (place instanceof DomainError ? inSource(source, place) : place));
+  }
+
+  async #take(sync: SecretSync, source: Source, step: TokenStep | undefined): Promise<void> {
+    if (step?.do === 'create') await this.#create(sync, source);
+    else if (step?.do === 'correct') await this.#correct(source, step.token);
+    else if (step?.do === 'delete') await this.#delete(step.token);
   }
 
   async #create(sync: SecretSync, source: Source): Promise<void> {

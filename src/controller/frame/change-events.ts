@@ -1,0 +1,15 @@
+import type { ChangeEvent } from '../../services/change-feed.ts';
+import type { ControllerEvent } from './dependencies.ts';
+
+/** What a commit means for the subjects that results rest on. A controller acts as no user, so those of users mean nothing. */
+export function controllerEvents(change: ChangeEvent): readonly ControllerEvent[] {
+  if (change.kind === 'service_token') return [{ kind: 'service token', id: change.serviceTokenId }];
+  if (change.kind === 'snapshot') return [{ kind: 'kept state', id: change.snapshotId }];
+  if (change.kind === 'user') return [];
+  const { environmentId: id, revisionId, ended, destroyed, appeared } = change;
+  const history: ControllerEvent = { kind: 'environment history', id };
+  if (ended === true) return [{ kind: 'environment', id }, history, { kind: 'slugs', id: '' }];
+  if (destroyed === true) return [history];
+  const commit: ControllerEvent = { kind: 'environment', id, version: revisionId };
+  return appeared === true ? [commit, history, { kind: 'environments', id: '' }] : [commit];
+}

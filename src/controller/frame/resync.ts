@@ -1,0 +1,47 @@
+import type { ChangeFeed, PresentState } from '../../services/change-feed.ts';
+import type { Dependencies, Dependency, DependencySet, SubjectKind } from './dependencies.ts';
+
+/**
+ * The resources whose results are stale by the present state of the database, which is asked once for all of them. Events
+ * report every change while the feed is connected; this is for the times when it was not. A result that rests on something
+ * that cannot be asked for counts as stale. Throws DomainError store_unavailable.
+ */
+export async function staleResources(
+  dependencies: Pick<Dependencies, 'of'>,
+  resources: Iterable<string>,
+  changes: Pick<ChangeFeed, 'compare'>,
+): Promise<string[]> {
+  const asked = [...resources].flatMap((resource) => {
+    const set = dependencies.of(resource);
+    return set === undefined ? [] : [{ resource, set }];
+  });
+  const present = await changes.compare(questionAbout(asked.map(({ set }) => set)));
+  // A result that came since the question is newer than the answer.
+  const unchanged = asked.filter(({ resource, set }) => dependencies.of(resource) === set);
+  return unchanged.filter(({ set }) => !isCurrent(set, present)).map(({ resource }) => resource);
+}
+
+function questionAbout(sets: readonly DependencySet[]): Parameters<ChangeFeed['compare']>[0] {
+  const ids = { environments: new Set<string>(), credentials: new Set<string>(), kept: new Set<string>() };
+  for (const set of sets) {
+    for (const { kind, id } of set.values()) {
+      if (kind === 'environment' || kind === 'environment history') ids.environments.add(id);
+      else if (kind === 'credential') ids.credentials.add(id);
+      else if (kind === 'kept state') ids.kept.add(id);
+    }
+  }
+  return { environmentIds: [...ids.environments], credentialIds: [...ids.credentials], keptIds: [...ids.kept] };
+}
+
+const unanswerable: ReadonlySet<SubjectKind> = new Set(['environments', 'credentials']);
+
+function isCurrent(set: DependencySet, present: PresentState): boolean {
+  return [...set.values()].every((dependency) => !unanswerable.has(dependency.kind) && isAsSeen(dependency, present));
+}
+
+function isAsSeen({ kind, id, saw }: Dependency, { environments, liveCredentials, kept }: PresentState): boolean {
+  if (kind === 'environment') return saw !== undefined && environments.get(id) === saw;
+  if (kind === 'environment history') return environments.has(id);
+  if (kind === 'credential') return liveCredentials.has(id);
+  return kind !== 'kept state' || kept.has(id);
+}

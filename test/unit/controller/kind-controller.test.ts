@@ -1,0 +1,387 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Condition } from '../../../src/controller/generated/condition.ts';
+import { EventLog } from '../../../src/controller/frame/event-log.ts';
+import { KindController } from '../../../src/controller/frame/kind-controller.ts';
+import type { KindRules, ReconcileContext } from '../../../src/controller/frame/kind-rules.ts';
+import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
+import type { Outcome } from '../../../src/controller/frame/outcome.ts';
+import { standardOutcomes } from '../../../src/controller/frame/standard-outcomes.ts';
+import type { Resource } from '../../../src/controller/frame/resource.ts';
+import { DomainError } from '../../../src/domain/domain-error.ts';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { createLogger } from '../../../src/lib/logger.ts';
+import { FakeCluster } from './fake-cluster.ts';
+import { FakeClock, settled } from './fake-clock.ts';
+import { kindContext } from './kind-context.ts';
+
+type Thing = Resource & { status?: { observedGeneration?: number; conditions?: Condition[] } };
+
+const thingKind = { group: 'keyframe.dev', version: 'v1alpha1', kind: 'Thing', plural: 'secretsnapshots' };
+const things = '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsnapshots';
+const patchOf = (name: string): string => `PATCH ${things}/${name}/status`;
+const internalError = (): never => {
+  throw new ApiError('PATCH', 500, 'InternalError');
+};
+
+let clock: FakeClock;
+let cluster: FakeCluster;
+let events: EventLog;
+let controller: KindController<Thing>;
+/** The keys that were reconciled. */
+let reconciled: string[];
+/** What each reconcile comes to. */
+let reconcile: (context: ReconcileContext<Thing>) => Outcome<Thing>;
+let isCleanupNeeded: boolean;
+/** How long each reconcile takes, in milliseconds. */
+let delayMs: number;
+
+function done(message = 'It is done.'): Outcome<Thing> {
+  return { claim: { progress: 'done', reason: 'Done', message } };
+}
+
+beforeEach(() => {
+  [clock, cluster, events, reconciled, isCleanupNeeded] = [
+    new FakeClock(),
+    new FakeCluster(),
+    new EventLog(),
+    [],
+    false,
+  ];
+  reconcile = () => done();
+  delayMs = 0;
+  const logger = createLogger('silent');
+  const onRecovered = (): void => {};
+  const namespaces = new Namespaces({ client: cluster, clock, logger, onRecovered });
+  const rules: KindRules<Thing> = {
+    kind: thingKind,
+    plural: 'Things',
+    isNamespaced: true,
+    action: 'Try',
+    ...standardOutcomes<Thing>(),
+    reconcile: async (context) => {
+      reconciled.push(context.key);
+      await (delayMs === 0 ? Promise.resolve() : passed(delayMs));
+      return reconcile(context);
+    },
+    cleanup: { isNeeded: () => isCleanupNeeded, run: () => Promise.resolve() },
+    isThrottled: (_key, { kind }) => kind === 'slugs',
+  };
+  const context = kindContext({ kube: cluster, clock, logger, namespaces, onRecovered });
+  controller = new KindController<Thing>({ ...context, events }, rules);
+});
+
+async function passed(ms: number): Promise<void> {
+  await new Promise<void>((resolve) => clock.after(ms, resolve));
+}
+
+function put(name: string): void {
+  cluster.put(things, name, (object) => {
+    object.metadata.generation = (object.metadata.generation ?? 0) + 1;
+    object['spec'] = {};
+  });
+}
+
+async function started(...names: readonly string[]): Promise<void> {
+  for (const name of names) put(name);
+  for (const { group } of controller.watches) group.start();
+  controller.startLeading();
+  await settled();
+  cluster.takeCalls();
+  reconciled.splice(0);
+}
+
+function ready(name: string): Condition | undefined {
+  const { conditions } = (cluster.get(`${things}/${name}`) as Thing | undefined)?.status ?? {};
+  return conditions?.find(({ type }) => type === 'Ready');
+}
+
+function patches(): string[] {
+  return cluster.takeCalls().filter((call) => call.startsWith('PATCH'));
+}
+
+describe('a status', () => {
+  test('that meets another version is written again, without another reconcile', async () => {
+    await started('one');
+    reconcile = () => done('It is done again.');
+    cluster.before(/^PATCH .*status$/, () => {
+      cluster.put(things, 'one', ({ metadata }) => {
+        metadata.labels = { team: 'web' };
+      });
+    });
+    controller.enqueue('ns/one');
+    await settled();
+    expect(ready('one')?.message).toBe('It is done again.');
+    expect(reconciled).toEqual(['ns/one']);
+    expect(patches()).toEqual([patchOf('one'), patchOf('one')]);
+  });
+
+  test('that the API server refuses is written again, without another reconcile', async () => {
+    await started('one');
+    reconcile = () => done('It is done again.');
+    cluster.before(/^PATCH .*status$/, internalError);
+    controller.enqueue('ns/one');
+    await clock.advance(60_000);
+    expect(ready('one')?.message).toBe('It is done again.');
+    expect(reconciled).toEqual(['ns/one']);
+  });
+
+  test('that could not be written is written at the next resync', async () => {
+    await started('one');
+    reconcile = () => done('It is done again.');
+    for (let time = 0; time < 10; time += 1) cluster.before(/^PATCH .*status$/, internalError);
+    controller.enqueue('ns/one');
+    await clock.advance(100_000);
+    expect(ready('one')?.message).toBe('It is done.');
+    cluster.mend();
+    await controller.resync();
+    await settled();
+    expect(ready('one')?.message).toBe('It is done again.');
+  });
+
+  test('reports the newest of several outcomes', async () => {
+    await started('one');
+    let count = 0;
+    reconcile = () => done(`It is done ${(count += 1)} times.`);
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    cluster.before(/^PATCH .*status$/, async () => await promise);
+    for (let time = 0; time < 5; time += 1) {
+      controller.enqueue('ns/one');
+      await settled();
+    }
+    resolve(undefined);
+    await settled();
+    expect(ready('one')?.message).toBe('It is done 5 times.');
+    expect(reconciled).toHaveLength(5);
+    expect(patches()).toHaveLength(2);
+  });
+
+  test('comes after the reconciles that wait', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `thing-${index}`);
+    await started(...names);
+    let isDone = 0;
+    let patchesBefore = 0;
+    reconcile = () => {
+      isDone += 1;
+      if (isDone === names.length) patchesBefore = patches().length;
+      return done('It is done again.');
+    };
+    // One namespace has eight reconciles at once. With six patches at once as well, 32 would come before the last reconcile.
+    delayMs = 10;
+    for (const _ of names) cluster.before(/^PATCH .*status$/, () => passed(10));
+    for (const name of names) controller.enqueue(`ns/${name}`);
+    await clock.advance(10_000);
+    expect(patchesBefore).toBeLessThan(25);
+    expect(patchesBefore).toBeGreaterThan(0);
+    expect(names.map((name) => ready(name)?.message)).toEqual(names.map(() => 'It is done again.'));
+  });
+
+  test('of an older spec is not reported as that of a newer one', async () => {
+    await started('one');
+    reconcile = () => done('It is done again.');
+    cluster.before(/^PATCH .*status$/, internalError);
+    controller.enqueue('ns/one');
+    await settled();
+    delayMs = 5_000;
+    put('one');
+    await clock.advance(2_000);
+    expect(cluster.get(`${things}/one`)?.metadata.generation).toBe(2);
+    expect((cluster.get(`${things}/one`) as unknown as Thing).status?.observedGeneration).toBe(1);
+    await clock.advance(5_000);
+    expect((cluster.get(`${things}/one`) as unknown as Thing).status?.observedGeneration).toBe(2);
+  });
+
+  test('that is not written yet is seen by the next reconcile', async () => {
+    await started('one');
+    const seen: (string | undefined)[] = [];
+    reconcile = ({ resource }) => {
+      seen.push(resource.status?.conditions?.find(({ type }) => type === 'Ready')?.message);
+      return done('It is done again.');
+    };
+    cluster.before(/^PATCH .*status$/, internalError);
+    controller.enqueue('ns/one');
+    await settled();
+    controller.enqueue('ns/one');
+    await settled();
+    expect(seen).toEqual(['It is done.', 'It is done again.']);
+  });
+
+  test('that is not written yet is written though the finalizer changes before it', async () => {
+    await started('one');
+    reconcile = () => done('It is done again.');
+    cluster.before(/^PATCH .*status$/, internalError);
+    controller.enqueue('ns/one');
+    await settled();
+    isCleanupNeeded = true;
+    controller.enqueue('ns/one');
+    await clock.advance(60_000);
+    expect(cluster.get(`${things}/one`)?.metadata.finalizers).toHaveLength(1);
+    expect(ready('one')?.message).toBe('It is done again.');
+  });
+});
+
+describe('a leader that leads again', () => {
+  test('reports nothing of what it found before', async () => {
+    await started('one');
+    reconcile = () => done('It was done before.');
+    cluster.before(/^PATCH .*status$/, internalError);
+    controller.enqueue('ns/one');
+    await settled();
+    controller.stopLeading();
+    await clock.advance(60_000);
+    let before: string | undefined;
+    reconcile = ({ resource }) => {
+      before = resource.status?.conditions?.find(({ type }) => type === 'Ready')?.message;
+      return done('It is done now.');
+    };
+    cluster.takeCalls();
+    controller.startLeading();
+    await settled();
+    expect(before).toBe('It is done.');
+    expect(ready('one')?.message).toBe('It is done now.');
+    expect(patches()).toHaveLength(1);
+  });
+
+  test('knows of no event that came while another one led, and repeats everything once', async () => {
+    reconcile = ({ seen }) => {
+      seen.note('environment', 'env', 'r1');
+      return done();
+    };
+    await started('one');
+    controller.stopLeading();
+    events.publish({ kind: 'environment', id: 'env', version: 'r2' });
+    controller.startLeading();
+    await settled();
+    expect(reconciled).toEqual(['ns/one']);
+  });
+});
+
+describe('a resync', () => {
+  test('repeats what failed for a while, though nothing says that it may succeed', async () => {
+    await started('one');
+    reconcile = () => {
+      throw new DomainError('store_unavailable', 'the database cannot be reached');
+    };
+    controller.enqueue('ns/one');
+    await settled();
+    reconciled.splice(0);
+    reconcile = () => done();
+    await controller.resync();
+    await settled();
+    expect(reconciled).toEqual(['ns/one']);
+  });
+});
+
+test('a finalizer is written at once though the status is being written', async () => {
+  await started('one');
+  reconcile = () => done('It is done again.');
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  cluster.beforeAnswer(/^PATCH .*status$/, async () => await promise);
+  controller.enqueue('ns/one');
+  await settled();
+  isCleanupNeeded = true;
+  controller.enqueue('ns/one');
+  await settled();
+  resolve(undefined);
+  await settled();
+  expect(cluster.get(`${things}/one`)?.metadata.finalizers).toHaveLength(1);
+  expect(ready('one')?.message).toBe('It is done again.');
+});
+
+describe('an event', () => {
+  const commit = (version: string): void => events.publish({ kind: 'environment', id: 'env', version });
+  const noting =
+    (saw?: string) =>
+    ({ seen }: ReconcileContext<Thing>): Outcome<Thing> => {
+      seen.note('environment', 'env', saw);
+      return done();
+    };
+
+  test('has those reconciled whose result rests on its subject', async () => {
+    reconcile = (context) => (context.key === 'ns/one' ? noting('r1')(context) : done());
+    await started('one', 'two');
+    commit('r1');
+    commit('r2');
+    await settled();
+    expect(reconciled).toEqual(['ns/one']);
+  });
+
+  test('during a reconcile counts once it is known what that saw', async () => {
+    await started('one');
+    const during: string[] = [];
+    reconcile = ({ seen }) => {
+      if (during.length === 0) commit('r2');
+      during.push('reconcile');
+      seen.note('environment', 'env', during.length === 1 ? 'r1' : 'r2');
+      return done();
+    };
+    controller.enqueue('ns/one');
+    await settled();
+    expect(during).toHaveLength(2);
+  });
+
+  test('counts after a reconcile that failed for a while as before it', async () => {
+    reconcile = noting('r1');
+    await started('one');
+    reconcile = () => {
+      throw new DomainError('store_unavailable', 'the database cannot be reached');
+    };
+    controller.enqueue('ns/one');
+    await settled();
+    reconciled.splice(0);
+    commit('r2');
+    await settled();
+    expect(reconciled).toEqual(['ns/one']);
+  });
+
+  test('does not count after a result that rests on something else', async () => {
+    reconcile = noting('r1');
+    await started('one');
+    reconcile = () => done();
+    controller.enqueue('ns/one');
+    await settled();
+    reconciled.splice(0);
+    commit('r2');
+    await settled();
+    expect(reconciled).toEqual([]);
+  });
+
+  test('that must wait has a resource reconciled once a second', async () => {
+    reconcile = ({ seen }) => {
+      seen.note('slugs', '');
+      return done();
+    };
+    await started('one');
+    for (let time = 0; time < 20; time += 1) {
+      events.publish({ kind: 'slugs', id: '' });
+      await clock.advance(100);
+    }
+    await clock.advance(5_000);
+    expect(reconciled.length).toBeLessThanOrEqual(4);
+    expect(reconciled.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('is nothing to a controller that does not lead, which reconciles everything when it does', async () => {
+    reconcile = noting('r1');
+    await started('one');
+    controller.stopLeading();
+    commit('r2');
+    await settled();
+    expect(reconciled).toEqual([]);
+    controller.startLeading();
+    await settled();
+    expect(reconciled).toEqual(['ns/one']);
+  });
+
+  test('that may have been missed during a reconcile has it repeated', async () => {
+    await started('one');
+    let isFirst = true;
+    reconcile = () => {
+      if (isFirst) events.markGap();
+      isFirst = false;
+      return done();
+    };
+    controller.enqueue('ns/one');
+    await settled();
+    expect(reconciled).toEqual(['ns/one', 'ns/one']);
+  });
+});
