@@ -29,7 +29,7 @@ export interface WorkQueueDeps {
   readonly workers?: number | (() => number);
   /**
    * What the namespaces use; default: it is not counted. A namespace that uses more than its share has one worker at a time
-   * for keys that are not urgent.
+   * for each priority.
    */
   readonly shares?: NamespaceShares | undefined;
   readonly backoff?: BackoffOptions;
@@ -45,6 +45,14 @@ const barredMs = 1_000;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
 // A key of low priority starts after at most so many keys of high priority, so that a resync ends beside busy namespaces.
 const maxHighInRow = 3;
+
+/** A key that is started. What is urgent counts as of high priority. */
+interface Start {
+  readonly key: string;
+  readonly priority: Priority;
+}
+
+const none: Readonly<Record<Priority, number>> = { high: 0, low: 0 };
 
 /** `low` for work that no event asked for: after a change of the leader, at a resync, and after an outage. */
 export type Priority = 'high' | 'low';
@@ -63,9 +71,10 @@ export class WorkQueue {
     high: new NamespaceTurns(),
     low: new NamespaceTurns(),
   };
-  readonly #active = new Set<string>();
+  /** With the priority that they were started at. */
+  readonly #active = new Map<string, Priority>();
   /** How many keys of each namespace are active. */
-  readonly #activeByNamespace = new Map<string, number>();
+  readonly #activeByNamespace = new Map<string, Readonly<Record<Priority, number>>>();
   /** Added while active, with the priority to start them at. */
   readonly #again = new Map<string, Priority>();
   /** How many keys of high priority have started since the last one of low priority. */
@@ -177,36 +186,49 @@ export class WorkQueue {
 
   #pump(): void {
     const { urgent } = this.#waiting;
-    this.#begin(urgentFactor, (mayStart) => urgent.take(mayStart));
-    this.#begin(1, (mayStart) => this.#take((namespace) => mayStart(namespace) && !this.#isBarred(namespace)));
+    this.#begin(urgentFactor, (mayStart) => {
+      const key = urgent.take(mayStart);
+      return key === undefined ? undefined : { key, priority: 'high' };
+    });
+    this.#begin(1, (mayStart) => this.#take(mayStart));
   }
 
-  #begin(factor: number, take: (mayStart: (namespace: string) => boolean) => string | undefined): void {
+  #begin(factor: number, take: (mayStart: (namespace: string) => boolean) => Start | undefined): void {
     const workers = factor * this.#maxActive;
     const maxOfNamespace = Math.ceil(workers * namespaceShare);
-    const mayStart = (namespace: string): boolean => (this.#activeByNamespace.get(namespace) ?? 0) < maxOfNamespace;
+    const mayStart = (namespace: string): boolean => {
+      const { high, low } = this.#activeByNamespace.get(namespace) ?? none;
+      return high + low < maxOfNamespace;
+    };
     while (this.#state === 'started' && this.#active.size < workers) {
-      const key = take(mayStart);
-      if (key === undefined) return;
-      void this.#work(key);
+      const start = take(mayStart);
+      if (start === undefined) return;
+      void this.#work(start);
     }
   }
 
   /** Removes and returns the key to start next. */
-  #take(mayStart: (namespace: string) => boolean): string | undefined {
+  #take(mayStart: (namespace: string) => boolean): Start | undefined {
     const order: readonly Priority[] = this.#highInRow < maxHighInRow ? ['high', 'low'] : ['low', 'high'];
     for (const priority of order) {
-      const key = this.#waiting[priority].take(mayStart);
+      const key = this.#waiting[priority].take(
+        (namespace) => mayStart(namespace) && !this.#isBarred(namespace, priority),
+      );
       if (key === undefined) continue;
       this.#highInRow = priority === 'high' ? this.#highInRow + 1 : 0;
-      return key;
+      return { key, priority };
     }
     return undefined;
   }
 
-  /** Whether a namespace uses more than its share and has work under way; its keys are looked at again later then. */
-  #isBarred(namespace: string): boolean {
-    if (!this.#activeByNamespace.has(namespace) || this.#deps.shares?.isBusy(namespace) !== true) return false;
+  /**
+   * Whether a namespace uses more than its share and has work of this priority, or of a higher one, under way; its keys are
+   * looked at again later then. So what an event asks for does not wait for a resync of the same namespace.
+   */
+  #isBarred(namespace: string, priority: Priority): boolean {
+    const { high, low } = this.#activeByNamespace.get(namespace) ?? none;
+    const isAlone = priority === 'high' ? high === 0 : high + low === 0;
+    if (isAlone || this.#deps.shares?.isBusy(namespace) !== true) return false;
     this.#cancelLook ??= this.#deps.clock.after(barredMs, () => {
       this.#cancelLook = undefined;
       this.#pump();
@@ -214,14 +236,14 @@ export class WorkQueue {
     return true;
   }
 
-  async #work(key: string): Promise<void> {
-    this.#active.add(key);
-    this.#countActive(key, 1);
+  async #work({ key, priority }: Start): Promise<void> {
+    this.#active.set(key, priority);
+    this.#countActive({ key, priority }, 1);
     // The work decides anew when to come back.
     this.#cancelTimer(key);
     const next = await this.#process(key);
     this.#active.delete(key);
-    this.#countActive(key, -1);
+    this.#countActive({ key, priority }, -1);
     if (this.#state === 'stopped') {
       if (this.#active.size === 0) this.#drained?.();
       return;
@@ -252,13 +274,14 @@ export class WorkQueue {
       this.addAfter(key, Math.max(next.minDelayMs ?? 0, backoffMs(failures, this.#backoff)));
   }
 
-  #countActive(key: string, change: 1 | -1): void {
+  #countActive({ key, priority }: Start, change: 1 | -1): void {
     const { namespace } = parseObjectKey(key);
     if (change === 1) this.#deps.shares?.begin(namespace);
     else this.#deps.shares?.end(namespace);
-    const count = (this.#activeByNamespace.get(namespace) ?? 0) + change;
-    if (count === 0) this.#activeByNamespace.delete(namespace);
-    else this.#activeByNamespace.set(namespace, count);
+    const before = this.#activeByNamespace.get(namespace) ?? none;
+    const counts = { ...before, [priority]: before[priority] + change };
+    if (counts.high + counts.low === 0) this.#activeByNamespace.delete(namespace);
+    else this.#activeByNamespace.set(namespace, counts);
   }
 
   #cancelTimer(key: string): void {

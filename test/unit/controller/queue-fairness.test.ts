@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { NamespaceShares } from '../../../src/controller/frame/namespace-shares.ts';
 import { NamespaceTurns } from '../../../src/controller/frame/namespace-turns.ts';
 import { type Next, WorkQueue } from '../../../src/controller/frame/work-queue.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
@@ -186,5 +187,33 @@ describe('priorities', () => {
     queue.add('after/0');
     await clock.advance(1000);
     expect(began).toEqual(['before/0', 'after/0', 'before/1']);
+  });
+});
+
+describe('a namespace that uses more than its share', () => {
+  test('has one worker for events though its only other one works on a resync', async () => {
+    let usedMs = 0;
+    const shares = new NamespaceShares({ steadyNow: () => clock.now(), usedMs: () => usedMs });
+    const queue = new WorkQueue({
+      clock,
+      logger: createLogger('silent'),
+      shares,
+      process: async (key) => {
+        began.push(key);
+        usedMs += 1000;
+        await new Promise<void>((resolve) => clock.after(100, resolve));
+        return { kind: 'done' };
+      },
+    });
+    queue.start();
+    for (const key of ['busy/first', 'other/first']) queue.add(key, 'low');
+    await clock.advance(150);
+    began.splice(0);
+    for (const key of keysOf('busy', 2)) queue.add(key, 'low');
+    for (const key of ['busy/event', 'busy/another']) queue.add(key);
+    expect(began).toEqual(['busy/0', 'busy/event']);
+    await clock.advance(60_000);
+    expect(began.toSorted()).toEqual(['busy/0', 'busy/1', 'busy/another', 'busy/event']);
+    await queue.stop(0);
   });
 });
