@@ -43,6 +43,8 @@ const urgentFactor = 4;
 // A namespace that was busy may have all its workers again before the work of its one worker ends.
 const barredMs = 1_000;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
+// Of the workers, how many keys of low priority may have. More of them make each change slower, and a takeover hardly quicker.
+const lowShare = 1 / 2;
 // A key of low priority starts after at most so many keys of high priority, so that a resync ends beside busy namespaces.
 const maxHighInRow = 3;
 
@@ -60,7 +62,7 @@ export type Priority = 'high' | 'low';
 /**
  * Keys to work on: each waits once however often it is added, is never worked on twice at the same time, and is worked
  * on once more when it was added meanwhile. Keys of high priority go first, but every fourth start takes a key of low
- * priority. Within a priority namespaces take turns, and none can occupy every worker. The queue holds keys alone, so the
+ * priority, which have half of the workers at most. Within a priority namespaces take turns, and none can occupy every worker. The queue holds keys alone, so the
  * work reads the present state.
  */
 export class WorkQueue {
@@ -211,6 +213,7 @@ export class WorkQueue {
   #take(mayStart: (namespace: string) => boolean): Start | undefined {
     const order: readonly Priority[] = this.#highInRow < maxHighInRow ? ['high', 'low'] : ['low', 'high'];
     for (const priority of order) {
+      if (priority === 'low' && this.#isLowFull()) continue;
       const key = this.#waiting[priority].take(
         (namespace) => mayStart(namespace) && !this.#isBarred(namespace, priority),
       );
@@ -219,6 +222,13 @@ export class WorkQueue {
       return { key, priority };
     }
     return undefined;
+  }
+
+  /** Whether keys of low priority have all the workers that they may have. */
+  #isLowFull(): boolean {
+    let active = 0;
+    for (const { low } of this.#activeByNamespace.values()) active += low;
+    return active >= Math.ceil(this.#maxActive * lowShare);
   }
 
   /**

@@ -179,6 +179,14 @@ describe('priorities', () => {
     expect(began).toEqual(['a/0', 'b/0', 'c/0', 'b/0', 'a/0']);
   });
 
+  test('leave half of the workers to events', () => {
+    const queue = openQueue({ workers: 4, workMs: () => undefined });
+    for (const key of ['a/0', 'b/0', 'c/0']) queue.add(key, 'low');
+    expect(began).toEqual(['a/0', 'b/0']);
+    for (const key of ['d/0', 'e/0', 'f/0']) queue.add(key);
+    expect(began).toEqual(['a/0', 'b/0', 'd/0', 'e/0']);
+  });
+
   test('are low for all that was added before the start', async () => {
     const queue = openQueue({ workers: 1, workMs: () => 10 });
     queue.pause();
