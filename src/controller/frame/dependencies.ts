@@ -52,6 +52,8 @@ export interface Dependency extends Subject {
 export interface Expectations {
   /** Takes each event once, in order. Returns whether it is anything else than the echo of an own write. */
   take(event: ControllerEvent): boolean;
+  /** Expects nothing: events may have been missed. What the watch shows counts from now on. */
+  reset(): void;
 }
 
 /** Something that happened to a subject. */

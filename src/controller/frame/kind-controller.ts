@@ -221,6 +221,8 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     const events = this.#context.events.since(position);
     this.#rules.onSettled?.(key, dependencies);
     if (events === undefined) {
+      // Events about what the controller itself writes may be among those that were dropped.
+      for (const { expectations } of dependencies.values()) expectations?.reset();
       this.enqueue(key);
       return;
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Harness, prod } from '../controller-harness.ts';
+import { Harness, prod, secrets } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';
 import { type Race, lostAt, rest } from './interleaving.ts';
 
@@ -168,4 +168,19 @@ describe('the answer of a comparison', () => {
     expectSecond(harness);
     await harness.controller.stop();
   });
+});
+
+test('the feed is lost during a write, and so is the deletion of what it wrote: it is written again', async () => {
+  const harness = new Harness();
+  await harness.synced();
+  harness.cluster.beforeAnswer(/^PUT/, async () => {
+    harness.cluster.remove(`${secrets}/app`);
+    await settled();
+    harness.services.ready();
+  });
+  harness.services.change(prod, { A: 'second', B: 'beta' });
+  await rest(harness);
+  expect(harness.values()).toEqual({ A: 'second', B: 'beta' });
+  expect(harness.ready()?.reason).toBe('Synced');
+  await harness.controller.stop();
 });
