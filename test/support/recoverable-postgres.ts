@@ -10,6 +10,7 @@ import { type PostgresServer, startPostgres } from '../../scripts/postgres/serve
 import { ownIdentity } from '../../scripts/process-identity.ts';
 import { createLogger } from '../../src/lib/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { waitFor } from './wait-for.ts';
 
 interface Given {
   readonly name: string;
@@ -76,6 +77,21 @@ export class RecoverablePostgres {
     renameSync(this.#backup, this.#data);
     const { name, port } = this.#given;
     this.#server = await startPostgres({ name, port, durable: false, settings: recovery });
+    await this.#untilPromoted();
+  }
+
+  /** The server answers queries before it has replayed the log and takes writes. */
+  async #untilPromoted(): Promise<void> {
+    await waitFor('the recovered server to take writes', async () => {
+      const client = new Client({ connectionString: this.url });
+      await client.connect();
+      try {
+        const { rows } = await client.query<{ isReplaying: boolean }>('SELECT pg_is_in_recovery() AS "isReplaying"');
+        return rows[0]?.isReplaying === false;
+      } finally {
+        await client.end();
+      }
+    });
   }
 
   /** Which timeline the server writes: the second after a recovery. */
