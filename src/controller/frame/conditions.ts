@@ -2,7 +2,7 @@ import type { Condition } from '../generated/condition.ts';
 
 export type { Condition } from '../generated/condition.ts';
 
-/** What a condition shall say now. */
+/** What a condition must say now. */
 export type ConditionClaim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** A condition beside Ready whose changes of reason are reported by an Event, too. */
@@ -65,7 +65,7 @@ export interface ConditionContext {
 }
 
 /**
- * Conditions with what they shall say now. A transition time changes only with the condition's status. Conditions of
+ * Conditions with what they must say now. A transition time changes only with the condition's status. Conditions of
  * other types are kept, behind ours.
  */
 export function mergeConditions(claims: readonly ConditionClaim[], context: ConditionContext): Condition[] {

@@ -67,7 +67,7 @@ export interface ControllerEvent extends Subject {
 /** What one result rests on. */
 export type DependencySet = ReadonlyMap<string, Dependency>;
 
-/** Collects what a reconcile sees. It is asked for after the look or before it, in any order. */
+/** Collects what a reconcile sees. Notes may come before a read or after it, in any order. */
 export class Seen {
   readonly #dependencies = new Map<string, Dependency>();
 
@@ -154,7 +154,7 @@ export class Dependencies {
 
 const none: ReadonlyMap<string, Dependency> = new Map();
 
-/** Tells one version of an object from another, and from its absence. */
+/** Distinguishes one version of an object from another, and from its absence. */
 export function objectVersion(metadata: ObjectMeta | undefined): string {
   return metadata === undefined ? 'absent' : `${metadata.uid}/${metadata.resourceVersion}`;
 }

@@ -5,7 +5,7 @@ import type { Progress, ReadyClaim } from './conditions.ts';
 import type { Next } from './work-queue.ts';
 
 /**
- * What a reconcile that threw tells the world: a DomainError as it is; of the API server the status alone; of anything
+ * What is reported of a reconcile that threw: a DomainError as it is; of the API server the status alone; of anything
  * else nothing, for its message could quote data.
  */
 export function toDomainError(error: unknown): DomainError {

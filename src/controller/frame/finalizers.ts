@@ -43,12 +43,12 @@ export class Finalizers<T extends Resource> {
     );
   }
 
-  /** Whether a deleted resource shall go although what it owns could not be undone. */
+  /** Whether a deleted resource must go although what it owns could not be undone. */
   isForced({ metadata }: T): boolean {
     return metadata.annotations?.[forceFinalizeAnnotation] === 'true';
   }
 
-  /** What is told of a deleted resource that does not go yet. */
+  /** What is reported of a deleted resource that does not go yet. */
   heldClaim({ reason, message }: ReadyClaim): ReadyClaim {
     const advice = `The resource goes when what it made is undone; to let it go without that, annotate it with ${forceFinalizeAnnotation}="true".`;
     return { progress: 'reconciling', reason, message: `${message} ${advice}` };

@@ -20,7 +20,7 @@ const retryMs = 2000;
 const lookMs = 700;
 // Two tries and more before the deadline, also where the API server answers nothing.
 const callTimeoutMs = 2500;
-// An API server that does not answer shall not keep a process that ends.
+// An API server that does not answer must not keep a process that ends.
 const stopLimitMs = 3000;
 
 /**
@@ -176,7 +176,7 @@ export class Leadership {
 
   #hold({ sinceMs, isNew }: Extract<LeaseAttempt, { kind: 'held' }>): void {
     this.#holder = undefined;
-    // Someone else may have led in between.
+    // Another process may have led in between.
     if (isNew) this.#lose('the Lease was taken and given back');
     const untilMs = sinceMs + renewDeadlineMs;
     // The answer came too late: the next try finds the Lease ours.

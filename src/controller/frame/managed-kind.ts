@@ -54,8 +54,8 @@ export interface KindContext {
     Namespaces,
     'watch' | 'find' | 'all' | 'isEnding' | 'isGone' | 'onChange' | 'onEnding' | 'clusterUid'
   >;
-  /** To be told of each list and watch of a custom resource that failed. */
+  /** Called for each list and watch of a custom resource that failed. */
   readonly onWatchFailure: (kind: FailureKind) => void;
-  /** To be told when a watch is well again after the API server was not: what failed meanwhile is tried again. */
+  /** Called when a watch works again after the API server did not answer: what failed meanwhile is tried again. */
   readonly onRecovered: () => void;
 }

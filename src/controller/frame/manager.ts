@@ -64,7 +64,7 @@ const drainLimitMs = 10_000;
 // The one key of the queue that compares.
 const everything = 'everything';
 
-/** Starts and stops the kinds' controllers, lets them work while this process leads, and tells them of commits. */
+/** Starts and stops the kinds' controllers, lets them work while this process leads, and passes commits to them. */
 export class Manager implements Controller {
   readonly #deps: ManagerDeps;
   readonly #logger: Logger;

@@ -12,7 +12,7 @@ export interface NamespaceState {
   readonly isEnding: boolean;
 }
 
-/** Told of a namespace that appeared, changed or went; `after` is undefined where it is gone. */
+/** Called for a namespace that appeared, changed or went; `after` is undefined if it is gone. */
 export type NamespaceListener = (before: NamespaceState | undefined, after: NamespaceState | undefined) => void;
 
 export type NamespacesDeps = Pick<ReflectorGroupDeps<KubeObject>, 'client' | 'clock' | 'logger' | 'onRecovered'>;
@@ -53,7 +53,7 @@ export class Namespaces {
   }
 
   /**
-   * What tells this cluster from every other: the uid of its namespace kube-system. Throws DomainError
+   * What distinguishes this cluster from every other: the uid of its namespace kube-system. Throws DomainError
    * cluster_unavailable where no such namespace was listed.
    */
   clusterUid(): string {
@@ -89,7 +89,7 @@ export class Namespaces {
     this.#listeners.push(listener);
   }
 
-  /** Has a listener told the name of each namespace that begins to end, or is ending when it is first seen. */
+  /** Calls a listener with the name of each namespace that begins to end, or is ending when it is first seen. */
   onEnding(listener: (name: string) => void): void {
     this.onChange((before, after) => {
       if (after?.isEnding === true && before?.isEnding !== true) listener(after.name);

@@ -34,7 +34,7 @@ export interface Outcome<T extends Resource> extends ReportedOutcome {
   readonly conditions?: readonly ConditionClaim[];
 }
 
-/** What an error comes to: its reason and detail as the condition, and when to come back. Fields can be told with it. */
+/** What an error comes to: its reason and detail as the condition, and when to come back. It can report fields as well. */
 export function failureOutcome<T extends Resource>(error: DomainError, fields: StatusFields<T> = {}): Outcome<T> {
   return { claim: failureClaim(error), fields, next: nextAfter(error), isTransient: isTransient(error) };
 }

@@ -5,9 +5,9 @@ import type { ControllerEvent, Expectations } from './dependencies.ts';
 const mostSuperseded = 64;
 
 /**
- * One object as the controller itself wrote or saw it last, until the watch catches up. It tells the echo of an own write from
- * a change by someone else, by resource versions alone and without ordering them: a version that one of our writes
- * replaced is old news, and the one that our last write left is no news.
+ * One object as the controller itself wrote or saw it last, until the watch catches up. It distinguishes the echo of an own
+ * write from a change by another client, by resource versions alone and without ordering them: a version that one of our
+ * writes replaced is old news, and the one that our last write left is no news.
  */
 export class OwnWrites<T extends KubeObject> implements Expectations {
   /** What our last write left, until the watch shows it or something else. */
@@ -22,7 +22,7 @@ export class OwnWrites<T extends KubeObject> implements Expectations {
    * that found `result` where the watch still showed `base`.
    */
   record(base: string | undefined, result: T): void {
-    // A write that changed nothing leaves the version, and no event tells of it.
+    // A write that changed nothing leaves the version, and there is no event about it.
     if (base === result.metadata.resourceVersion) return;
     if (base !== undefined) this.#superseded.add(base);
     if (this.#latest !== undefined) this.#superseded.add(this.#latest.metadata.resourceVersion);

@@ -249,7 +249,7 @@ export class WorkQueue {
   async #work({ key, priority }: Start): Promise<void> {
     this.#active.set(key, priority);
     this.#countActive({ key, priority }, 1);
-    // The work decides anew when to come back.
+    // The work decides again when to come back.
     this.#cancelTimer(key);
     const next = await this.#process(key);
     this.#active.delete(key);

@@ -2,7 +2,10 @@ import { parseObjectKey } from '../../../kube/objects.ts';
 import type { SnapshotLookup } from './lookup.ts';
 import { type SnapshotReferences, namesBy } from './references.ts';
 
-/** SecretSnapshots that stand for a snapshot which another one took: whoever adopts it, and what refers to that by name, still needs it. */
+/**
+ * SecretSnapshots that adopted a snapshot which another one took. The snapshot must stay as long as one of them, or a
+ * reference to one of them, needs it.
+ */
 export function adoptionsOf(snapshots: Pick<SnapshotLookup, 'isSynced' | 'find' | 'keys'>): SnapshotReferences {
   return {
     get isSynced() {
