@@ -90,6 +90,16 @@ async function started(...names: readonly string[]): Promise<void> {
   reconciled.splice(0);
 }
 
+/** Has the next reconcile of `one` fail in a way that passes by itself. */
+async function failForAWhile(): Promise<void> {
+  reconcile = () => {
+    throw new DomainError('store_unavailable', 'the database cannot be reached');
+  };
+  controller.enqueue('ns/one');
+  await settled();
+  reconciled.splice(0);
+}
+
 function ready(name: string): Condition | undefined {
   const { conditions } = (cluster.get(`${things}/${name}`) as Thing | undefined)?.status ?? {};
   return conditions?.find(({ type }) => type === 'Ready');
@@ -258,12 +268,7 @@ describe('a leader that leads again', () => {
 describe('a resync', () => {
   test('repeats what failed for a while, though nothing says that it may succeed', async () => {
     await started('one');
-    reconcile = () => {
-      throw new DomainError('store_unavailable', 'the database cannot be reached');
-    };
-    controller.enqueue('ns/one');
-    await settled();
-    reconciled.splice(0);
+    await failForAWhile();
     reconcile = () => done();
     await controller.resync();
     await settled();
@@ -322,12 +327,7 @@ describe('an event', () => {
   test('counts after a reconcile that failed for a while as before it', async () => {
     reconcile = noting('r1');
     await started('one');
-    reconcile = () => {
-      throw new DomainError('store_unavailable', 'the database cannot be reached');
-    };
-    controller.enqueue('ns/one');
-    await settled();
-    reconciled.splice(0);
+    await failForAWhile();
     commit('r2');
     await settled();
     expect(reconciled).toEqual(['ns/one']);
