@@ -1,3 +1,4 @@
+import * as messages from './messages.ts';
 import type { PodsVerdict } from './pods.ts';
 import type { RestartMark } from './restart-mark.ts';
 import type { Target, Workload } from './targets.ts';
@@ -31,11 +32,11 @@ export function attribute(
   pods: PodsVerdict | undefined,
 ): Failure {
   if (mark.data === converged?.data) {
-    return { kind: 'other', why: 'all workloads have converged with the same data before' };
+    return { kind: 'other', why: messages.convergedBefore };
   }
   const before = convergedTemplate(converged, target);
   if (before !== undefined && before !== workload.templateDigest) {
-    return { kind: 'other', why: 'its pod template is another one than when it converged last' };
+    return { kind: 'other', why: messages.templateChanged };
   }
   if (pods === undefined) return { kind: 'unknown' };
   if (pods.kind === 'forbidden') return { kind: 'unseen', reason: pods.reason };

@@ -1,3 +1,4 @@
+import * as messages from './messages.ts';
 import type { Workload, WorkloadKind } from './targets.ts';
 
 /** How far a workload's pods are with its present pod template. */
@@ -33,13 +34,13 @@ export function judgeWorkload(kind: WorkloadKind, workload: Workload): Verdict {
     updatedReplicas,
   });
   if (!isObserved(workload)) {
-    return verdict('rolling', 'its controller has not seen the change of its pod template yet');
+    return verdict('rolling', messages.changeUnobserved);
   }
   if (isComplete(counts)) return verdict('done', '');
-  const message = `${updatedReplicas} of ${wanted} pods are up to date and available`;
+  const message = messages.podsUpToDate(updatedReplicas, wanted);
   const hold = counts.updated < Math.max(wanted, replicas) ? holdOf(kind, workload, counts) : undefined;
-  if (hold !== undefined) return verdict('held', `${message}; ${hold}`);
-  if (hasMissedDeadline(workload)) return verdict('stuck', `${message}; its progressDeadlineSeconds are over`);
+  if (hold !== undefined) return verdict('held', messages.heldBy(message, hold));
+  if (hasMissedDeadline(workload)) return verdict('stuck', messages.deadlineOver(message));
   return verdict('rolling', message);
 }
 
@@ -92,18 +93,17 @@ function counted(counts: Omit<Counts, 'updatedReplicas'>): Counts {
 /** What keeps a workload's controller from replacing the pods that are left, and what to do; undefined where nothing does. */
 function holdOf(kind: WorkloadKind, { spec = {}, metadata }: Workload, counts: Counts): string | undefined {
   if (kind === 'Deployment') {
-    const command = `\`kubectl rollout resume deployment/${metadata.name}\``;
-    return spec.paused === true ? `it is paused: ${command} goes on` : undefined;
+    return spec.paused === true ? messages.paused(metadata.name) : undefined;
   }
   if (spec.updateStrategy?.type === 'OnDelete') {
-    return 'its updateStrategy is OnDelete: delete the other pods, and it makes them anew';
+    return messages.onDelete;
   }
   return kind === 'StatefulSet' ? partitionHold(spec.updateStrategy?.rollingUpdate?.partition ?? 0, counts) : undefined;
 }
 
 function partitionHold(partition: number, { updated, wanted }: Counts): string | undefined {
   if (partition === 0 || updated < wanted - partition) return undefined;
-  return `the partition of its updateStrategy (${partition}) keeps the others: lower it`;
+  return messages.partitioned(partition);
 }
 
 // The Deployment controller says so for good until a pod makes progress.

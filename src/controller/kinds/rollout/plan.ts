@@ -1,16 +1,9 @@
 import type { ConditionClaim } from '../../frame/conditions.ts';
+import * as messages from './messages.ts';
 import { markAnnotation, parseMark } from './restart-mark.ts';
-import {
-  type Standing,
-  type StandingFacts,
-  type TargetFacts,
-  blockerOf,
-  joinMs,
-  revisionText,
-  standingOf,
-} from './standing.ts';
-import { type RollbackFacts, type StuckAnswer, rulesAdvice, stuckAnswer } from './stuck.ts';
-import { type Target, type Workload, nameOf, templateAnnotations } from './targets.ts';
+import { type Standing, type StandingFacts, type TargetFacts, blockerOf, joinMs, standingOf } from './standing.ts';
+import { type RollbackFacts, type StuckAnswer, stuckAnswer } from './stuck.ts';
+import { type Target, type Workload, templateAnnotations } from './targets.ts';
 import { restartPrefix } from '../../annotations.ts';
 import type { ConvergedRecord, WorkloadRow } from './model.ts';
 
@@ -53,9 +46,6 @@ export type RolloutReason =
   | 'RolloutUndone'
   | 'WorkloadNotFound'
   | 'RolloutsForbidden';
-
-// The message tells of so many workloads.
-const mostTold = 4;
 
 // The one that somebody has to do something about comes first, and gives the condition its reason.
 const gravity: readonly RolloutReason[] = [
@@ -122,12 +112,9 @@ function find(
 ): Finding {
   const { kind, name } = target;
   const row = { kind, name };
-  if (isForbidden) return { target, reason: 'RolloutsForbidden', message: `cannot be watched: ${rulesAdvice}`, row };
-  if (!isSeen) return { target, reason: 'RolloutPending', message: 'is about to be looked at', row };
-  if (own === undefined) {
-    const message = 'is not in this namespace: make it, or take it out of spec.rollout.targets';
-    return { target, reason: 'WorkloadNotFound', message, row };
-  }
+  if (isForbidden) return { target, reason: 'RolloutsForbidden', message: messages.forbidden, row };
+  if (!isSeen) return { target, reason: 'RolloutPending', message: messages.unseen, row };
+  if (own === undefined) return { target, reason: 'WorkloadNotFound', message: messages.notFound, row };
   const { verdict, isMarked, mark } = own;
   const revision = facts.held.told !== undefined ? undefined : isMarked ? facts.held.revision : mark?.revision;
   const counts = { replicas: verdict.replicas, updatedReplicas: verdict.updatedReplicas };
@@ -139,11 +126,14 @@ function find(
 function findMarked(facts: RolloutFacts, own: Standing): Found {
   const { state, message } = own.verdict;
   if (state === 'done') return { reason: 'Converged', message };
-  if (state === 'held') return { reason: 'RolloutHeld', message: `waits: ${message}` };
-  if (!own.isStuck) return { reason: 'RollingOut', message, wakeAt: own.facts.rollingSince + facts.timeoutMs };
-  const since = state === 'stuck' ? '' : ` after ${facts.timeout}`;
+  if (state === 'held') return { reason: 'RolloutHeld', message: messages.waiting(message) };
+  if (!own.isStuck) {
+    const wakeAt = own.facts.rollingSince + facts.timeoutMs;
+    return { reason: 'RollingOut', message: messages.rollingOut(message), wakeAt };
+  }
+  const timeout = state === 'stuck' ? undefined : facts.timeout;
   const answer = stuckAnswer(facts, own);
-  return { ...answer, message: `is stuck${since}: ${message}; ${answer.message}`, ...lookAt(facts, own) };
+  return { ...answer, message: messages.stuck(message, answer.message, timeout), ...lookAt(facts, own) };
 }
 
 /** The look at a stuck workload's pods: now, or the time for it. */
@@ -158,15 +148,12 @@ function findPending(facts: RolloutFacts, own: Standing, blocker: string | undef
   const seen = own.isStuck && own.mark !== undefined && facts.targets.length > 1 ? lookAt(facts, own) : {};
   const isEarly = facts.now < restartFrom;
   if (refusal !== undefined && isEarly) return { ...seen, ...refused(refusal), wakeAt: restartFrom };
-  if (blocker !== undefined) {
-    const message = `is not restarted for ${revisionText(facts.held)} yet, for ${blocker}`;
-    return { reason: 'RolloutBlocked', message };
-  }
+  if (blocker !== undefined) return { reason: 'RolloutBlocked', message: messages.restartBlocked(facts.held, blocker) };
   const wait = isEarly ? findEarly(facts, own) : findWaiting(facts, own);
   if (wait !== undefined) return { ...seen, ...wait };
   const restart = { ...seen, restart: own.workload };
   if (refusal !== undefined) return { ...refused(refusal), ...restart };
-  return { reason: 'RolloutPending', message: `${restartOf(facts)} now`, ...restart };
+  return { reason: 'RolloutPending', message: messages.restartNow(facts.held), ...restart };
 }
 
 /** What else its restart waits for; undefined where it is to be made now. */
@@ -174,36 +161,22 @@ function findWaiting(facts: RolloutFacts, { workload, verdict, isStuck, facts: o
   const reason = 'RolloutPending';
   const unseen = facts.targets.find(({ isSeen, isForbidden }) => !isSeen && !isForbidden);
   // It may be one that failed.
-  if (unseen !== undefined) {
-    return { reason, message: `${restartOf(facts)} when ${nameOf(unseen.target)} has been looked at` };
-  }
+  if (unseen !== undefined) return { reason, message: messages.restartAfterLook(facts.held, unseen.target) };
   const isJoined = facts.now < newestMarkAt(workload, facts.syncName) + joinMs;
   if (verdict.state !== 'rolling' || isStuck || isJoined) return undefined;
-  const end = `when the rollout under way is done, or has taken ${facts.timeout}: ${verdict.message}`;
-  return { reason, message: `${restartOf(facts)} ${end}`, wakeAt: own.rollingSince + facts.timeoutMs };
-}
-
-function restartOf({ held }: RolloutFacts): string {
-  return `is to be restarted for ${revisionText(held)}`;
+  const message = messages.restartAfterRollout(facts.held, facts.timeout, verdict.message);
+  return { reason, message, wakeAt: own.rollingSince + facts.timeoutMs };
 }
 
 function refused(refusal: string): Pick<Found, 'reason' | 'message'> {
-  const message = `cannot be restarted, the API server answered ${refusal}: ${rulesAdvice}, or see which admission policy refuses it`;
-  return { reason: 'RolloutsForbidden', message };
+  return { reason: 'RolloutsForbidden', message: messages.restartRefused(refusal) };
 }
 
 /** It is too early for its restart. */
 function findEarly(facts: RolloutFacts, { facts: { restartFrom, timesUndone } }: Standing): Found {
   const wait = { wakeAt: restartFrom };
-  if (timesUndone >= 2) return { reason: 'RolloutUndone', message: undone(facts.syncName, timesUndone), ...wait };
-  return { reason: 'RolloutPending', message: `${restartOf(facts)} in a moment`, ...wait };
-}
-
-function undone(syncName: string, times: number): string {
-  return (
-    `was restarted ${times} times for the same data and lost the annotation ${markAnnotation(syncName)} of its pod ` +
-    'template each time: have whatever takes it away leave it; it is restarted again, ever more rarely'
-  );
+  if (timesUndone < 2) return { reason: 'RolloutPending', message: messages.restartSoon(facts.held), ...wait };
+  return { reason: 'RolloutUndone', message: messages.restartUndone(facts.syncName, timesUndone), ...wait };
 }
 
 /** When a workload was last restarted for any SecretSync, but for one if it is named; -Infinity where it never was. */
@@ -218,19 +191,12 @@ function claimOf({ held }: RolloutFacts, findings: readonly Finding[]): Conditio
   const type = 'Converged';
   const worst = gravity.find((reason) => findings.some((finding) => finding.reason === reason)) ?? 'Converged';
   if (worst === 'Converged') {
-    const names = findings.map(({ target }) => nameOf(target));
-    const message = `All pods of ${names.join(', ')} run with the data of ${revisionText(held)}.`;
-    return { type, status: 'True', reason: worst, message };
+    const targets = findings.map(({ target }) => target);
+    return { type, status: 'True', reason: worst, message: messages.allConverged(targets, held) };
   }
   const open = findings
     .filter(({ reason }) => reason !== 'Converged')
     .toSorted((a, b) => gravity.indexOf(a.reason) - gravity.indexOf(b.reason));
-  const told = open.slice(0, mostTold).map((finding) => `${nameOf(finding.target)} ${phrase(finding)}.`);
-  const more = open.length > mostTold ? [`So it is with ${open.length - mostTold} more.`] : [];
   const status = worst === 'RolloutsForbidden' ? 'Unknown' : 'False';
-  return { type, status, reason: worst, message: [...told, ...more].join(' ') };
-}
-
-function phrase({ reason, message }: Finding): string {
-  return reason === 'RollingOut' ? `rolls out: ${message}` : message;
+  return { type, status, reason: worst, message: messages.notConverged(open) };
 }

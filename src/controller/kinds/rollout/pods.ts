@@ -1,6 +1,7 @@
 import { ApiError, isApiStatus } from '../../../kube/api-error.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
+import * as messages from './messages.ts';
 import type { LabelSelector, Workload } from './targets.ts';
 
 /** What the pods that a restart started tell of why they are not ready. */
@@ -66,7 +67,7 @@ export async function lookAtPods(client: Pick<KubeClient, 'request'>, question: 
     if (!(error instanceof ApiError) || !isApiStatus(error, 401, 403)) throw error;
     return { kind: 'forbidden', reason: `${error.status} ${error.reason}` };
   }
-  return { kind: 'hindered', reason: hindrance ?? 'none of its new pods shows a failure' };
+  return { kind: 'hindered', reason: hindrance ?? messages.noPodFails };
 }
 
 async function* podsOf(
@@ -118,7 +119,7 @@ export function findingOf({ status = {} }: Pod): Exclude<PodsVerdict, { kind: 'f
   if (isTrue('Ready')) return undefined;
   // Evicted, or its node went: its containers ended for that.
   const end = status.reason ?? (isTrue('DisruptionTarget') ? 'Disruption' : undefined);
-  if (end !== undefined) return { kind: 'hindered', reason: `a pod: ${word(end)}` };
+  if (end !== undefined) return { kind: 'hindered', reason: messages.podState(word(end)) };
   const inits = (status.initContainerStatuses ?? []).map((container) => containerFinding(container, true));
   const mains = (status.containerStatuses ?? []).map((container) => containerFinding(container, false));
   const findings = [...inits, ...mains].filter((finding) => finding !== undefined);
@@ -135,7 +136,7 @@ interface ContainerFinding {
 function containerFinding({ name, ready, state = {} }: ContainerStatus, isInit: boolean): ContainerFinding | undefined {
   const { waiting, running, terminated } = state;
   const as = (kind: ContainerFinding['kind'], reason: string): ContainerFinding => {
-    return { kind, reason: `container ${name}: ${word(reason)}` };
+    return { kind, reason: messages.containerState(name, word(reason)) };
   };
   if (terminated !== undefined) return endedFinding(terminated, as);
   if (waiting !== undefined) return as(isFailing(waiting) ? 'failing' : 'hindered', waiting.reason ?? 'Waiting');
@@ -157,7 +158,7 @@ function isFailing({ reason = '' }: { readonly reason?: string }): boolean {
 
 function podReason({ conditions = [], phase }: NonNullable<Pod['status']>): string {
   const unscheduled = conditions.find(({ type, status }) => type === 'PodScheduled' && status !== 'True');
-  return `a pod: ${word(unscheduled?.reason ?? phase ?? 'Pending')}`;
+  return messages.podState(word(unscheduled?.reason ?? phase ?? 'Pending'));
 }
 
 /** Who may write a pod's status can write anything into it. */

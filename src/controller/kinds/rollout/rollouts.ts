@@ -9,13 +9,13 @@ import type { SecretSync } from '../../generated/secret-sync.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import { type RolloutPlan, type Task, planRollout } from './plan.ts';
 import { type FactSources, convergedOf, factsOf, observeTargets } from './facts.ts';
+import * as messages from './messages.ts';
 import { lookAtPods } from './pods.ts';
 import { markAnnotation } from './restart-mark.ts';
 import { restartWorkload } from './restart.ts';
 import { RolloutMemory } from './memory.ts';
 import type { GiveUp } from './stuck.ts';
 import { nameOf, templateAnnotations } from './targets.ts';
-import { rolloutSuspended, rolloutsDisabled, secretNotSynced } from './unknown-claims.ts';
 import { WorkloadWatches, type WorkloadWatchesDeps } from './workload-watches.ts';
 import { syncedRevisionIdOf, type HeldData, type RolloutOutcome } from './model.ts';
 
@@ -113,11 +113,12 @@ export class Rollouts {
   outcome(sync: SecretSync): RolloutOutcome {
     const { rollout, suspend } = sync.spec;
     if (rollout === undefined) return { claim: undefined, workloads: undefined };
-    if (!this.#deps.isAllowed) return { claim: rolloutsDisabled, workloads: undefined };
+    if (!this.#deps.isAllowed)
+      return { claim: unknown('RolloutsDisabled', messages.rolloutsDisabled), workloads: undefined };
     const { workloads } = sync.status ?? {};
-    if (suspend) return { claim: rolloutSuspended, workloads };
+    if (suspend) return { claim: unknown('Suspended', messages.suspended), workloads };
     const plan = this.#plan(sync);
-    if (plan === undefined) return { claim: secretNotSynced, workloads };
+    if (plan === undefined) return { claim: unknown('SecretNotSynced', messages.secretNotSynced), workloads };
     const { claim, workloads: rows, converged } = plan;
     return this.#stillTrue(sync) ?? { claim, workloads: rows, converged };
   }
@@ -262,6 +263,11 @@ export class Rollouts {
   #untilMs(at: number | undefined): Next {
     return at === undefined ? { kind: 'done' } : { kind: 'after', delayMs: Math.max(at - this.#deps.clock.now(), 0) };
   }
+}
+
+/** The claim if nothing can be known of the workloads. */
+function unknown(reason: string, message: string): ConditionClaim {
+  return { type: 'Converged', status: 'Unknown', reason, message };
 }
 
 function claimAgain({ type, status, reason, message }: Condition): ConditionClaim {

@@ -1,7 +1,8 @@
 import type { Failure } from './attribution.ts';
 import { type Verdict, judgeWorkload } from './judge-workload.ts';
+import * as messages from './messages.ts';
 import { type RestartMark, markAnnotation, parseMark } from './restart-mark.ts';
-import { type Target, type Workload, nameOf, templateAnnotations } from './targets.ts';
+import { type Target, type Workload, templateAnnotations } from './targets.ts';
 import type { WorkloadLook } from './workload-watches.ts';
 import type { ConvergedRecord, HeldData } from './model.ts';
 
@@ -42,11 +43,6 @@ export interface Standing {
   readonly isMarked: boolean;
   /** Whether its rollout goes on only when somebody does something, or when it is restarted. */
   readonly isStuck: boolean;
-}
-
-/** The revision of what is held, for people. */
-export function revisionText({ revision, told }: HeldData): string {
-  return told ?? `revision ${revision}`;
 }
 
 // What was restarted so short a while ago is joined: most of its pods are still to be started.
@@ -90,18 +86,15 @@ export function blockerOf(facts: StandingFacts, own: Standing, all: readonly Sta
   const others = all.filter((standing) => standing !== own);
   const failed = others.find((standing) => isFailed(facts, standing));
   if (failed !== undefined) {
-    const name = nameOf(failed.facts.target);
-    const cause = reasonOf(failed.facts.failure);
-    return (
-      `${name} has failed${ofRevision(failed.mark)}${cause}: put it right, write a revision ` +
-      `that mends it (${name} is restarted for that first), or take it out of spec.rollout.targets`
-    );
+    const { target, failure } = failed.facts;
+    const cause = failure.kind === 'data' ? failure.reason : undefined;
+    return messages.failedBefore(target, failed.mark?.revision ?? 0, cause);
   }
   // One that was to be restarted together with them, and was refused, does not wait for them.
   const isLate = own.facts.refusal !== undefined;
   const rolling = others.find((standing) => isRollingAhead(facts, standing, isLate));
   if (rolling === undefined) return undefined;
-  return `${nameOf(rolling.facts.target)} was restarted before it, and has to converge first: ${rolling.verdict.message}`;
+  return messages.restartedBefore(rolling.facts.target, rolling.verdict.message);
 }
 
 /**
@@ -122,13 +115,4 @@ function isRollingAhead(
   if (mark === undefined || isStuck || verdict.state !== 'rolling' || mark.data === converged?.data) return false;
   if (mark.isAhead === true) return true;
   return !isLate && isMarked && mark.data === held.data && now >= mark.at + joinMs;
-}
-
-function ofRevision(mark: RestartMark | undefined): string {
-  const { revision = 0 } = mark ?? {};
-  return revision === 0 ? '' : ` with the data of revision ${revision}`;
-}
-
-function reasonOf(failure: Failure): string {
-  return failure.kind === 'data' ? ` (${failure.reason})` : '';
 }
