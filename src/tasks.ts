@@ -61,7 +61,7 @@ async function runInit(config: InitConfig, logger: Logger): Promise<void> {
 
 async function runPreDelete(config: PreDeleteConfig, logger: Logger): Promise<void> {
   const [{ Uninstall, uninstallLeaseSeconds }, { controllerLease }] = await Promise.all([
-    import('./controller/uninstall.ts'),
+    import('./roles/pre-delete.ts'),
     import('./controller/frame/leadership.ts'),
   ]);
   const kube = await loadKubeClient(config.kubeconfigFile);

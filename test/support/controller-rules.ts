@@ -69,7 +69,7 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** The files that put the parts together, and may import all of them; of SecretSyncs, all that lie directly in its folder. */
-const composing: readonly RegExp[] = [/^(?:index|uninstall)\.ts$/, /^kinds\/secret-sync\/[^/]+\.ts$/];
+const composing: readonly RegExp[] = [/^index\.ts$/, /^kinds\/secret-sync\/[^/]+\.ts$/];
 
 /** What is wrong with the imports within the controller of one of its files, a sentence each. */
 export function controllerFaults(path: string, source: string): string[] {

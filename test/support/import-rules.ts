@@ -37,6 +37,7 @@ const rooms: Readonly<Record<string, Room>> = {
   config: { imports: ['crypto', 'domain', 'lib'] },
   http: { imports: ['services', 'wire', 'domain', 'lib'] },
   controller: { imports: ['services', 'kube', 'domain', 'lib'], types: ['crypto', '@kubernetes/client-node'] },
+  roles: { imports: ['controller', 'kube', 'domain', 'lib'] },
   // The smoke test is a client of the API, as the command is.
   installation: { imports: ['kube', 'crypto', 'cli', 'domain', 'lib'] },
   services: { imports: ['store', 'crypto', 'identity', 'domain', 'lib'] },

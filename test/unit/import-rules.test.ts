@@ -93,6 +93,7 @@ describe('a planted import is found:', () => {
     ['http reaches past the services into crypto', 'src/http/a.ts', `import { b } from '../crypto/b.ts';`],
     ['http imports the controller', 'src/http/routes/a.ts', `import { b } from '../../controller/b.ts';`],
     ['http imports kube', 'src/http/a.ts', `import { b } from '../kube/b.ts';`],
+    ['the controller imports a role', 'src/controller/a.ts', `import { b } from '../roles/b.ts';`],
     ['the controller imports http', 'src/controller/a.ts', `import { b } from '../http/b.ts';`],
     ['the controller imports more of crypto than types', 'src/controller/a.ts', `import { b } from '../crypto/b.ts';`],
     ['the controller imports the store', 'src/controller/sync/a.ts', `import { b } from '../../store/b.ts';`],

@@ -7,8 +7,8 @@ import { type Lease, longestLeaseSeconds } from '../kube/lease.ts';
 import type { ObjectMeta } from '../kube/objects.ts';
 import type { Clock, SteadyNow } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { leaseDurationSeconds } from './frame/leadership.ts';
-import { finalizer } from './annotations.ts';
+import { leaseDurationSeconds } from '../controller/frame/leadership.ts';
+import { finalizer } from '../controller/annotations.ts';
 
 /** The kinds that a finalizer of ours may hold, and what of a deleted one stays undone without it. */
 export const finalizedKinds: readonly { readonly kind: ResourceKind; readonly undone: string }[] = [

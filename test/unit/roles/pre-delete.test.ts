@@ -2,10 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { Uninstall, finalizedKinds, uninstallLeaseSeconds } from '../../../src/controller/uninstall.ts';
+import { Uninstall, finalizedKinds, uninstallLeaseSeconds } from '../../../src/roles/pre-delete.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { createLogger } from '../../../src/lib/logger.ts';
-import { FakeCluster } from './fake-cluster.ts';
+import { FakeCluster } from '../controller/fake-cluster.ts';
 import { finalizer } from '../../../src/controller/annotations.ts';
 
 const api = '/apis/keyframe.dev/v1alpha1';
