@@ -172,13 +172,14 @@ export function union(before: DependencySet | undefined, after: DependencySet): 
  * may have been seen before the event came.
  */
 export function staleEvents(dependencies: DependencySet, events: readonly ControllerEvent[]): ControllerEvent[] {
-  const newest = new Map(events.map((event) => [keyOf(event), event]));
-  return events.filter((event) => {
-    const key = keyOf(event);
-    const dependency = dependencies.get(key);
-    if (dependency === undefined) return false;
-    const counts = dependency.expectations !== undefined || newest.get(key) === event;
-    return counts && isStale(dependency, event);
+  const known = events.flatMap((event) => {
+    const dependency = dependencies.get(keyOf(event));
+    return dependency === undefined ? [] : [{ event, dependency }];
+  });
+  const newest = new Map(known.map(({ event, dependency }) => [dependency, event]));
+  return known.flatMap(({ event, dependency }) => {
+    const counts = dependency.expectations !== undefined || newest.get(dependency) === event;
+    return counts && isStale(dependency, event) ? [event] : [];
   });
 }
 
