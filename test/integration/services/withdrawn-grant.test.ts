@@ -4,7 +4,7 @@ import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { ReconcileContext } from '../../../src/controller/frame/kind-rules.ts';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
 import { TokenMemories } from '../../../src/controller/kinds/service-token/memory.ts';
-import { type ReconcilerDeps, ServiceTokenReconciler } from '../../../src/controller/kinds/service-token/reconcile.ts';
+import { ServiceTokenReconciler } from '../../../src/controller/kinds/service-token/reconcile.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { TestServices, World } from '../../support/services.ts';
 import { TokenResource, ruleFor } from '../../support/token-resource.ts';
@@ -21,13 +21,13 @@ beforeEach(() => {
 });
 
 /** The controller's reconciler over the real services. Without a grant it must not touch the Secret. */
-function reconciler(grants: Partial<ReconcilerDeps['grants']> = {}): ServiceTokenReconciler {
+function reconciler(): ServiceTokenReconciler {
   const untouched = (): never => {
     throw new Error('the Secret was touched');
   };
   return new ServiceTokenReconciler({
     services,
-    grants: { isSynced: true, rulesFor: () => own.grants, ownGrantOf: () => undefined, ...grants },
+    grants: { rulesFor: () => own.grants, ownGrantOf: () => undefined },
     cluster: () => own.caller.principal.cluster,
     memories: new TokenMemories(),
     secrets: { put: untouched, mark: untouched } as never,
@@ -78,12 +78,5 @@ describe('a ServiceToken whose grant is gone', () => {
     own.grants = [ruleFor(world, { permission: 'read' }), ruleFor(world, { environments: ['another'] })];
     await reconciler().reconcile(context());
     expect(await opens(token)).toBe('suspended');
-  });
-
-  test('keeps its token while the grants are not listed yet', async () => {
-    const { token } = await own.minted({ permission: 'read_write' });
-    own.grants = [];
-    await reconciler({ isSynced: false }).reconcile(context());
-    expect(await opens(token)).toBe('opens');
   });
 });

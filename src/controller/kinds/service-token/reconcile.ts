@@ -29,7 +29,7 @@ export interface TokenServices {
 
 export interface ReconcilerDeps {
   readonly services: TokenServices;
-  readonly grants: Pick<GrantIndex, 'rulesFor' | 'ownGrantOf' | 'isSynced'>;
+  readonly grants: Pick<GrantIndex, 'rulesFor' | 'ownGrantOf'>;
   readonly cluster: () => string;
   readonly memories: TokenMemories;
   readonly secrets: TokenSecrets;
@@ -50,8 +50,6 @@ interface TokenContext extends ReconcileContext<ServiceToken> {
 
 // A token that is minted, written, activated, and replaces one that is revoked takes five.
 const mostSteps = 12;
-// Where a grant is looked for before all grants are listed.
-const unsyncedDelayMs = 1000;
 const longestNameLength = 200;
 
 /** Sees to it that each ServiceToken has its token, and its Secret the value that works. */
@@ -82,7 +80,6 @@ export class ServiceTokenReconciler {
     const { resource, memory, caller } = context;
     const token = await this.#findToken(context);
     if (token === undefined || token === 'gone' || token.revokedAt !== null) return {};
-    if (!this.#deps.grants.isSynced) return { next: { kind: 'after', delayMs: unsyncedDelayMs } };
     // The token keeps its permission, whatever the spec has asked for since.
     const asked: AskedPlace = { ...placeOf(resource), permission: token.permission };
     if (!isGranted(caller, asked)) return { message: deniedText(await this.#withdraw(context, token, asked)) };
@@ -143,11 +140,6 @@ export class ServiceTokenReconciler {
 
   /** No grant covers what is asked for: a token that was made under one opens nothing until it is back. */
   async #denied(context: TokenContext, token: ResourceToken | undefined): Promise<Outcome<ServiceToken>> {
-    if (!this.#deps.grants.isSynced) {
-      const message = 'The AccessGrants have not been listed yet.';
-      const claim = { progress: 'reconciling', reason: 'GrantsUnknown', message } as const;
-      return { claim, next: { kind: 'after', delayMs: unsyncedDelayMs } };
-    }
     return deniedOutcome(await this.#withdraw(context, token, placeOf(context.resource)), token);
   }
 
