@@ -40,10 +40,10 @@ function registerAll(context: KindContext, { services, fingerprint, options }: C
   const deps = { services, grants, cluster: () => options.clusterName ?? context.namespaces.clusterUid() };
   const { kind: serviceTokenKind, tokens: serviceTokens } = registerServiceToken(context, deps);
   const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
-  const rolloutsAllowed = options.rollouts ?? false;
-  const syncDeps = { context, services, fingerprint, serviceTokens, snapshots, rolloutsAllowed };
-  const { kind: secretSyncs, pins } = registerSecretSync(syncDeps);
   const { watch: snapshotWatch } = secretSnapshots;
+  const rolloutsAllowed = options.rollouts ?? false;
+  const syncDeps = { context, services, fingerprint, serviceTokens, snapshots, snapshotWatch, rolloutsAllowed };
+  const { kind: secretSyncs, pins } = registerSecretSync(syncDeps);
   const restoreDeps = { ...deps, snapshots, snapshotWatch };
   const { kind: snapshotRestores, references: restores } = registerSnapshotRestore(context, restoreDeps);
   const references = allReferences([pins, restores, adoptionsOf(snapshots)]);

@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import type { ChangeFeed } from '../../services/change-feed.ts';
 import { isApiStatus } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { keyframeApiVersion } from '../../kube/keyframe-kinds.ts';
 import type { Lease } from '../../kube/lease.ts';
 import type { FailureKind } from '../../kube/watch-failure.ts';
 import type { Clock, SteadyNow } from '../../lib/clock.ts';
@@ -16,7 +15,7 @@ import type { KindContext, ManagedKind } from './managed-kind.ts';
 import { NamespaceShares } from './namespace-shares.ts';
 import { Namespaces } from './namespaces.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
-import { type NamedWatch, watchDenied } from './named-watch.ts';
+import { type NamedWatch, definitionsMissing, watchDenied } from './named-watch.ts';
 
 export interface ManagerDeps {
   readonly kube: Pick<KubeClient, 'request' | 'watch'>;
@@ -167,7 +166,7 @@ export class Manager implements Controller {
   ready(): string | undefined {
     const watches = this.#watches();
     const missing = missingKinds(watches);
-    if (missing.length > 0) return missingDefinitions(missing);
+    if (missing.length > 0) return definitionsMissing(missing);
     const waiting = watches.find(({ group }) => !group.isSynced && !isDenied(group));
     if (waiting !== undefined) return `the first list of ${waiting.name} has not come from the API server yet`;
     // A kind that is denied is off; others work all the same.
@@ -261,7 +260,7 @@ export class Manager implements Controller {
     if (missing.length === 0) this.#saidMissing = false;
     else if (failure === 'missing' && !this.#saidMissing) {
       this.#saidMissing = true;
-      this.#logger.error(missingDefinitions(missing));
+      this.#logger.error(definitionsMissing(missing));
     }
   }
 }
@@ -283,8 +282,4 @@ function missingKinds(watches: readonly NamedWatch[]): string[] {
   return watches
     .filter(({ group }) => isApiStatus(group.fault, 404))
     .flatMap(({ kind }) => (kind === undefined ? [] : [kind.kind]));
-}
-
-function missingDefinitions(kinds: readonly string[]): string {
-  return `the cluster does not know ${kinds.join(', ')} (${keyframeApiVersion}): apply the custom resource definitions with \`kubectl apply -f crds/\``;
 }

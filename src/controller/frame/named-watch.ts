@@ -1,4 +1,6 @@
+import { isApiStatus } from '../../kube/api-error.ts';
 import type { ResourceKind } from '../../kube/custom-resources.ts';
+import { keyframeApiVersion } from '../../kube/keyframe-kinds.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import type { ReflectorGroup } from '../../kube/reflector-group.ts';
 
@@ -11,6 +13,17 @@ export interface WatchedObjects {
 /** What to do about watches that the API server does not allow, as a sentence without its full stop. */
 export function watchDenied(names: readonly string[]): string {
   return `the API server does not let the controller list ${names.join(', ')}: apply the rules of charts/keyframe/files/ to its account`;
+}
+
+/** What to do about kinds that the cluster does not know, as a sentence without its full stop. */
+export function definitionsMissing(kinds: readonly string[]): string {
+  return `the cluster does not know ${kinds.join(', ')} (${keyframeApiVersion}): apply the custom resource definitions with \`kubectl apply -f crds/\``;
+}
+
+/** Why a watch has no list, and what to do, as a sentence without its full stop; undefined if that passes by itself. */
+export function watchFault({ name, kind, group: { fault } }: NamedWatch): string | undefined {
+  if (isApiStatus(fault, 401, 403)) return watchDenied([name]);
+  return kind !== undefined && isApiStatus(fault, 404) ? definitionsMissing([kind.kind]) : undefined;
 }
 
 /** One watch of a kind's controller; two kinds may name the same one. */

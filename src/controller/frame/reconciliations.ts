@@ -5,7 +5,7 @@ import { type Logger, errorFields } from '../../lib/logger.ts';
 import { isInternal, retryAfter } from './failure.ts';
 import { Finalizers } from './finalizers.ts';
 import type { KindRules, ReconcileContext } from './kind-rules.ts';
-import { type NamedWatch, watchDenied } from './named-watch.ts';
+import { type NamedWatch, watchFault } from './named-watch.ts';
 import { untilNamespaceEnded } from './namespaces.ts';
 import type { DeferredOutcome, ReportedOutcome } from './outcome.ts';
 import { type Resource, isSuspended } from './resource.ts';
@@ -80,12 +80,11 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
   }
 
   /** Waits for a watch that has not listed everything yet; if it cannot, that is reported. */
-  #wait(context: ReconcileContext<T>, { name, group }: NamedWatch): Processed<T, O> {
-    if (isApiStatus(group.fault, 401, 403)) {
-      const error = new DomainError('cluster_unavailable', watchDenied([name]), { cause: group.fault });
-      return reportOf(context.resource, this.#failed(context, error));
-    }
-    return { ...silent, next: { kind: 'retry' }, isTransient: true };
+  #wait(context: ReconcileContext<T>, watch: NamedWatch): Processed<T, O> {
+    const fault = watchFault(watch);
+    if (fault === undefined) return { ...silent, next: { kind: 'retry' }, isTransient: true };
+    const error = new DomainError('cluster_unavailable', fault, { cause: watch.group.fault });
+    return reportOf(context.resource, this.#failed(context, error));
   }
 
   async #converge(context: ReconcileContext<T>, { onWritten }: Surroundings<T>): Promise<Processed<T, O>> {

@@ -160,7 +160,9 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     for (let call = 0; call < 100; call += 1) harness.cluster.before(/secretsnapshots$/, unknown);
     await harness.syncedWith(good);
     expect(harness.ready()).toMatchObject({ status: 'False', reason: 'ClusterUnavailable' });
-    expect(harness.ready()?.message).toContain('check that all of crds/ is applied');
+    expect(harness.ready()?.message).toContain(
+      'The cluster does not know SecretSnapshot (keyframe.dev/v1alpha1): apply',
+    );
     expect(harness.values()).toEqual(second);
     harness.cluster.mend();
     await harness.clock.advance(120_000);

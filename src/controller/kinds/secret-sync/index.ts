@@ -36,6 +36,7 @@ export interface SecretSyncDeps {
   readonly serviceTokens: ServiceTokens;
   /** For those that are pinned to a SecretSnapshot. */
   readonly snapshots: SnapshotLookup;
+  readonly snapshotWatch: NamedWatch;
   /** Whether workloads may be restarted for SecretSyncs. */
   readonly rolloutsAllowed: boolean;
 }
@@ -141,11 +142,18 @@ class SecretSyncController implements ManagedKind {
     };
   }
 
-  /** A SecretSync whose sources all name the Secrets of their tokens needs no ServiceToken. */
+  /** Only a source that names no Secret of its token needs a ServiceToken, and only a pinned one a SecretSnapshot. */
   #needsOf(sync: SecretSync): readonly NamedWatch[] {
     if (sync.spec.suspend) return [];
-    const needsTokens = sourcesOf(sync).some(({ tokenSecretRef }) => tokenSecretRef === undefined);
-    return [this.#targetWatch, ...(needsTokens ? [this.#deps.serviceTokens.watch] : [])];
+    const { serviceTokens, snapshotWatch } = this.#deps;
+    const sources = sourcesOf(sync);
+    const needsTokens = sources.some(({ tokenSecretRef }) => tokenSecretRef === undefined);
+    const needsSnapshots = sources.some(({ snapshotRef }) => snapshotRef !== undefined);
+    return [
+      this.#targetWatch,
+      ...(needsTokens ? [serviceTokens.watch] : []),
+      ...(needsSnapshots ? [snapshotWatch] : []),
+    ];
   }
 
   #createReconciler(): SecretSyncReconciler {

@@ -1,4 +1,3 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
 import type { EnvironmentAccess } from '../../../../services/access.ts';
 import type { ClaimedSnapshot } from '../../../../services/resource-snapshots.ts';
 import type { FoundState } from '../../../../services/secret-reader.ts';
@@ -21,7 +20,7 @@ import {
 import { type Source, fieldOf } from '../spec/source.ts';
 
 export interface StateDeps {
-  readonly snapshots: Pick<SnapshotLookup, 'isSynced' | 'find' | 'claimed'>;
+  readonly snapshots: Pick<SnapshotLookup, 'find' | 'claimed'>;
 }
 
 /** One reading of an environment that a source's token has been admitted to. */
@@ -125,11 +124,6 @@ async function findSnapshot(
   { name }: Extract<Pin, { kind: 'snapshot' }>,
 ): Promise<ClaimedSnapshot> {
   const { resource: sync, source, seen, access, requestId } = reading;
-  if (!snapshots.isSynced) {
-    const detail =
-      'the list of SecretSnapshots has not come from the API server yet; check that all of crds/ is applied';
-    throw new DomainError('cluster_unavailable', detail);
-  }
   const key = snapshotKeyOf(sync, source) ?? '';
   const resource = snapshots.find(key);
   seen.note('SecretSnapshot', key, snapshotVersionOf(resource));
