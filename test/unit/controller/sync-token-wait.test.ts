@@ -27,7 +27,7 @@ function pendingNext(): void {
 describe('a ServiceToken', () => {
   test('is not missed before it is known which ones there are', async () => {
     harness.cluster.before(/^GET .*[/]servicetokens$/, () => {
-      throw new ApiError('GET', 404, 'NotFound');
+      throw new ApiError('GET', 503, 'ServiceUnavailable');
     });
     const { metadata, spec } = secretSync();
     const { tokenSecretRef: _, ...bare } = spec;
