@@ -16,6 +16,7 @@ import { steadyNow, systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
 import { Access } from './services/access.ts';
+import { KeylessAccess } from './services/access/keyless.ts';
 import { AuditEntries } from './services/audit-entries.ts';
 import { AuditLog } from './services/audit-log.ts';
 import { Authentication } from './services/authentication.ts';
@@ -28,6 +29,7 @@ import { Destructions } from './services/destructions.ts';
 import { EnvironmentQueue } from './services/environment-queue.ts';
 import { GrowthBudget, type GrowthLimits } from './services/growth-budget.ts';
 import { Environments } from './services/environments.ts';
+import { ClusterRegistry } from './services/managed/cluster-registry.ts';
 import { Me } from './services/me.ts';
 import { Members } from './services/members.ts';
 import { Organizations } from './services/organizations.ts';
@@ -66,13 +68,22 @@ interface Core extends HttpServices {
   readonly keyring: Keyring;
   readonly authentication: Authentication;
   readonly auditLog: AuditLog;
+  /** For what the controller does, so that its many reads delay no request. */
+  readonly controllerAudit: AuditLog;
   readonly usage: CredentialUsage;
   readonly resources: ResourceServices;
   /** One for the process: the controller and the streams of the API hear of commits by it. */
   readonly feed: ChangeFeed;
   readonly states: StateCache;
   /** For the controller. */
+  readonly readers: ReaderServices;
+}
+
+/** What the controller reads secrets by. */
+interface ReaderServices {
   readonly secretReader: SecretReader;
+  readonly keyless: KeylessAccess;
+  readonly clusters: ClusterRegistry;
 }
 
 interface CoreDeps {
@@ -86,6 +97,7 @@ interface CoreDeps {
 /** The services over an open database and keyring. Nothing here does anything until it is called. */
 function composeCore({ database, keyring, listener, logger, growthLimits }: CoreDeps): Core {
   const audit = new AuditLog({ database });
+  const controllerAudit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock: systemClock, logger });
   const feed = new ChangeFeed({ database, listener, logger });
   const queue = new EnvironmentQueue();
@@ -96,17 +108,22 @@ function composeCore({ database, keyring, listener, logger, growthLimits }: Core
     database,
     keyring,
     auditLog: audit,
+    controllerAudit,
     usage,
     feed,
     states,
-    secretReader: new SecretReader({ database, keyring, states, audit }),
+    readers: {
+      secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
+      keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
+      clusters: new ClusterRegistry({ database }),
+    },
     resources: {
-      resourceAccess: new ResourceAccess({ database, audit }),
-      resourceTokens: new ResourceTokens({ database, audit }),
-      resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit }),
-      resourceRestores: new ResourceRestores({ database, queue, budget, audit }),
-      resourceSchedules: new ResourceSchedules({ database, audit }),
-      resourceEnvironments: new ResourceEnvironments({ database, audit }),
+      resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),
+      resourceTokens: new ResourceTokens({ database, audit: controllerAudit }),
+      resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit: controllerAudit }),
+      resourceRestores: new ResourceRestores({ database, queue, budget, audit: controllerAudit }),
+      resourceSchedules: new ResourceSchedules({ database, audit: controllerAudit }),
+      resourceEnvironments: new ResourceEnvironments({ database, audit: controllerAudit }),
     },
     authentication: new Authentication({ database, usage }),
     access: new Access({ database, audit }),
@@ -172,6 +189,7 @@ async function openCore(config: ServerConfig, logger: Logger, open: AsyncDisposa
   const core = composeCore({ database, keyring, listener, logger, growthLimits: config.growthLimits });
   open.defer(async () => {
     await core.auditLog.drain();
+    await core.controllerAudit.drain();
     await core.usage.drain();
   });
   if (config.bootstrapAdmin !== undefined && config.role !== 'controller') {
@@ -191,7 +209,7 @@ async function openEdges(config: ServerConfig, deps: EdgeDeps): Promise<RunningS
   const metrics = new Metrics();
   metrics.observePools({ reads: core.database.pool, transactions: core.database.transactionPool });
   metrics.observeDatabaseSize(() => readDatabaseSize(core.database.pool));
-  metrics.observeAuditQueue(() => core.auditLog.queueLength);
+  metrics.observeAuditQueue(() => core.auditLog.queueLength + core.controllerAudit.queueLength);
   metrics.observeChangeStreams(() => core.changeStreams.open);
   // For every role: the API serves without it, but for its streams.
   open.defer(() => core.feed.close());
@@ -262,13 +280,13 @@ async function composeController(
     import('./controller/frame/leadership.ts'),
   ]);
   const { resyncIntervalMs, watchNamespaces, clusterName, rollouts } = config.controller;
-  const { keyring, authentication, access, secretReader, resources, feed: changes } = core;
+  const { keyring, authentication, access, readers, resources, feed: changes } = core;
   const kube = await loadKubeClient(config.controller.kubeconfigFile);
   const namespace = config.controller.namespace ?? kube.namespace ?? defaultNamespace;
   const controller = createController({
     kube,
     lease: controllerLease(kube, namespace),
-    services: { authentication, access, secretReader, changes, ...resources },
+    services: { authentication, access, changes, ...readers, ...resources },
     fingerprint: (context, entries) => keyring.fingerprint(context, entries),
     logger,
     clock: systemClock,

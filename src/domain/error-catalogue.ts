@@ -44,6 +44,12 @@ export const errorCatalogue = {
   },
   plan_outdated: { status: 412, title: 'Plan is outdated', reason: 'PlanOutdated', effect: 'stall' },
   limit_exceeded: { status: 429, title: 'Too many requests', reason: 'RateLimited', effect: 'wait' },
+  token_revoked: {
+    status: null,
+    title: 'The token that the SecretSyncs of the namespace read with was revoked',
+    reason: 'TokenRevoked',
+    effect: 'wait',
+  },
   token_secret_not_found: {
     status: null,
     title: 'Token Secret not found',

@@ -1,4 +1,4 @@
-import type { ResourceKindName, TokenPermission } from './principal.ts';
+import type { GrantedKindName, TokenPermission } from './principal.ts';
 
 /**
  * What AccessGrants allow the custom resources of a namespace (docs/resources/access-grant.md). Pure: the controller
@@ -14,7 +14,7 @@ export interface GrantRule {
   /** Slugs, or `*` alone for all. */
   readonly environments: readonly string[];
   readonly permission: TokenPermission;
-  readonly kinds: readonly ResourceKindName[];
+  readonly kinds: readonly GrantedKindName[];
 }
 
 /** Where something is asked for, by slugs: an organization, a project or an environment. */
@@ -28,19 +28,23 @@ export interface GrantPlace {
 
 /** What a custom resource asks for. */
 export interface GrantNeed extends GrantPlace {
-  readonly kind: ResourceKindName;
+  readonly kind: GrantedKindName;
   readonly permission: TokenPermission;
 }
 
 // What a kind has others do for it, which they must be allowed as well.
-const helpers: Readonly<Partial<Record<ResourceKindName, readonly ResourceKindName[]>>> = {
+const helpers: Readonly<Partial<Record<GrantedKindName, readonly GrantedKindName[]>>> = {
   SnapshotSchedule: ['SecretSnapshot'],
 };
+
+// Kinds whose rules also cover another kind, because they allow more: a ServiceToken gives its namespace a token to read with.
+const stronger: Readonly<Partial<Record<GrantedKindName, GrantedKindName>>> = { SecretSync: 'ServiceToken' };
 
 /**
  * Whether one of the rules covers all that is asked for: two that cover half of it each do not. A whole organization
  * needs `*` for projects and environments, a whole project `*` for environments; `read_write` covers `read`. What a kind
- * has others do for it, one of the rules must allow to them as well.
+ * has others do for it, one of the rules must allow to them as well. A rule for ServiceTokens covers SecretSyncs, which
+ * can do less.
  */
 export function covers(rules: readonly GrantRule[], need: GrantNeed): boolean {
   return kindsNeeded(need.kind).every((kind) => rules.some((rule) => coversAlone(rule, { ...need, kind })));
@@ -82,9 +86,9 @@ export function grantPatch(need: GrantNeed, name: string): string {
 }
 
 /** What rules allow one kind, for people, such as `Read on acme/web/{dev, prod}`; the first few of them. */
-export function grantedText(rules: readonly GrantRule[], kind: ResourceKindName): string {
+export function grantedText(rules: readonly GrantRule[], kind: GrantedKindName): string {
   const texts = rules
-    .filter(({ kinds }) => kinds.includes(kind))
+    .filter((rule) => isFor(rule, kind))
     .map(({ organization, project, environments, permission }) => {
       const listed = shortened(environments);
       const place = environments.length === 1 ? listed : `{${listed}}`;
@@ -107,19 +111,24 @@ export function grantedPermission(permission: GrantNeed['permission']): 'Read' |
 }
 
 /** The kinds that a rule must have for one of this kind, and for those that it makes. */
-export function kindsNeeded(kind: ResourceKindName): readonly ResourceKindName[] {
+export function kindsNeeded(kind: GrantedKindName): readonly GrantedKindName[] {
   return [kind, ...(helpers[kind] ?? [])];
 }
 
 function coversAlone(rule: GrantRule, { kind, organization, project, environment, permission }: GrantNeed): boolean {
   const allEnvironments = rule.environments.includes('*');
   return (
-    rule.kinds.includes(kind) &&
+    isFor(rule, kind) &&
     rule.organization === organization &&
     (rule.project === '*' || (project !== null && rule.project === project)) &&
     (allEnvironments || (environment !== null && rule.environments.includes(environment))) &&
     (permission === 'read' || rule.permission === 'read_write')
   );
+}
+
+function isFor({ kinds }: GrantRule, kind: GrantedKindName): boolean {
+  const strongerKind = stronger[kind];
+  return kinds.includes(kind) || (strongerKind !== undefined && kinds.includes(strongerKind));
 }
 
 // JSON strings are YAML strings: a name such as "1e3" or "no" stays one.

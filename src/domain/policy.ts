@@ -1,10 +1,12 @@
 import { covers, type GrantPlace } from './grants.ts';
 import type {
   BearerPrincipal,
+  KeylessPrincipal,
   ResourceKindName,
   ResourcePrincipal,
   Role,
   ServiceTokenPrincipal,
+  TenantPrincipal,
   TokenPermission,
 } from './principal.ts';
 
@@ -121,17 +123,21 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'service_token.revoke': { roles: admins, serviceToken: 'never' },
 };
 
+/** What a keyless token allows: the controller reads secrets as it, and does nothing else. */
+const keylessActions: readonly Action[] = ['secret.list'];
+
 /**
  * Decides an action on a target that exists. `role` is the caller's in the target's organization, null for none and
  * for service tokens. A service token sees what is in its scope and its own ancestors' names.
  */
-export function decide(principal: BearerPrincipal, role: Role | null, action: Action, target: PolicyTarget): Decision {
+export function decide(principal: TenantPrincipal, role: Role | null, action: Action, target: PolicyTarget): Decision {
   const rule = rules[action];
   if (principal.type === 'user') {
     if (role === null) return 'hidden';
     return rule.roles.includes(role) ? 'allowed' : 'denied';
   }
   if (!isVisible(principal, target)) return 'hidden';
+  if ('isKeyless' in principal) return keylessActions.includes(action) ? 'allowed' : 'denied';
   if (rule.serviceToken === 'never') return 'denied';
   return rule.serviceToken === 'read' || principal.permission === 'read_write' ? 'allowed' : 'denied';
 }
@@ -257,7 +263,7 @@ export function memberChangeFault({ byRole, isSelf, from, to, otherOwners }: Mem
 export type MemberFault = 'not_admin' | 'owner_only' | 'last_owner';
 
 /** Whether a target is in a token's scope or one of its scope's ancestors. */
-function isVisible(token: ServiceTokenPrincipal, target: PolicyTarget): boolean {
+function isVisible(token: ServiceTokenPrincipal | KeylessPrincipal, target: PolicyTarget): boolean {
   if (token.organizationId !== target.organizationId) return false;
   if (target.projectId === undefined || token.scope === 'organization') return true;
   if (token.projectId !== target.projectId) return false;

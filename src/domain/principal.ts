@@ -54,6 +54,25 @@ export interface ServiceTokenPrincipal extends Actor {
 export type ResourceKindName =
   'ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore' | 'SnapshotSchedule' | 'SecretEnvironment';
 
+/** Kinds that an AccessGrant can name: a SecretSync is granted reading, and reads as the keyless token of its namespace. */
+export type GrantedKindName = ResourceKindName | 'SecretSync';
+
+/**
+ * The keyless service token of a namespace: the controller alone acts as it, for SecretSyncs of that namespace. It has
+ * no credential, so it never comes over HTTP. Only `KeylessAccess` makes one.
+ */
+export interface KeylessPrincipal extends Actor {
+  readonly type: 'service_token';
+  readonly isKeyless: true;
+  readonly organizationId: string;
+  readonly scope: 'environment';
+  readonly projectId: string;
+  readonly environmentId: string;
+  readonly permission: 'read';
+  /** Whom the controller vouches for; in place of a credential. */
+  readonly claim: { readonly cluster: string; readonly namespace: string };
+}
+
 /**
  * A custom resource of a cluster, whom the controller acts for. It has no credential and never comes over HTTP: what it
  * may do rests on the grants of its namespace alone.
@@ -79,7 +98,10 @@ export interface ResourcePrincipal extends Actor {
 /** Whoever presented a token. */
 export type BearerPrincipal = UserPrincipal | ServiceTokenPrincipal;
 
-export type Principal = BearerPrincipal | ResourcePrincipal;
+/** Principals of which the policy decides by service tokens' and people's rules. */
+export type TenantPrincipal = BearerPrincipal | KeylessPrincipal;
+
+export type Principal = TenantPrincipal | ResourcePrincipal;
 
 /** A principal with the circumstances of its call, for the audit: whoever presented a token, unless told. */
 export interface Caller<P extends Principal = BearerPrincipal> {

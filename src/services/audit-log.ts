@@ -54,7 +54,7 @@ export function auditRecord(caller: AnyCaller, subject: AuditSubject): AuditReco
 }
 
 function credentialOf(principal: Principal): AuditedCredential | null {
-  if (principal.type === 'resource') return null;
+  if (!('credentialId' in principal)) return null;
   const creator = principal.type === 'user' ? principal.tokenCreator : null;
   return { id: principal.credentialId, createdBy: shownTokenCreator(creator) };
 }

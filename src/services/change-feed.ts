@@ -71,7 +71,7 @@ export class ChangeFeed {
   }
 
   /**
-   * The revision ids of environments, which credentials are live, and which revisions and snapshots are there whole, all
+   * The revision ids of environments, which credentials and service tokens are live, and which revisions and snapshots are there whole, all
    * at one moment. A deleted environment, or one under a deleted project or organization, is absent. Throws DomainError
    * store_unavailable without the database.
    */

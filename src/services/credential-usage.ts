@@ -2,6 +2,10 @@ import type { Clock } from '../lib/clock.ts';
 import { errorFields, type Logger } from '../lib/logger.ts';
 import { type CredentialKind, touchCredentials } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
+import { touchKeylessTokens } from '../store/keyless-tokens.ts';
+
+/** What a use is noted of: a credential, or a token that has none. */
+export type UsedKind = CredentialKind | 'keyless_token';
 
 export interface CredentialUsageDeps {
   readonly database: Pick<Database, 'pool'>;
@@ -19,9 +23,10 @@ const waitingLimit = 10_000;
  */
 export class CredentialUsage {
   readonly #deps: CredentialUsageDeps;
-  readonly #waiting: Readonly<Record<CredentialKind, Set<string>>> = {
+  readonly #waiting: Readonly<Record<UsedKind, Set<string>>> = {
     service_token: new Set(),
     personal_token: new Set(),
+    keyless_token: new Set(),
   };
   #cancelTimer: (() => void) | undefined;
   #writing: Promise<void> | undefined;
@@ -30,8 +35,8 @@ export class CredentialUsage {
     this.#deps = deps;
   }
 
-  /** Takes note that a credential was used just now. */
-  note(kind: CredentialKind, id: string): void {
+  /** Takes note that a credential, or a keyless token, was used just now. */
+  note(kind: UsedKind, id: string): void {
     if (this.#waiting[kind].size < waitingLimit) this.#waiting[kind].add(id);
     this.#cancelTimer ??= this.#deps.clock.after(collectMs, () => void this.#flush());
   }
@@ -50,14 +55,20 @@ export class CredentialUsage {
   }
 
   async #write(): Promise<void> {
-    for (const kind of ['service_token', 'personal_token'] as const) {
+    for (const kind of ['service_token', 'personal_token', 'keyless_token'] as const) {
       const ids = [...this.#waiting[kind]];
       this.#waiting[kind].clear();
       try {
-        await touchCredentials(this.#deps.database.pool, kind, ids);
+        await touch(this.#deps.database.pool, kind, ids);
       } catch (error) {
         this.#deps.logger.warn(errorFields(error), 'the last use of credentials was not noted');
       }
     }
   }
+}
+
+async function touch(pool: Database['pool'], kind: UsedKind, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  if (kind === 'keyless_token') await touchKeylessTokens(pool, ids);
+  else await touchCredentials(pool, kind, ids);
 }

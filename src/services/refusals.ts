@@ -19,12 +19,14 @@ import {
 } from '../domain/policy.ts';
 import type {
   Actor,
-  BearerPrincipal,
+  GrantedKindName,
   ResourcePrincipal,
   Role,
+  TenantPrincipal,
   TokenCreator,
   TokenPermission,
 } from '../domain/principal.ts';
+import type { EnvironmentSlugs } from './slugs.ts';
 
 /** The texts in which `Access` refuses. */
 
@@ -46,7 +48,7 @@ interface Refused {
 }
 
 /** DomainError not_found for what is hidden, forbidden for what is denied, saying what it needs. */
-export function refusal(principal: BearerPrincipal, action: Action, { place, decision, role }: Refused): DomainError {
+export function refusal(principal: TenantPrincipal, action: Action, { place, decision, role }: Refused): DomainError {
   if (decision === 'hidden') return new DomainError('not_found', `${place} does not exist, or is not visible to you`);
   const needed = rules[action].serviceToken;
   if (principal.type === 'user') {
@@ -89,12 +91,17 @@ export function resourceRefusal({ kind }: ResourcePrincipal, action: ResourceAct
   return new DomainError('forbidden', `no ${kind} may do ${action}`);
 }
 
+/** A custom resource and what its namespace is granted. */
+interface GrantHolder extends Pick<ResourcePrincipal, 'name' | 'namespace' | 'grants' | 'ownGrant'> {
+  readonly kind: GrantedKindName;
+}
+
 /**
  * DomainError forbidden for a custom resource without the grant it needs, with what its namespace is granted and the
  * change that would grant it. It says nothing of what exists in Keyframe.
  */
 export function grantRefusal(
-  { kind, name, namespace, grants, ownGrant }: ResourcePrincipal,
+  { kind, name, namespace, grants, ownGrant }: GrantHolder,
   asked: GrantPlace & { readonly permission: TokenPermission },
 ): DomainError {
   const { organization, project, environment, permission } = asked;
@@ -126,6 +133,21 @@ export function snapshotRefusal({ kind }: ResourcePrincipal, snapshotId: string)
   return new DomainError(
     'not_found',
     `snapshot ${snapshotId} does not exist, or no AccessGrant for ${kind} covers its environment`,
+  );
+}
+
+/** Why a keyless token opens nothing: it was revoked. Names the command that lifts that. */
+export function keylessRevocation({
+  organization,
+  project,
+  environment,
+  namespace,
+  tokenId,
+}: EnvironmentSlugs & { readonly namespace: string; readonly tokenId: string }): string {
+  return (
+    `the service token that SecretSyncs of namespace ${namespace} read environment ${organization}/${project}/${environment} ` +
+    `with was revoked. If they should read it again, an admin of the organization runs ` +
+    `\`keyframe token reinstate -o ${organization} --id ${tokenId}\``
   );
 }
 

@@ -4,7 +4,7 @@ import type { Plaintext } from '../domain/plaintext.ts';
 import type { Database } from '../store/database.ts';
 import { keysDeletedSince, type RevisionRef } from '../store/revisions.ts';
 import { listSizes, listVersions, type SealedVersion, type SizedSecret } from '../store/secret-reads.ts';
-import type { EnvironmentAccess } from './access.ts';
+import type { ReadingAccess } from './access.ts';
 import type { AuditLog } from './audit-log.ts';
 import { auditedFailure, auditedRead } from './audited.ts';
 import type { KeyVersion } from './destroyed-versions.ts';
@@ -83,7 +83,7 @@ export class SecretReader {
    * anything is done with it. Throws DomainError not_found for an unknown revision and for an environment that was
    * deleted, key_unavailable and store_unavailable.
    */
-  async find(access: EnvironmentAccess<'secret.list'>, options: FindOptions): Promise<FoundState | LargerState> {
+  async find(access: ReadingAccess, options: FindOptions): Promise<FoundState | LargerState> {
     return await auditedFailure(this.#deps.audit, access, async (note) => {
       const { revision } = options;
       noteSelection(note, revision === undefined ? {} : { revision });
@@ -99,7 +99,7 @@ export class SecretReader {
    * overloaded and store_unavailable.
    */
   async read(
-    access: EnvironmentAccess<'secret.list'>,
+    access: ReadingAccess,
     found: FoundState,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Plaintext>> {
@@ -113,14 +113,14 @@ export class SecretReader {
     });
   }
 
-  async #findKept({ environmentId, revisionId }: EnvironmentAccess<'secret.list'>): Promise<FoundState | undefined> {
+  async #findKept({ environmentId, revisionId }: ReadingAccess): Promise<FoundState | undefined> {
     if ((this.#deps.states.bytesOf(environmentId, revisionId) ?? Infinity) > keptBytes) return undefined;
     const kept = await this.#deps.states.find(environmentId, revisionId);
     return kept === undefined ? undefined : this.#foundWhole(kept);
   }
 
   async #findStored(
-    access: EnvironmentAccess<'secret.list'>,
+    access: ReadingAccess,
     { revision: wanted, maxKeys, deletedSince: isAsked = false }: FindOptions,
   ): Promise<FoundState | LargerState> {
     const { environmentId } = access;
@@ -165,7 +165,7 @@ export class SecretReader {
     return found;
   }
 
-  async #openAll(access: EnvironmentAccess<'secret.list'>, secrets: readonly SizedSecret[]): Promise<SecretValue[]> {
+  async #openAll(access: ReadingAccess, secrets: readonly SizedSecret[]): Promise<SecretValue[]> {
     const open = await this.#opener(access, secrets);
     return secrets.map((secret) => {
       const { key, version, updatedAt, ciphertext } = secret;
@@ -174,7 +174,7 @@ export class SecretReader {
   }
 
   async #open(
-    access: EnvironmentAccess<'secret.list'>,
+    access: ReadingAccess,
     contents: ReadonlyMap<string, Content>,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Plaintext>> {
@@ -202,7 +202,7 @@ export class SecretReader {
   }
 
   async #opener(
-    { organizationId, projectId, environmentId }: EnvironmentAccess<'secret.list'>,
+    { organizationId, projectId, environmentId }: ReadingAccess,
     sealed: readonly Pick<SealedVersion, 'dataKeyId'>[],
   ): Promise<(one: Pick<SealedVersion, 'secretId' | 'ciphertext' | 'dataKeyId'>) => Plaintext> {
     const opener = await this.#deps.keyring.opener(new Set(sealed.map(({ dataKeyId }) => dataKeyId)));

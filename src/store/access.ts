@@ -24,7 +24,7 @@ export interface EnvironmentTarget extends ProjectTarget {
 export const standingColumns = `m.role, o.impersonation_forbidden AS "impersonationForbidden",
       m.confirmed_at AS "confirmedAt"`;
 
-const standingOfNoMember = `NULL AS role, o.impersonation_forbidden AS "impersonationForbidden",
+export const standingOfNoMember = `NULL AS role, o.impersonation_forbidden AS "impersonationForbidden",
       NULL::timestamptz AS "confirmedAt"`;
 
 // Of every request and every reconcile, by the unique indexes of the slugs.

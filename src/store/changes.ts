@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { liveCredentialIds } from './credentials.ts';
+import { liveCredentialIds, liveTokenIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import { hasDestroyed } from './revisions.ts';
 
@@ -8,6 +8,8 @@ export interface PresentState {
   readonly environments: Map<string, string>;
   /** Those of the credentials asked for that open something now. */
   readonly liveCredentials: Set<string>;
+  /** Those of the service tokens asked for, keyless or not, that are neither revoked nor suspended nor of a deleted scope. */
+  readonly liveTokens: Set<string>;
   /** Those of the revisions and snapshots asked for that are there, with no value of theirs destroyed. */
   readonly kept: Set<string>;
 }
@@ -16,6 +18,7 @@ export interface PresentState {
 export interface StateQuestion {
   readonly environmentIds?: readonly string[];
   readonly credentialIds?: readonly string[];
+  readonly serviceTokenIds?: readonly string[];
   /** Revisions and snapshots, whose environments are asked for beside them. */
   readonly keptIds?: readonly string[];
 }
@@ -33,24 +36,26 @@ const presentState: Statement = {
     UNION ALL SELECT n.id, NULL, 'kept' FROM snapshot n
       WHERE n.id = ANY($3::uuid[]) AND NOT EXISTS (
         SELECT FROM snapshot_entry entry JOIN secret_version lost ON lost.id = entry.version_id
-        WHERE entry.snapshot_id = n.id AND lost.destroyed_at IS NOT NULL)`,
+        WHERE entry.snapshot_id = n.id AND lost.destroyed_at IS NOT NULL)
+    UNION ALL SELECT live.id, NULL, 'token' FROM (${liveTokenIds('$4::uuid[]')}) AS live`,
 };
 
 interface Row {
-  readonly kind: 'environment' | 'credential' | 'kept';
+  readonly kind: 'environment' | 'credential' | 'kept' | 'token';
   readonly id: string;
   /** Of an environment alone. */
   readonly revision_id: string;
 }
 
-/** Looks up, with one statement and so at one moment, environments, credentials, revisions and snapshots by their ids. */
+/** Looks up, with one statement and so at one moment, environments, credentials, service tokens, revisions and snapshots. */
 export async function findPresentState(pool: pg.Pool, question: StateQuestion): Promise<PresentState> {
-  const { environmentIds = [], credentialIds = [], keptIds = [] } = question;
-  const rows = await queryRows<Row>(pool, presentState, [environmentIds, credentialIds, keptIds]);
+  const { environmentIds = [], credentialIds = [], keptIds = [], serviceTokenIds = [] } = question;
+  const rows = await queryRows<Row>(pool, presentState, [environmentIds, credentialIds, keptIds, serviceTokenIds]);
   const idsOf = (wanted: Row['kind']): string[] => rows.filter(({ kind }) => kind === wanted).map(({ id }) => id);
   return {
     environments: new Map(rows.filter(({ kind }) => kind === 'environment').map((row) => [row.id, row.revision_id])),
     liveCredentials: new Set(idsOf('credential')),
+    liveTokens: new Set(idsOf('token')),
     kept: new Set(idsOf('kept')),
   };
 }

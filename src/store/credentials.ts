@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type {
   ActorType,
   BearerPrincipal,
-  Principal,
+  ResourcePrincipal,
   TokenCreator,
   TokenPermission,
   TokenScope,
@@ -73,18 +73,19 @@ export function tokenCreatorOf(row: TokenCreatorRow, userId: string): TokenCreat
   return id === userId ? null : { actor: { type, id, name }, derivedAt };
 }
 
+const tokenScopes = `JOIN organization o ON o.id = t.organization_id
+    LEFT JOIN project p ON p.id = t.project_id AND p.organization_id = o.id AND p.deleted_at IS NULL
+    LEFT JOIN environment e ON e.id = t.environment_id AND e.project_id = p.id AND e.deleted_at IS NULL`;
+const scopeIsDeleted = `(o.deleted_at IS NOT NULL OR (t.scope <> 'organization' AND p.id IS NULL)
+      OR (t.scope = 'environment' AND e.id IS NULL))`;
 /** SQL: credentials of service tokens as c, the token as t, and what it is for as o, p and e. */
 // Rows of a token whose parents do not belong together are as good as deleted: it must open nothing.
 export const serviceTokenTables = `service_token_credential c
-    JOIN service_token t ON t.id = c.service_token_id
-    JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN project p ON p.id = t.project_id AND p.organization_id = o.id AND p.deleted_at IS NULL
-    LEFT JOIN environment e ON e.id = t.environment_id AND e.project_id = p.id AND e.deleted_at IS NULL`;
+    JOIN service_token t ON t.id = c.service_token_id ${tokenScopes}`;
 /** SQL over `serviceTokenTables`: the CredentialFault of a row, null for a credential that works. */
 export const serviceTokenFault = `CASE
     WHEN c.revoked_at IS NOT NULL OR t.revoked_at IS NOT NULL THEN 'revoked'
-    WHEN o.deleted_at IS NOT NULL OR (t.scope <> 'organization' AND p.id IS NULL)
-      OR (t.scope = 'environment' AND e.id IS NULL) THEN 'scope_deleted'
+    WHEN ${scopeIsDeleted} THEN 'scope_deleted'
     WHEN c.state = 'pending' THEN 'pending'
     WHEN c.expires_at <= clock_timestamp() THEN 'expired'
     WHEN t.suspended_at IS NOT NULL THEN 'suspended' END`;
@@ -131,6 +132,12 @@ export function liveCredentialIds(ids: string): string {
     UNION ALL SELECT c.id FROM ${personalTokenTables} WHERE c.id = ANY(${ids}) AND ${personalTokenFault} IS NULL`;
 }
 
+/** SELECT of the ids of those of `ids` (an SQL expression of type uuid[]) that are live service tokens, with a credential or not. */
+export function liveTokenIds(ids: string): string {
+  return `SELECT t.id FROM service_token t ${tokenScopes}
+    WHERE t.id = ANY(${ids}) AND t.revoked_at IS NULL AND t.suspended_at IS NULL AND NOT ${scopeIsDeleted}`;
+}
+
 /**
  * Reads credentials and who they stand for, with one statement; in the order of `ids`, which are UUIDs in lower case,
  * undefined for those that are not there.
@@ -154,7 +161,10 @@ export async function findCredentials(
  * The user before the personal token, as whatever changes people takes them. A custom resource has no credential that
  * could end. A service token whose permission was changed meanwhile is no longer what was let in.
  */
-export async function credentialIsLive(tx: Transaction, principal: Principal): Promise<boolean> {
+export async function credentialIsLive(
+  tx: Transaction,
+  principal: BearerPrincipal | ResourcePrincipal,
+): Promise<boolean> {
   if (principal.type === 'resource') return true;
   const service = principal.type === 'service_token';
   const [row] = await tx.$queryRaw<{ fault: CredentialFault | null; permission: TokenPermission | null }[]>`
@@ -168,7 +178,6 @@ export async function credentialIsLive(tx: Transaction, principal: Principal): P
 
 /** Notes that credentials were used just now. One that is being changed at this moment is passed over. */
 export async function touchCredentials(pool: pg.Pool, kind: CredentialKind, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
   await queryRows(pool, kind === 'service_token' ? touchServiceTokens : touchPersonalTokens, [ids]);
 }
 

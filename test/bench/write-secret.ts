@@ -7,7 +7,7 @@ import { credentialIsLive, findCredentials } from '../../src/store/credentials.t
 import { notifyEnvironment } from '../../src/store/notify.ts';
 import { findStoredSecrets, lockEnvironment, writeRevision } from '../../src/store/secrets.ts';
 import type { Transaction } from '../../src/store/transaction.ts';
-import type { Principal } from '../../src/domain/principal.ts';
+import type { BearerPrincipal } from '../../src/domain/principal.ts';
 import type { ApiEnvironment } from '../support/api-client.ts';
 import { inBareTransaction } from './bare-transaction.ts';
 import { benchEnvironment, startBenchApi } from './bench-api.ts';
@@ -71,7 +71,7 @@ interface BareSetting {
 /** Writers of a copy of the environment, each on a connection of its own. */
 class BareWriters {
   readonly #clients: readonly pg.Client[];
-  readonly #principal: Principal;
+  readonly #principal: BearerPrincipal;
   readonly #target: { readonly organizationId: string; readonly projectId: string; readonly environmentId: string };
   readonly #dataKeyId: string;
 
@@ -156,7 +156,7 @@ class BareWriters {
 }
 
 interface Known {
-  readonly principal: Principal;
+  readonly principal: BearerPrincipal;
   readonly target: { readonly organizationId: string; readonly projectId: string; readonly environmentId: string };
   readonly dataKeyId: string;
 }

@@ -135,11 +135,17 @@ describe('comparing', () => {
     const token = await fixtures.serviceToken({ organizationId, projectId });
     await database.pool.query('UPDATE project SET deleted_at = now() WHERE id = $1', [projectId]);
     const state = await changes.compare({ environmentIds: [environmentId], credentialIds: [token.credentialId] });
-    expect(state).toEqual({ environments: new Map(), liveCredentials: new Set(), kept: new Set() });
+    expect(state).toEqual({
+      environments: new Map(),
+      liveCredentials: new Set(),
+      liveTokens: new Set(),
+      kept: new Set(),
+    });
   });
 
   test('nothing gives nothing, and without the database it is store_unavailable and no empty answer', async () => {
-    expect(await changes.compare({})).toEqual({ environments: new Map(), liveCredentials: new Set(), kept: new Set() });
+    const nothing = { environments: new Map(), liveCredentials: new Set(), liveTokens: new Set(), kept: new Set() };
+    expect(await changes.compare({})).toEqual(nothing);
     proxy.refuse();
     proxy.kill();
     await expect(changes.compare({ environmentIds: [randomUUID()] })).rejects.toMatchObject({

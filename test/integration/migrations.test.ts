@@ -191,6 +191,7 @@ describe('migrations and prisma/schema.prisma', () => {
       'secret_version secret_version_counts',
       'secret_version secret_version_data_key_id_fkey',
       'secret_version secret_version_size',
+      'service_token service_token_keyless',
       'service_token service_token_scope_fits',
       'service_token_credential service_token_credential_hash_size',
       'service_token_credential service_token_credential_serial_counts',

@@ -236,7 +236,8 @@ function indexFindings({ idxname, relation, unique, indexParams = [], ...index }
   if (made.tables.has(table)) return [];
   // Nobody can write to the table while it is built.
   if (unique !== true) return [change(`INDEX ${idxname} on ${table}`)];
-  const areNull = areLeftNull(table, indexParams.map(textOf), made);
+  // A row with null in one of the columns equals no other row.
+  const areNull = indexParams.some((column) => areLeftNull(table, [textOf(column)], made));
   const what = `UNIQUE INDEX ${idxname} on ${table}`;
   return [areNull && index.nulls_not_distinct !== true ? change(what) : contraction(what)];
 }

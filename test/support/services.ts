@@ -13,6 +13,7 @@ import {
   type OrganizationAccess,
   type ProjectAccess,
 } from '../../src/services/access.ts';
+import { KeylessAccess } from '../../src/services/access/keyless.ts';
 import { AuditEntries } from '../../src/services/audit-entries.ts';
 import { AuditLog } from '../../src/services/audit-log.ts';
 import { Authentication } from '../../src/services/authentication.ts';
@@ -24,6 +25,7 @@ import { Destructions } from '../../src/services/destructions.ts';
 import { EnvironmentQueue } from '../../src/services/environment-queue.ts';
 import { GrowthBudget, type GrowthLimits } from '../../src/services/growth-budget.ts';
 import { type EnvironmentRecord, Environments } from '../../src/services/environments.ts';
+import { ClusterRegistry } from '../../src/services/managed/cluster-registry.ts';
 import { Me } from '../../src/services/me.ts';
 import { Members } from '../../src/services/members.ts';
 import { type OrganizationRecord, Organizations } from '../../src/services/organizations.ts';
@@ -65,6 +67,9 @@ export interface TestServices {
   readonly environments: Environments;
   readonly secrets: Secrets;
   readonly secretReader: SecretReader;
+  readonly keyless: KeylessAccess;
+  readonly clusters: ClusterRegistry;
+  readonly usage: CredentialUsage;
   readonly versions: Versions;
   readonly destructions: Destructions;
   readonly snapshots: Snapshots;
@@ -165,6 +170,9 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     environments: new Environments({ database, audit }),
     secrets: new Secrets({ database, keyring, writer, states, audit }),
     secretReader: new SecretReader({ database, keyring, states, audit }),
+    keyless: new KeylessAccess({ database, audit, usage }),
+    clusters: new ClusterRegistry({ database }),
+    usage,
     versions: new Versions({ database, keyring, writer, audit }),
     destructions: new Destructions({ database, queue, audit }),
     snapshots: new Snapshots({ database, queue, budget, audit }),

@@ -103,14 +103,14 @@ export interface AccessGrantSpec {
      */
     permission: 'Read' | 'ReadWrite';
     /**
-     * The kinds of resource that the rule is for: ServiceToken (the only one if this is left out), SecretSnapshot, SnapshotRestore, SnapshotSchedule. A SecretSync that names no token needs ServiceToken; a SnapshotSchedule needs SnapshotSchedule and SecretSnapshot.
+     * The kinds of resource that the rule is for: ServiceToken (the only one if this is left out), SecretSync, SecretSnapshot, SnapshotRestore, SnapshotSchedule. A SecretSync that names no token needs SecretSync or ServiceToken; a SnapshotSchedule needs SnapshotSchedule and SecretSnapshot.
      *
      * @minItems 1
      * @maxItems 8
      *
      * Items: A kind.
      */
-    kinds: ('ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore' | 'SnapshotSchedule')[];
+    kinds: ('ServiceToken' | 'SecretSync' | 'SecretSnapshot' | 'SnapshotRestore' | 'SnapshotSchedule')[];
   }[];
 }
 /**

@@ -2,7 +2,7 @@ import type { ResourceServices } from '../../../src/controller/kinds/resource-se
 import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import type { BearerPrincipal, Caller } from '../../../src/domain/principal.ts';
+import type { BearerPrincipal, Caller, TenantPrincipal } from '../../../src/domain/principal.ts';
 import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/change-feed.ts';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';
 import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
@@ -28,7 +28,7 @@ export class FakeServices implements Services {
   /** Who a token stands for, or why it is refused. */
   readonly tokens = new Map<string, BearerPrincipal | AuthenticationRefusal | string>();
   /** Each read of values, with who read. */
-  readonly reads: { environmentId: string; caller: Caller; keys: readonly string[] }[] = [];
+  readonly reads: { environmentId: string; caller: Caller<TenantPrincipal>; keys: readonly string[] }[] = [];
   /** Ids of revisions and snapshots that are there no more. */
   readonly gone = new Set<string>();
   /** Keys whose values of a revision were destroyed, by its id. */
@@ -129,6 +129,7 @@ export class FakeServices implements Services {
       const present = {
         environments: new Map(found.map(({ id, revision }) => [id, `${id}-r${revision}`])),
         liveCredentials: new Set(live.filter((id) => credentialIds.includes(id))),
+        liveTokens: new Set<string>(),
         kept: new Set(keptIds.filter((id) => !this.gone.has(id) && !this.destroyed.has(id))),
       };
       await this.#run('duringComparison');

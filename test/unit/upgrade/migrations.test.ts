@@ -73,6 +73,10 @@ const contractions: readonly [what: string, sql: string][] = [
   ['UNIQUE thing_name_key on thing', 'ALTER TABLE thing ADD CONSTRAINT thing_name_key UNIQUE (name)'],
   ['UNIQUE of thing.more on thing', 'ALTER TABLE thing ADD COLUMN more int DEFAULT 1 UNIQUE'],
   ['UNIQUE INDEX thing_name on thing', 'CREATE UNIQUE INDEX thing_name ON thing (name)'],
+  [
+    'UNIQUE INDEX thing_more on thing',
+    'ALTER TABLE thing ADD more int; CREATE UNIQUE INDEX thing_more ON thing (more, name) NULLS NOT DISTINCT',
+  ],
   ['CHECK named on thing', `ALTER TABLE thing ADD CONSTRAINT named CHECK (name <> '') NOT VALID`],
   ['CHECK of thing.more on thing', `ALTER TABLE thing ADD COLUMN more text DEFAULT 'x' CHECK (more <> name)`],
   ['FOREIGN KEY mine on thing', 'ALTER TABLE thing ADD CONSTRAINT mine FOREIGN KEY (name) REFERENCES other (name)'],
@@ -89,6 +93,10 @@ const changes: readonly [what: string, sql: string][] = [
   ['DROP NOT NULL thing.name', 'ALTER TABLE thing ALTER name DROP NOT NULL'],
   ['SET DEFAULT thing.size', 'ALTER TABLE thing ALTER size SET DEFAULT 2'],
   ['FOREIGN KEY of part keeps rows of thing', 'CREATE TABLE part (thing_id uuid REFERENCES thing (id))'],
+  [
+    'UNIQUE INDEX thing_more on thing',
+    'ALTER TABLE thing ADD more int; CREATE UNIQUE INDEX thing_more ON thing (name, more)',
+  ],
   ['CHECK sized on thing', 'ALTER TABLE thing ADD COLUMN more int, ADD CONSTRAINT sized CHECK (more > 0)'],
   ['CHECK mixed on thing', `ALTER TABLE thing ADD more int, ADD CONSTRAINT mixed CHECK (more IS NULL OR name = '')`],
   ['AT_EnableRowSecurity thing', 'ALTER TABLE thing ENABLE ROW LEVEL SECURITY'],

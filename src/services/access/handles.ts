@@ -1,0 +1,190 @@
+import type { DomainError } from '../../domain/domain-error.ts';
+import { refusedCreator, type MemberStanding } from '../../domain/impersonation.ts';
+import {
+  type Action,
+  type Decision,
+  decide,
+  decideInstance,
+  type EnvironmentAction,
+  type InstanceAction,
+  type OrganizationAction,
+  type PersonAction,
+  type PolicyTarget,
+  type ProjectAction,
+} from '../../domain/policy.ts';
+import type { BearerPrincipal, Caller, TenantPrincipal, UserPrincipal } from '../../domain/principal.ts';
+import { type EnvironmentTarget, holdInstanceAdmin, holdTarget } from '../../store/access.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import type { AuditTarget } from '../audit-log.ts';
+import { impersonationRefusal, instanceRefusal, placeOf, refusal } from '../refusals.ts';
+import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../slugs.ts';
+
+/** A target that exists, and how the caller stands in its organization. */
+export interface Found extends PolicyTarget, MemberStanding {}
+
+interface Grant<A extends Action, Slugs extends OrganizationSlugs, P extends TenantPrincipal> {
+  readonly caller: Caller<P>;
+  readonly action: A;
+  readonly slugs: Slugs;
+  readonly found: Found;
+  /** What the audit says of the target beside its slugs. */
+  readonly target?: AuditTarget;
+}
+
+/**
+ * Proof that a caller may do one action on one target: what the services' methods ask for. The other files of the
+ * services see its types alone, so that only `Access` and `KeylessAccess` can make one, and a method is never reached
+ * before its authorisation.
+ */
+export class InstanceHandle<A extends InstanceAction> {
+  readonly #caller: Caller;
+  readonly action: A;
+
+  constructor(caller: Caller, action: A) {
+    this.#caller = caller;
+    this.action = action;
+  }
+
+  get caller(): Caller {
+    return this.#caller;
+  }
+
+  /** Like `OrganizationHandle.confirm`, by what the user is now. */
+  async confirm(tx: Transaction): Promise<void> {
+    const { principal } = this.#caller;
+    const now =
+      principal.type === 'user'
+        ? { ...principal, instanceAdmin: await holdInstanceAdmin(tx, principal.id) }
+        : principal;
+    if (decideInstance(now, this.action) !== 'allowed') throw instanceRefusal(this.action);
+  }
+}
+
+/** Like `InstanceHandle`, for what is the caller's own. */
+export class PersonHandle<A extends PersonAction> {
+  readonly #caller: Caller & { readonly principal: UserPrincipal };
+  readonly action: A;
+
+  constructor(caller: Caller & { readonly principal: UserPrincipal }, action: A) {
+    this.#caller = caller;
+    this.action = action;
+  }
+
+  get caller(): Caller & { readonly principal: UserPrincipal } {
+    return this.#caller;
+  }
+
+  /** Nothing can withdraw the right; the credential is looked at elsewhere. */
+  async confirm(_tx: Transaction): Promise<void> {}
+}
+
+/** Like `InstanceHandle`, for what lies in an organization. */
+export class OrganizationHandle<A extends Action = OrganizationAction, P extends TenantPrincipal = BearerPrincipal> {
+  // Private, so that no other object is taken for a handle because it looks like one.
+  readonly #caller: Caller<P>;
+  readonly action: A;
+  readonly organizationId: string;
+  /** The organization's slug. */
+  readonly organization: string;
+  /** What the audit says of the target. */
+  readonly target: AuditTarget;
+  readonly #found: PolicyTarget;
+  readonly #place: string;
+
+  constructor({ caller, action, slugs, found, target = {} }: Grant<A, OrganizationSlugs, P>) {
+    this.#caller = caller;
+    this.#found = found;
+    this.#place = placeOf(slugs);
+    this.action = action;
+    this.organizationId = found.organizationId;
+    this.organization = slugs.organization;
+    this.target = { ...slugs, ...target };
+  }
+
+  get caller(): Caller<P> {
+    return this.#caller;
+  }
+
+  /**
+   * Judges once more, inside a transaction and by what is committed now; from here to its end no withdrawal of the
+   * right is. Throws DomainError not_found or forbidden as `Access` does.
+   */
+  async confirm(tx: Transaction): Promise<void> {
+    const held = await holdTarget(tx, roleHolder(this.#caller), this.#found);
+    this.confirmAs(held ?? 'gone');
+  }
+
+  /**
+   * Judges once more by what was looked up a moment ago: how the caller stands in the organization now, or that the target
+   * is gone. Throws as `confirm` does.
+   */
+  confirmAs(held: MemberStanding | 'gone'): void {
+    const found = held === 'gone' ? undefined : { ...this.#found, ...held };
+    const { error } = judge(this.#caller, this.action, { place: this.#place, found });
+    if (error !== undefined) throw error;
+  }
+}
+
+export class ProjectHandle<
+  A extends Action = ProjectAction,
+  P extends TenantPrincipal = BearerPrincipal,
+> extends OrganizationHandle<A, P> {
+  readonly projectId: string;
+  /** The project's slug. */
+  readonly project: string;
+
+  constructor(grant: Grant<A, ProjectSlugs, P> & { readonly found: { readonly projectId: string } }) {
+    super(grant);
+    this.projectId = grant.found.projectId;
+    this.project = grant.slugs.project;
+  }
+}
+
+export class EnvironmentHandle<
+  A extends EnvironmentAction = EnvironmentAction,
+  P extends TenantPrincipal = BearerPrincipal,
+> extends ProjectHandle<A, P> {
+  readonly environmentId: string;
+  /** The environment's slug. */
+  readonly environment: string;
+  /** The environment's newest revision at the moment of the authorisation. */
+  readonly revision: number;
+  readonly revisionId: string;
+
+  constructor(grant: Grant<A, EnvironmentSlugs, P> & { readonly found: EnvironmentTarget }) {
+    super(grant);
+    const { environmentId, revision, revisionId } = grant.found;
+    this.environmentId = environmentId;
+    this.revision = revision;
+    this.revisionId = revisionId;
+    this.environment = grant.slugs.environment;
+  }
+}
+
+interface Judged {
+  readonly decision: Decision;
+  /** Why not, unless the decision is to allow it. */
+  readonly error: DomainError | undefined;
+}
+
+/** What comes of an action on a target, undefined for one that does not exist. */
+export function judge(
+  { principal }: Caller<TenantPrincipal>,
+  action: Action,
+  { place, found }: { readonly place: string; readonly found: Found | undefined },
+): Judged {
+  const decision = found === undefined ? 'hidden' : decide(principal, found.role, action, found);
+  if (found === undefined || decision === 'hidden') {
+    return { decision: 'hidden', error: refusal(principal, action, { place, decision: 'hidden', role: null }) };
+  }
+  // Before the role, which the user may well have: what is wrong is the token.
+  const creator = principal.type === 'user' ? refusedCreator(principal, found) : null;
+  if (creator !== null) return { decision: 'denied', error: impersonationRefusal(principal, creator, place) };
+  if (decision === 'allowed') return { decision, error: undefined };
+  return { decision, error: refusal(principal, action, { place, decision, role: found.role }) };
+}
+
+/** Whose role counts: a user's; a service token has none. */
+export function roleHolder({ principal }: Caller<TenantPrincipal>): string | null {
+  return principal.type === 'user' ? principal.id : null;
+}

@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError } from '../../domain/domain-error.ts';
+import { covers, type GrantRule } from '../../domain/grants.ts';
+import type { Actor, KeylessPrincipal } from '../../domain/principal.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type AskedKeyless,
+  createKeylessTokens,
+  findKeylessTargets,
+  type KeylessTarget,
+  type KeylessToken,
+  type NewKeylessToken,
+} from '../../store/keyless-tokens.ts';
+import type { EnvironmentAccess } from '../access.ts';
+import type { AuditLog, AuditTarget } from '../audit-log.ts';
+import { checkSlug } from '../checks.ts';
+import type { CredentialUsage } from '../credential-usage.ts';
+import { GroupedLookup } from '../grouped-lookup.ts';
+import { absentPlace, grantRefusal, keylessRevocation } from '../refusals.ts';
+import type { EnvironmentSlugs } from '../slugs.ts';
+import { EnvironmentHandle } from './handles.ts';
+import { ReportedDenials } from './reported-denials.ts';
+
+/** What one source of one SecretSync asks for. The controller vouches for all of it. */
+export interface SyncReader {
+  readonly cluster: string;
+  readonly namespace: string;
+  /** Of the SecretSync. */
+  readonly name: string;
+  readonly uid: string;
+  /** The name of the source. */
+  readonly source: string | undefined;
+  /** What the namespace is granted, read again at each judgement: a getter reports a withdrawal in between. */
+  readonly grants: readonly GrantRule[];
+  /** Name of an AccessGrant that is for the namespace alone and takes another rule, if there is one. For messages. */
+  readonly ownGrant: string | undefined;
+  readonly requestId: string;
+}
+
+/** An environment that a SecretSync may read. Nothing was created and no value read. */
+export interface KeylessAdmission {
+  readonly environmentId: string;
+  /** The id of the namespace's token for the environment, if it exists. */
+  readonly tokenId: string | undefined;
+  /**
+   * Gives access at the head that the admission saw if the token exists. Otherwise creates the token and looks again.
+   * Throws what `KeylessAccess.admit` throws, and DomainError conflict if the environment was replaced meanwhile.
+   */
+  enter(): Promise<KeylessEntry>;
+}
+
+export interface KeylessEntry {
+  readonly access: EnvironmentAccess<'secret.list', KeylessPrincipal>;
+  readonly tokenId: string;
+}
+
+/** A DomainError token_revoked that knows the token. */
+export class KeylessTokenRefusal extends DomainError {
+  readonly tokenId: string;
+
+  constructor(tokenId: string, detail: string) {
+    super('token_revoked', detail);
+    this.tokenId = tokenId;
+  }
+}
+
+export interface KeylessAccessDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly audit: Pick<AuditLog, 'record'>;
+  readonly usage: Pick<CredentialUsage, 'note'>;
+}
+
+const action = 'secret.list';
+
+/** A reader at a place. */
+interface Reading {
+  readonly reader: SyncReader;
+  readonly slugs: EnvironmentSlugs;
+}
+
+/** Who was refused: the SecretSync itself, or the token that exists for it. */
+interface Refused {
+  readonly organizationId: string | null;
+  readonly token: KeylessToken | undefined;
+}
+
+const unknownToken: Refused = { organizationId: null, token: undefined };
+
+/**
+ * The door for SecretSyncs that name no token: they read as the keyless token of their namespace for the environment
+ * (docs/interface.md 2.4). The token is made when it is first needed. It has no credential: what it opens rests on the
+ * AccessGrants of the namespace, which are judged at each read, and ends when the token is revoked.
+ */
+export class KeylessAccess {
+  readonly #audit: KeylessAccessDeps['audit'];
+  readonly #usage: KeylessAccessDeps['usage'];
+  readonly #targets: GroupedLookup<AskedKeyless, KeylessTarget>;
+  readonly #creations: GroupedLookup<NewKeylessToken, never>;
+  readonly #denials = new ReportedDenials();
+
+  constructor({ database: { pool }, audit, usage }: KeylessAccessDeps) {
+    this.#audit = audit;
+    this.#usage = usage;
+    this.#targets = new GroupedLookup({
+      look: (asked) => findKeylessTargets(pool, asked),
+      keyOf: ({ cluster, namespace, organization, project, environment }) =>
+        [cluster, namespace, organization, project, environment].join('/'),
+    });
+    this.#creations = new GroupedLookup<NewKeylessToken, never>({
+      look: async (tokens) => {
+        await createKeylessTokens(pool, tokens);
+        return [];
+      },
+      keyOf: ({ cluster, namespace, environmentId }) => [cluster, namespace, environmentId].join('/'),
+    });
+  }
+
+  /**
+   * Admits a SecretSync to an environment. The grant is judged in memory first: without one nothing is looked up, so that
+   * a refusal does not tell what exists. Then one statement, shared by those that ask at the same time and begun after
+   * this call, finds the environment with its head and the token. Throws DomainError forbidden without a grant,
+   * not_found, invalid_input for a malformed slug, KeylessTokenRefusal, store_unavailable and overloaded.
+   */
+  async admit(reader: SyncReader, slugs: EnvironmentSlugs): Promise<KeylessAdmission> {
+    const reading = { reader, slugs };
+    const found = await this.#look(reading);
+    return {
+      environmentId: found.environmentId,
+      tokenId: found.token?.id,
+      enter: async () => await this.#enter(reading, found),
+    };
+  }
+
+  /** Judges the grant once more, in memory alone. Throws DomainError forbidden. */
+  confirm(reader: SyncReader, slugs: EnvironmentSlugs): void {
+    const { namespace, name, grants, ownGrant } = reader;
+    const asked = { ...slugs, permission: 'read' } as const;
+    if (covers(grants, { ...asked, kind: 'SecretSync' })) return;
+    const holder = {
+      kind: 'SecretSync',
+      name: `SecretSync ${namespace}/${name}`,
+      namespace,
+      grants,
+      ownGrant,
+    } as const;
+    throw grantRefusal(holder, asked);
+  }
+
+  async #look(reading: Reading): Promise<KeylessTarget> {
+    const { reader, slugs } = reading;
+    await this.#audited(reading, () => {
+      for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
+      this.confirm(reader, slugs);
+    });
+    const { cluster, namespace } = reader;
+    const found = await this.#targets.find({ cluster, namespace, ...slugs });
+    if (found === undefined) return await this.#deny(reading, absentPlace(slugs), unknownToken);
+    const { organizationId, token } = found;
+    if (token?.isRevoked === true) {
+      const refusal = new KeylessTokenRefusal(token.id, keylessRevocation({ ...slugs, namespace, tokenId: token.id }));
+      return await this.#deny(reading, refusal, { organizationId, token });
+    }
+    return found;
+  }
+
+  async #enter(reading: Reading, admitted: KeylessTarget): Promise<KeylessEntry> {
+    const { reader, slugs } = reading;
+    await this.#audited(reading, () => this.confirm(reader, slugs));
+    const found = admitted.token === undefined ? await this.#create(reading, admitted) : admitted;
+    const { token } = found;
+    if (token === undefined || found.environmentId !== admitted.environmentId) throw replacedMeanwhile(slugs);
+    if (token.useDue) this.#usage.note('keyless_token', token.id);
+    this.#denials.forget(subjectOf(reader));
+    const access = new EnvironmentHandle({
+      caller: { principal: principalOf(reader, found, token), requestId: reader.requestId, sourceAddress: null },
+      action,
+      slugs,
+      found,
+      target: targetOf(reader),
+    });
+    return { access, tokenId: token.id };
+  }
+
+  async #create(reading: Reading, { environmentId }: KeylessTarget): Promise<KeylessTarget> {
+    const { cluster, namespace, requestId } = reading.reader;
+    const { id, name } = actorOf(reading.reader);
+    await this.#creations.find({
+      id: randomUUID(),
+      name: `SecretSyncs of ${namespace} (cluster ${cluster})`,
+      cluster,
+      namespace,
+      environmentId,
+      creator: { id, name },
+      requestId,
+    });
+    return await this.#look(reading);
+  }
+
+  async #audited(reading: Reading, judge: () => void): Promise<void> {
+    try {
+      judge();
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      await this.#deny(reading, error, unknownToken);
+    }
+  }
+
+  /** Throws the error, audited unless the same was reported of this source before. */
+  async #deny({ reader, slugs }: Reading, error: DomainError, { organizationId, token }: Refused): Promise<never> {
+    const subject = subjectOf(reader);
+    const verdict = JSON.stringify([slugs, error.code, error.detail]);
+    if (!this.#denials.isReported(subject, verdict)) {
+      // What is no slug may be a misplaced secret.
+      const place = error.code === 'invalid_input' ? {} : slugs;
+      const { id, name } = token ?? actorOf(reader);
+      await this.#audit.record({
+        organizationId,
+        actor: { type: token === undefined ? 'resource' : 'service_token', id, name },
+        action,
+        target: { ...place, ...targetOf(reader), error: error.code },
+        outcome: error.code === 'forbidden' || error.code === 'token_revoked' ? 'denied' : 'failed',
+        requestId: reader.requestId,
+        sourceAddress: null,
+        label: token === undefined ? null : '[Service Token]',
+        credential: null,
+      });
+      this.#denials.report(subject, verdict);
+    }
+    throw error;
+  }
+}
+
+function principalOf(
+  { cluster, namespace }: SyncReader,
+  { organizationId, projectId, environmentId }: KeylessTarget,
+  { id, name }: KeylessToken,
+): KeylessPrincipal {
+  return {
+    type: 'service_token',
+    id,
+    name,
+    isKeyless: true,
+    organizationId,
+    scope: 'environment',
+    projectId,
+    environmentId,
+    permission: 'read',
+    claim: { cluster, namespace },
+  };
+}
+
+/** The SecretSync as audit and history show it. */
+function actorOf({ uid, namespace, name }: SyncReader): Actor {
+  return { type: 'resource', id: uid, name: `SecretSync ${namespace}/${name}` };
+}
+
+/** What the audit says of a reader, beside the environment. */
+function targetOf({ cluster, namespace, name, uid, source }: SyncReader): AuditTarget {
+  const target = { cluster, secretSync: `${namespace}/${name}`, secretSyncUid: uid };
+  return source === undefined ? target : { ...target, source };
+}
+
+function subjectOf({ cluster, uid, source }: SyncReader): string {
+  return JSON.stringify([cluster, uid, source]);
+}
+
+function replacedMeanwhile(slugs: EnvironmentSlugs): DomainError {
+  const { organization, project, environment } = slugs;
+  return new DomainError(
+    'conflict',
+    `environment ${organization}/${project}/${environment} was deleted or replaced meanwhile; try again`,
+  );
+}
