@@ -77,7 +77,7 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
     'project "*" is for all environments: write environments ["*"]',
   ],
   ['a permission that is none', withRule({ permission: 'Write' }), 'supported values: "Read", "ReadWrite"'],
-  ['a kind that needs no grant', withRule({ kinds: ['SecretSync'] }), 'supported values: "ServiceToken"'],
+  ['a kind that needs no grant', withRule({ kinds: ['SecretEnvironment'] }), 'supported values: "ServiceToken"'],
   ['no kinds', withRule({ kinds: [] }), 'rules[0].kinds', 'at least 1'],
 ];
 
@@ -93,6 +93,7 @@ describe('an AccessGrant may have', () => {
     ['Exists with an empty list', withExpression({ operator: 'Exists', values: [] })],
     ['a whole organization', withRule({ project: '*', environments: ['*'] })],
     ['a whole project', withRule({ environments: ['*'] })],
+    ['SecretSyncs alone', withRule({ kinds: ['SecretSync'] })],
     ['every kind and ReadWrite', withRule({ permission: 'ReadWrite', kinds: ['ServiceToken', 'SecretSnapshot'] })],
     [
       'as many of everything as there may be',

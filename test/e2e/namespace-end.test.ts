@@ -63,7 +63,7 @@ test('is that of its tokens and its snapshot at once, and needs nobody after the
     'the resources to be let go before they are deleted',
     async () => {
       const snapshot = await snapshotsIn(stack, site).get('taken');
-      for (const { metadata } of [await site.resource(), await site.resource('app-token'), snapshot]) {
+      for (const { metadata } of [await site.resource(), await site.resource('reader'), snapshot]) {
         expect(metadata).not.toHaveProperty('finalizers');
         expect(metadata).not.toHaveProperty('deletionTimestamp');
       }

@@ -49,6 +49,8 @@ async function prepare(): Promise<void> {
   [sync, tokens] = [await TokenSync.make(stack), await TokenSite.make(stack)];
   await sync.create();
   await sync.waitForValues({ A: 'alpha' });
+  await sync.site.create({ permission: 'Read' }, 'reader');
+  await sync.site.waitForSerial(1, 'reader');
   await tokens.create();
   await tokens.create({}, 'ended');
   firstValue = await tokens.waitForSerial(1);
@@ -155,7 +157,7 @@ describe('after «recovered», though no server was stopped', () => {
 
   test('a reader of changes is told to begin anew, and an ETag of a lost revision fits nothing', async () => {
     const { organization, project, name } = sync.site.environment.ref;
-    const token = await sync.site.value('app-token');
+    const token = await sync.site.waitForSerial(2, 'reader');
     const url = `${admin.url}/api/v1/changes/${organization}/${project}/${name}`;
     const reader = await EventReader.open(url, new Plaintext(token), { 'last-event-id': newest.revisionId });
     expect(await reader.next()).toMatchObject({ event: 'reset' });

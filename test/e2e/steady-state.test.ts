@@ -26,7 +26,7 @@ beforeAll(async () => {
     const namespace = stack.namespaces[made % stack.namespaces.length] ?? '';
     sites.push(await stack.makeSite({ namespace, name: `app-${made}`, values: { KEY: `value of ${made}` } }));
   }
-  // And one whose token is made for it.
+  // And one that names no token.
   owner = await TokenSync.make(stack);
   await owner.create();
   await startController();
@@ -105,6 +105,15 @@ test('one changed value is one write of its Secret and one status patch', async 
   expect(others.filter(isWrite)).toEqual(['update secrets app-0 200', 'patch secretsyncs/status app-0 200']);
   // A token is read anew for each reconcile, and nothing else is.
   expect(others.filter((request) => !isWrite(request))).toEqual(['get secrets app-0-token 200']);
+});
+
+test('without a token of its own, nothing is read from the API server either', async () => {
+  const mark = await auditLog.mark();
+  await owner.site.environment.change({ A: 'changed' });
+  await owner.waitForValues({ A: 'changed' });
+  await passComparisons(2);
+  const { others } = await requestsSince(mark);
+  expect(others).toEqual(['update secrets app 200', 'patch secretsyncs/status app 200']);
 });
 
 test('a controller that starts over what is in step writes nothing', async () => {

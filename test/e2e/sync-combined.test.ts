@@ -52,7 +52,7 @@ async function expectState(reason: string, values: Readonly<Record<string, strin
   return status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
 }
 
-test('a pin, a merge and an owned token keep their promises together, whatever is withdrawn meanwhile', async () => {
+test('a pin, a merge and a ServiceToken keep their promises together, whatever is withdrawn meanwhile', async () => {
   await site.environment.change(good);
   await takeSnapshot();
   const metadata = { name: 'shared', annotations: { [consent]: 'app' } };
@@ -62,13 +62,15 @@ test('a pin, a merge and an owned token keep their promises together, whatever i
   const target = { name: 'shared', creationPolicy: 'Merge' };
   const snapshotRef = { name: 'good' };
   const { ref } = site.environment;
-  await syncs.create({ environmentRef: ref, snapshotRef, target, maxDeletedKeys: 0 }, 'app');
+  await site.create({ permission: 'Read' }, 'reader');
+  const tokenRef = { name: 'reader' };
+  await syncs.create({ environmentRef: ref, tokenRef, snapshotRef, target, maxDeletedKeys: 0 }, 'app');
   await expectState('Synced', good);
 
   // The environment moves on, and the token is replaced: both are no news.
   await site.environment.change({ A: 'later' }, ['B', 'C', 'D']);
-  await stack.kube.json({ method: 'DELETE', path: site.secretPath('app-token') });
-  await site.waitForSerial(2, 'app-token');
+  await stack.kube.json({ method: 'DELETE', path: site.secretPath('reader') });
+  await site.waitForSerial(2, 'reader');
   await stack.passWitness(site.namespace);
   await expectState('Synced', good);
 
@@ -102,9 +104,10 @@ test('a pin, a merge and an owned token keep their promises together, whatever i
   await syncs.patch('app', { spec: { snapshotRef: null, revision: 2 } });
   await expectState('Synced', good);
 
-  // The keys outlive the SecretSync, its token does not.
-  const value = await site.value('app-token');
+  // The keys outlive the SecretSync and its token.
+  const value = await site.value('reader');
   await syncs.delete('app');
+  await site.delete('reader');
   await waitFor('the token to end', async () => (await site.answer(value)) === 401);
   const left = await site.secret('shared');
   expect(Object.fromEntries(secretValues(left as SecretObject))).toEqual({ ...theirs, ...good });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 describe('a SecretSync of several sources', () => {
-  test('reads each with a token of its own, however that is given, and takes a change of each', async () => {
+  test('reads each with its token, however that is given, and takes a change of each', async () => {
     const site = await SourceSite.make(stack);
     const third = await stack.admin.makeEnvironment();
     await third.change({ C: 'third c', D: 'third d' });
@@ -29,10 +29,10 @@ describe('a SecretSync of several sources', () => {
       { name: 'third', environmentRef: third.ref, tokenSecretRef: { name: 'by-secret', key: 'token' } },
     ]);
     await site.sync.waitForValues({ A: 'shared a', B: 'own b', C: 'third c', D: 'third d' });
-    expect(await site.tokenNames()).toEqual(['app-token-own', 'ci']);
-    const idOf = async (name: string): Promise<string | undefined> => (await site.sync.find(name))?.status?.tokenId;
-    expect(await site.readersOf(site.shared)).toEqual([await idOf('ci')]);
-    expect(await site.readersOf(site.own)).toEqual([await idOf('app-token-own')]);
+    expect(await site.tokenNames()).toEqual(['ci']);
+    expect(await site.readersOf(site.shared)).toEqual([(await site.sync.find('ci'))?.status?.tokenId]);
+    expect(await site.keylessOf(site.shared)).toEqual([]);
+    expect(await site.readersOf(site.own)).toEqual(await site.keylessOf(site.own));
     expect(await site.readersOf(third)).toEqual([thirdToken]);
     await site.shared.change({ A: 'next a', D: 'hidden' });
     await site.sync.waitForValues({ A: 'next a', B: 'own b', C: 'third c', D: 'third d' });
@@ -44,18 +44,19 @@ describe('a SecretSync of several sources', () => {
     );
   });
 
-  test('has a ServiceToken made for each that reads its environment and nothing else, and goes with it', async () => {
+  test('reads each with a keyless token that is for its environment alone, and leaves the values in the Secret', async () => {
     const site = await SourceSite.make(stack);
     await site.createInStep();
-    expect(await site.tokenNames()).toEqual(['app-token-own', 'app-token-shared']);
-    const { organization, project, name } = site.shared.ref;
-    const place = { scope: 'Environment', organization, project, environment: name };
-    expect((await site.sync.find('app-token-shared'))?.spec).toEqual({ ...place, permission: 'Read', suspend: false });
-    const token = await site.sync.site.value('app-token-own');
+    expect(await site.tokenNames()).toEqual([]);
+    for (const environment of [site.shared, site.own]) {
+      const readers = await site.readersOf(environment);
+      expect(readers).toHaveLength(1);
+      expect(readers).toEqual(await site.keylessOf(environment));
+    }
     await site.syncs.delete('app');
-    await site.sync.waitUntilGone('app-token-own');
-    await site.sync.waitUntilGone('app-token-shared');
-    expect(await site.sync.site.answer(token)).toBe(401);
+    await site.syncs.waitUntilGone('app');
+    await site.shared.change({ A: 'unseen' });
+    await stack.passWitness(site.sync.site.namespace);
     expect(await site.sync.values()).toEqual(united);
   });
 
@@ -70,7 +71,7 @@ describe('a SecretSync of several sources', () => {
     await site.putToken(site.own, 'mine');
     await site.sync.waitForValues({ ...united, A: 'unseen' });
     await site.grant([site.own]);
-    await site.waitForWord('AccessDenied', 'Source shared: ServiceToken app-token-shared is not ready');
+    await site.waitForWord('AccessDenied', 'Source shared: SecretSync ');
     await site.own.change({ C: 'meanwhile' });
     await site.sync.expectStays(async () => expect(await site.sync.values()).toEqual({ ...united, A: 'unseen' }));
     await site.grant([site.own, site.shared]);
@@ -130,12 +131,9 @@ describe('the sources of a SecretSync', () => {
     await site.sync.create();
     await site.sync.waitForValues(ownValues);
     const [, , uid] = await site.versions();
-    const token = await site.sync.site.value('app-token');
     const record = await site.annotations();
     await site.sync.patch({ environmentRef: null, sources: site.sources() });
     await site.sync.waitForValues(united);
-    expect(await site.tokenNames()).toEqual(['app-token-own', 'app-token-shared']);
-    expect(await site.sync.site.answer(token)).toBe(401);
     expect((await site.versions())[2]).toBe(uid);
     const { status } = await site.syncs.get('app');
     expect(status?.sources?.map(({ name, syncedRevision }) => `${name} ${syncedRevision}`)).toEqual([
@@ -145,12 +143,10 @@ describe('the sources of a SecretSync', () => {
     expect(status).not.toHaveProperty('syncedRevision');
     await site.sync.patch({ environmentRef: site.own.ref, sources: null });
     await site.sync.waitForValues(ownValues);
-    await site.sync.waitUntilGone('app-token-own');
-    expect(await site.tokenNames()).toEqual(['app-token']);
     expect(await site.annotations()).toEqual(record);
   });
 
-  test('are added, put in another order, renamed and taken out, each with its ServiceToken', async () => {
+  test('are added, put in another order, renamed and taken out', async () => {
     const site = await SourceSite.make(stack);
     const [shared, own] = site.sources();
     if (shared === undefined || own === undefined) throw new Error('there are two sources');
@@ -160,15 +156,11 @@ describe('the sources of a SecretSync', () => {
     await site.sync.waitForValues(united);
     await site.sync.patch({ sources: [own, shared] });
     await site.sync.waitForValues({ ...united, B: 'shared b' });
-    const token = await site.sync.site.value('app-token-own');
     await site.sync.patch({ sources: [shared, { ...own, name: 'special' }] });
     await site.sync.waitForValues(united);
-    await site.sync.waitUntilGone('app-token-own');
-    expect(await site.tokenNames()).toEqual(['app-token-shared', 'app-token-special']);
-    expect(await site.sync.site.answer(token)).toBe(401);
     await site.sync.patch({ sources: [{ ...own, name: 'special' }] });
     await site.sync.waitForValues(ownValues);
-    await site.sync.waitUntilGone('app-token-shared');
+    expect(await site.readersOf(site.own)).toEqual(await site.keylessOf(site.own));
   });
 
   test('may lose no more keys together than the limit allows, without consent', async () => {

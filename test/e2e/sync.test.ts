@@ -115,11 +115,16 @@ describe('a SecretSync', () => {
     await site.waitUntilSynced({ KEY: 'value' });
     expect(await site.condition('Reconciling')).toMatchObject({ status: 'False' });
     expect(await site.condition('Stalled')).toMatchObject({ status: 'False' });
+    // The first sync leaves none: the status says it.
+    await site.patchSync({ spec: { suspend: true } });
+    await site.waitForReason('Suspended');
     const path = `/apis/events.k8s.io/v1/namespaces/${site.namespace}/events`;
-    const event = await waitFor('an Event of it', async () => {
+    const events = await waitFor('an Event of it', async () => {
       const { items } = await site.kube.json<{ items: { regarding: { name: string } }[] }>({ path });
-      return items.find(({ regarding }) => regarding.name === site.name);
+      const found = items.filter(({ regarding }) => regarding.name === site.name);
+      return found.length > 0 && found;
     });
-    expect(event).toMatchObject({ type: 'Normal', reason: 'Synced', reportingController: 'keyframe.dev/secretsync' });
+    const reportingController = 'keyframe.dev/secretsync';
+    expect(events).toMatchObject([{ type: 'Normal', reason: 'Suspended', reportingController }]);
   });
 });

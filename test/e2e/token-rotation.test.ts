@@ -17,8 +17,11 @@ beforeAll(async () => {
   await sync.site.create({ rotation: { interval: '1m', overlap: '2s', maxOverlap: `${maxOverlapMs / 1000}s` } });
   await sync.create({ tokenRef: { name: 'ci' } });
   await sync.waitForValues({ A: 'alpha' });
-  // The Event follows the Secret and the status.
-  await waitFor('the Event of the first sync', async () => (await eventReasons()).includes('Synced'));
+  // The first sync leaves no Event. One that is due would be recorded before that of the suspension.
+  await sync.patch({ suspend: true });
+  await waitFor('the Event of the suspension', async () => (await eventReasons()).includes('Suspended'));
+  await sync.patch({ suspend: false });
+  await waitFor('the Event of the sync', async () => (await eventReasons()).includes('Synced'));
 });
 
 afterAll(async () => {

@@ -19,7 +19,8 @@ const patience = { timeoutMs: 90_000, pollMs: 200 };
 const { organization, project, environment } = sample;
 const secretsPath = `/secrets/${organization}/${project}/${environment}`;
 const definitionFiles = readdirSync(join(checkoutDirectory, 'crds'));
-const group = '/apis/keyframe.dev/v1alpha1';
+const apiVersion = 'keyframe.dev/v1alpha1';
+const group = `/apis/${apiVersion}`;
 
 const resources = new AsyncDisposableStack();
 const site = new NodeSite(resources);
@@ -131,10 +132,11 @@ describe('The chart, installed on a node with its defaults', () => {
   });
 
   test('leaves data, definitions and Secrets when it is uninstalled, and no namespace hangs that is deleted then', async () => {
+    await makeToken(application, 'reader');
     const doomed = await makeResourcesWithFinalizers();
     expect(await finalizersIn(doomed)).toEqual([
       'SecretSnapshot doomed: keyframe.dev/cleanup',
-      'ServiceToken doomed-token: keyframe.dev/cleanup',
+      'ServiceToken doomed: keyframe.dev/cleanup',
     ]);
     await release.uninstall();
     expect(await finalizersIn(doomed)).toEqual([]);
@@ -148,7 +150,7 @@ describe('The chart, installed on a node with its defaults', () => {
 
   test('goes on with the same root key, values and tokens when it is installed again', async () => {
     const left = await secretsLeft();
-    const token = await site.secretValue(application, 'quickstart-token', 'token');
+    const token = await site.secretValue(application, 'reader', 'token');
     await release.installAgain();
     expect(await secretsLeft()).toEqual(left);
     expect(await values()).toMatchObject({ LOG_LEVEL: 'of the variable' });
@@ -160,7 +162,7 @@ describe('The chart, installed on a node with its defaults', () => {
       async () => (await site.secretValue(application, 'quickstart', 'LOG_LEVEL')) === 'after all',
       patience,
     );
-    expect(await site.secretValue(application, 'quickstart-token', 'token')).toBe(token);
+    expect(await site.secretValue(application, 'reader', 'token')).toBe(token);
   });
 });
 
@@ -181,23 +183,28 @@ async function patchSync(patch: object): Promise<void> {
 /** A namespace with one resource of each kind that can hold up its deletion, all of them ready. */
 async function makeResourcesWithFinalizers(): Promise<string> {
   const namespace = await site.makeNamespace('restricted');
-  const apiVersion = 'keyframe.dev/v1alpha1';
-  const metadata = { name: 'doomed' };
+  await makeToken(namespace, 'doomed');
   const environmentRef = { organization, project, name: environment };
+  await make(namespace, 'doomed', 'SecretSync', { environmentRef, target: { deletionPolicy: 'Delete' } });
+  await make(namespace, 'doomed', 'SecretSnapshot', { source: { environmentRef }, deletionPolicy: 'Delete' });
+  return namespace;
+}
+
+/** An AccessGrant for a namespace and a ServiceToken in it that is ready, both of this name. */
+async function makeToken(namespace: string, name: string): Promise<void> {
   const rule = { organization, project, environments: [environment] };
   const rules = [{ ...rule, permission: 'ReadWrite', kinds: ['ServiceToken', 'SecretSnapshot'] }];
-  const grant = { apiVersion, kind: 'AccessGrant', metadata, spec: { namespaces: [namespace], rules } };
-  await apply(site.kube, `${group}/accessgrants/doomed`, grant);
-  const specs = {
-    SecretSync: { environmentRef, target: { deletionPolicy: 'Delete' } },
-    SecretSnapshot: { source: { environmentRef }, deletionPolicy: 'Delete' },
-  };
-  for (const [kind, spec] of Object.entries(specs)) {
-    const plural = `${kind.toLowerCase()}s`;
-    await apply(site.kube, `${group}/namespaces/${namespace}/${plural}/doomed`, { apiVersion, kind, metadata, spec });
-    await site.waitReady(namespace, `${plural}/doomed`);
-  }
-  return namespace;
+  const grant = { apiVersion, kind: 'AccessGrant', metadata: { name }, spec: { namespaces: [namespace], rules } };
+  await apply(site.kube, `${group}/accessgrants/${name}`, grant);
+  await make(namespace, name, 'ServiceToken', { scope: 'Environment', organization, project, environment });
+}
+
+/** Makes a resource and waits until it is ready. */
+async function make(namespace: string, name: string, kind: string, spec: object): Promise<void> {
+  const plural = `${kind.toLowerCase()}s`;
+  const path = `${group}/namespaces/${namespace}/${plural}/${name}`;
+  await apply(site.kube, path, { apiVersion, kind, metadata: { name }, spec });
+  await site.waitReady(namespace, `${plural}/${name}`);
 }
 
 /** What the first installation has made, as it is. */

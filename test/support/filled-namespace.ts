@@ -18,22 +18,25 @@ export function snapshotsIn({ kube }: Pick<Stack, 'kube'>, { namespace }: TokenS
 }
 
 /**
- * Makes a ServiceToken `ci`, a SecretSnapshot `taken` with deletionPolicy Delete and a SecretSync `app` with a token of
- * its own, and waits until each owns something.
+ * Makes the ServiceTokens `ci` and `reader`, a SecretSnapshot `taken` with deletionPolicy Delete, a SecretSync `app` that
+ * reads with `reader` and a SecretSync `plain` that names no token, and waits until each owns something.
  */
 export async function fillNamespace(stack: Pick<Stack, 'kube' | 'admin'>, site: TokenSite): Promise<OwnedThings> {
   const { namespace, environment } = site;
   const source = { environmentRef: environment.ref };
   await site.create();
+  await site.create({ permission: 'Read' }, 'reader');
   const taken = snapshotsIn(stack, site);
   await taken.create({ source, deletionPolicy: 'Delete' }, 'taken');
   const { kube } = stack;
   const syncs = new ResourceSite<SecretSync>({ kube, kind: 'SecretSync', plural: 'secretsyncs', namespace });
-  await syncs.create({ ...source, target: { deletionPolicy: 'Delete' } }, 'app');
+  const target = { deletionPolicy: 'Delete' };
+  await syncs.create({ ...source, target, tokenRef: { name: 'reader' } }, 'app');
+  await syncs.create({ ...source, target }, 'plain');
   await site.waitForSerial(1);
   await taken.waitForReason('taken', 'Taken');
-  await syncs.waitForReason('app', 'Synced');
-  const tokens = [await site.value(), await site.value('app-token')];
+  for (const name of ['app', 'plain']) await syncs.waitForReason(name, 'Synced');
+  const tokens = [await site.value(), await site.value('reader')];
   const { organization, project, name } = environment.ref;
   return {
     answers: () => Promise.all(tokens.map((token) => site.answer(token))),

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { SecretSync, SecretSyncSpec } from '../../src/controller/generated/secret-sync.ts';
 import { ApiEnvironment } from './api-client.ts';
+import { keylessTokensOf, readersOf } from './keyless-tokens.ts';
 import type { Stack } from './stack.ts';
 import type { ResourceSite } from './resource-site.ts';
 import { parentOf } from './sync-site.ts';
@@ -113,10 +114,14 @@ export class SourceSite {
   }
 
   /** The ids of the service tokens that have read an environment's values. */
-  async readersOf({ ref: { organization } }: ApiEnvironment): Promise<string[]> {
-    const path = `/audit/${organization}?action=secret.list&actorType=service_token&limit=200`;
-    const { entries } = await this.#stack.admin.call<{ entries: { actor: { id: string } }[] }>('GET', path);
-    return [...new Set(entries.map(({ actor }) => actor.id))];
+  async readersOf(environment: ApiEnvironment): Promise<string[]> {
+    return await readersOf(this.#stack.admin, environment);
+  }
+
+  /** The ids of the namespace's keyless tokens for an environment. */
+  async keylessOf(environment: ApiEnvironment): Promise<string[]> {
+    const tokens = await keylessTokensOf(this.#stack.admin, { environment, namespace: this.sync.site.namespace });
+    return tokens.map(({ id }) => id);
   }
 
   /** The annotations of the Secret. */

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
+import { readersOf } from './keyless-tokens.ts';
 import { ResourceSite, readyOf } from './resource-site.ts';
 import { type SecretObject, secretValues } from './secret-watch.ts';
 import type { Stack } from './stack.ts';
@@ -36,7 +37,7 @@ export class TokenSync {
     return new TokenSync(stack, await TokenSite.make(stack, { granted: !withoutGrant }));
   }
 
-  /** Makes the SecretSync; without a reference it has its token made for it. */
+  /** Makes the SecretSync; without a reference it reads with the keyless token of its namespace. */
   async create(spec: object = {}): Promise<void> {
     await this.syncs.create({ environmentRef: this.site.environment.ref, ...spec }, 'app');
   }
@@ -85,7 +86,7 @@ export class TokenSync {
     });
   }
 
-  /** Makes the ServiceToken `app-token` as if a SecretSync `app` of this uid had done so; answers its uid. */
+  /** Makes the ServiceToken `app-token` as release 0.1.0 made it for a SecretSync `app` of this uid; returns its uid. */
   async makeTokenOwnedBy(uid: string, more: object = {}): Promise<string> {
     const { organization, project, name: environment } = this.site.environment.ref;
     const apiVersion = 'keyframe.dev/v1alpha1';
@@ -107,26 +108,18 @@ export class TokenSync {
     return secret === undefined ? undefined : Object.fromEntries(secretValues(secret));
   }
 
+  /** The ids of the service tokens that have read the environment's values. */
+  async readers(): Promise<string[]> {
+    return await readersOf(this.#stack.admin, this.site.environment);
+  }
+
   /** The ServiceToken of a name; undefined where there is none. */
   find(name = 'app-token'): Promise<ServiceToken | undefined> {
     return this.#stack.kube.find<ServiceToken>({ path: this.site.tokenPath(name) });
   }
 
-  /** Waits until a ServiceToken other than this one has the name, or none where `wanted` says so; answers its uid. */
-  async waitForAnother(uid: string, name = 'app-token'): Promise<string> {
-    return await waitFor(`another ServiceToken ${name}`, async () => {
-      const found = (await this.find(name))?.metadata.uid;
-      return found === uid ? undefined : found;
-    });
-  }
-
   async waitUntilGone(name = 'app-token'): Promise<void> {
     await waitFor(`ServiceToken ${name} to be gone`, async () => (await this.find(name)) === undefined);
-  }
-
-  /** Waits until the API answers a read of the environment with a token so. */
-  async waitForAnswer(token: string, status: number): Promise<void> {
-    await waitFor(`a token to be answered ${status}`, async () => (await this.site.answer(token)) === status);
   }
 
   async uid(name?: string): Promise<string> {
