@@ -5,7 +5,7 @@ import { applyResources, exportResources } from '../support/exported-resources.t
 import { MovedClock } from '../support/moved-clock.ts';
 import { startOwnCluster } from '../support/own-cluster.ts';
 import { createTestDatabase } from '../support/postgres.ts';
-import { snapshotsTakenBy } from '../support/resource-rows.ts';
+import { forgetLeader, snapshotsTakenBy } from '../support/resource-rows.ts';
 import { readyOf } from '../support/resource-site.ts';
 import { applyUnplanned } from '../support/restore-site.ts';
 import { hourMs } from '../support/schedule-site.ts';
@@ -78,6 +78,7 @@ async function liveAndDie(doomed: AsyncDisposableStack): Promise<void> {
   firstValue = (await site.values('ci'))['token'] ?? '';
   yaml = await exportResources(stack.kube, namespaces[0] ?? '');
   await controller.kill();
+  await forgetLeader(databaseUrl, 'home');
 }
 
 function snapshotsPath(): string {

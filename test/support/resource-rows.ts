@@ -102,6 +102,11 @@ export async function forgetRestore(databaseUrl: string, uid: string): Promise<v
   await query(databaseUrl, "DELETE FROM resource_claim WHERE uid = $1 AND operation = 'restore'", [uid]);
 }
 
+/** As if the leader under a cluster's name had ended long ago: another cluster may take the name. */
+export async function forgetLeader(databaseUrl: string, cluster: string): Promise<void> {
+  await query(databaseUrl, "UPDATE cluster SET seen_at = seen_at - interval '10 minutes' WHERE name = $1", [cluster]);
+}
+
 /** Makes a resource's token so old that nothing takes it for one that is being made. */
 export async function makeTokenOld(databaseUrl: string, uid: string): Promise<void> {
   const sql = "UPDATE service_token SET created_at = created_at - interval '6 minutes' WHERE created_by_id = $1";
