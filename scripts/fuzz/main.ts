@@ -1,6 +1,6 @@
 /** `npm run test:fuzz`: schemathesis against the started server, with reports/fuzz.json as its result. */
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,8 @@ import { KeyframeServer } from '../start/keyframe-server.ts';
 import { judgeReport } from './fuzz-report.ts';
 import { type FuzzDocument, narrowDocument } from './narrow-document.ts';
 import { FuzzerMissing, findSchemathesis } from './python.ts';
+import { createKeylessTokens } from '../../src/store/keyless-tokens.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { makeWorld, slugsOf } from './world.ts';
 
 const reports = join(checkoutDirectory, 'reports');
@@ -33,6 +35,7 @@ const checks = [
 interface Target {
   readonly url: string;
   readonly token: string;
+  readonly databaseUrl: string;
 }
 
 /** Starts the server on an empty database of its own; `resources` ends both. */
@@ -62,15 +65,33 @@ async function startTarget(resources: AsyncDisposableStack, folder: string): Pro
   });
   resources.defer(() => server.stop());
   await server.ready(metricsPort);
-  return { url: `http://127.0.0.1:${port}`, token: readFileSync(tokenFile, 'utf8').trim() };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    token: readFileSync(tokenFile, 'utf8').trim(),
+    databaseUrl: postgres.urlOf('postgres'),
+  };
+}
+
+/** Makes the token that the controller makes for SecretSyncs, as no request can. Returns its id. */
+async function makeKeylessToken(url: string, environmentId: string): Promise<string> {
+  const database = openDatabase({ url, poolSize: 2 });
+  const id = randomUUID();
+  const creator = { id: randomUUID(), name: 'SecretSync team-a/app' };
+  const token = { id, name: 'SecretSyncs of team-a', cluster: 'fuzz', namespace: 'team-a', environmentId, creator };
+  try {
+    await createKeylessTokens(database.pool, [{ ...token, requestId: randomUUID() }]);
+  } finally {
+    await database.close();
+  }
+  return id;
 }
 
 async function fuzz(program: string): Promise<{ passed: number; failed: number }> {
   await using resources = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'keyframe-fuzz-'));
   resources.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const { url, token } = await startTarget(resources, folder);
-  const world = await makeWorld(new Api(url, token));
+  const { url, token, databaseUrl } = await startTarget(resources, folder);
+  const world = await makeWorld(new Api(url, token), (environmentId) => makeKeylessToken(databaseUrl, environmentId));
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as FuzzDocument;
   narrowDocument(document, world);
   const documentFile = join(folder, 'openapi.json');

@@ -19,8 +19,14 @@ interface Created {
   readonly id: string;
 }
 
-/** Fills an empty server as its instance admin. Throws a sentence if a request is not answered as it should be. */
-export async function makeWorld(api: Api): Promise<World> {
+/**
+ * Fills an empty server as its instance admin. `makeKeylessToken` makes a keyless token for an environment and returns its
+ * id. Throws a sentence if a request is not answered as it should be.
+ */
+export async function makeWorld(
+  api: Api,
+  makeKeylessToken: (environmentId: string) => Promise<string>,
+): Promise<World> {
   const post = (path: string, body: object): Promise<Created> => api.call<Created>('POST', path, body);
   const scope = 'acme/shop/production';
   await post('/organizations', { slug: 'acme' });
@@ -41,7 +47,10 @@ export async function makeWorld(api: Api): Promise<World> {
       snapshots: { id: snapshot.id },
       users: { id: person.id },
     },
-    operations: await makeDoomed(api, scope, tokenBody),
+    operations: {
+      ...(await makeDoomed(api, scope, tokenBody)),
+      'POST /service-tokens/{org}/{id}/reinstate': { id: await makeKeylessToken(environment.id) },
+    },
     body: {
       user: owner,
       snapshotId: snapshot.id,

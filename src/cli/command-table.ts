@@ -176,6 +176,11 @@ export const commandTable: readonly CommandSection[] = [
             load: async () => (await import('./commands/token-revoke-service.ts')).tokenRevokeServiceCommand,
           },
           {
+            name: 'reinstate',
+            summary: 'Lift the revocation of a keyless service token',
+            load: async () => (await import('./commands/token-reinstate.ts')).tokenReinstateCommand,
+          },
+          {
             name: 'create',
             summary: 'Make a personal token for yourself; it is shown once',
             load: async () => (await import('./commands/token-create.ts')).tokenCreateCommand,

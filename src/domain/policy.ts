@@ -31,6 +31,7 @@ export const actionLevels = {
   'service_token.create': 'organization',
   'service_token.rotate': 'organization',
   'service_token.revoke': 'organization',
+  'service_token.reinstate': 'organization',
   'project.read': 'project',
   'project.update': 'project',
   'project.delete': 'project',
@@ -121,6 +122,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'service_token.create': { roles: admins, serviceToken: 'never' },
   'service_token.rotate': { roles: admins, serviceToken: 'never' },
   'service_token.revoke': { roles: admins, serviceToken: 'never' },
+  'service_token.reinstate': { roles: admins, serviceToken: 'never' },
 };
 
 /** What a keyless token allows: the controller reads secrets as it, and does nothing else. */

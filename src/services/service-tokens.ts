@@ -5,6 +5,7 @@ import { limits } from '../domain/limits.ts';
 import type { Plaintext } from '../domain/plaintext.ts';
 import type { TokenPermission, TokenScope } from '../domain/principal.ts';
 import type { Database } from '../store/database.ts';
+import { reinstateKeylessToken } from '../store/keyless-tokens.ts';
 import { notifyServiceToken } from '../store/notify.ts';
 import {
   findScopeFacts,
@@ -150,7 +151,7 @@ export class ServiceTokens {
   /**
    * Gives a token a new value, shown this once; its id, scope, permission and expiry stay. The values before it end at
    * once or, with an overlap, after so many seconds (at most `limits.tokenOverlapSeconds`). Throws DomainError not_found,
-   * and conflict for a token that is revoked or has expired.
+   * and conflict for a token that is revoked, has expired or is keyless.
    */
   async rotate(
     access: OrganizationAccess<'service_token.rotate'>,
@@ -182,7 +183,8 @@ export class ServiceTokens {
 
   /**
    * Revokes a token: it opens nothing from the next request on, and a change it has under way is rolled back. The
-   * record stays listed. Revoking again changes nothing. Throws DomainError not_found.
+   * record stays listed, and that of a keyless token keeps another from being made. Revoking again changes nothing. Throws
+   * DomainError not_found.
    */
   async revoke(access: OrganizationAccess<'service_token.revoke'>, id: string): Promise<void> {
     await auditedFailure(this.#deps.audit, access, async (note) => {
@@ -196,6 +198,34 @@ export class ServiceTokens {
         return { result: undefined, audit: successRecord(access, { serviceTokenId: id, ...more }) };
       });
     });
+  }
+
+  /**
+   * Lifts the revocation of a keyless token: the SecretSyncs of its holder read again under their grants. Reinstating one
+   * that is not revoked changes nothing. Throws DomainError not_found, and conflict for a token that has a value, because
+   * a string that became invalid stays so.
+   */
+  async reinstate(access: OrganizationAccess<'service_token.reinstate'>, id: string): Promise<ServiceTokenRecord> {
+    const { organizationId } = access;
+    await auditedFailure(this.#deps.audit, access, async (note) => {
+      checkUuid('id', id);
+      note({ serviceTokenId: id });
+      await mutate(this.#deps, access, async (tx) => {
+        const reinstated = await reinstateKeylessToken(tx, organizationId, id);
+        if (reinstated === undefined) throw absentToken(id);
+        if (reinstated.outcome === 'not_keyless') throw tokenWithValue(id);
+        const isChanged = reinstated.outcome === 'reinstated';
+        if (isChanged) await notifyServiceToken(tx, id);
+        const more = isChanged ? {} : { alreadyLive: true };
+        return {
+          result: undefined,
+          audit: successRecord(access, { serviceTokenId: id, ...reinstated.holder, ...more }),
+        };
+      });
+    });
+    const record = await findServiceToken(this.#deps.database.pool, organizationId, id);
+    if (record === undefined) throw absentToken(id);
+    return record;
   }
 }
 
@@ -232,7 +262,7 @@ async function insert(
     credential: { ...credential, expiresAt },
   });
   const created = { createdBy: id, createdByType: type, createdByName: name, createdAt };
-  return { ...fields, ...created, cluster: null, revokedAt: null, suspendedAt: null, lastUsedAt: null };
+  return { ...fields, ...created, cluster: null, holder: null, revokedAt: null, suspendedAt: null, lastUsedAt: null };
 }
 
 function checkInput(input: CreateServiceTokenInput): void {
@@ -286,7 +316,21 @@ function absentToken(id: string): DomainError {
   return new DomainError('not_found', `service token ${id} does not exist in this organization`);
 }
 
-function endedToken(id: string, outcome: 'revoked' | 'expired'): DomainError {
+function endedToken(id: string, outcome: 'revoked' | 'expired' | 'keyless'): DomainError {
+  if (outcome === 'keyless') {
+    return new DomainError(
+      'conflict',
+      `service token ${id} has no value, so there is nothing to rotate: the controller alone acts as it, for the ` +
+        `SecretSyncs of its holder. To stop them, revoke it`,
+    );
+  }
   const state = outcome === 'revoked' ? 'was revoked' : 'has expired';
   return new DomainError('conflict', `service token ${id} ${state}; create a new one instead`);
+}
+
+function tokenWithValue(id: string): DomainError {
+  return new DomainError(
+    'conflict',
+    `service token ${id} has a value, so its revocation is permanent; create a new one instead`,
+  );
 }

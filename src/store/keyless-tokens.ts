@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { type EnvironmentTarget, standingOfNoMember } from './access.ts';
 import { queryRows, type Statement } from './database.ts';
+import type { TokenHolder } from './service-tokens.ts';
+import type { Transaction } from './transaction.ts';
 
 /** An environment by its slugs, and the namespace whose keyless token is to read it. */
 export interface AskedKeyless {
@@ -129,6 +131,29 @@ export async function createKeylessTokens(pool: pg.Pool, tokens: readonly NewKey
     tokens.map(({ creator }) => creator.name),
     tokens.map(({ requestId }) => requestId),
   ]);
+}
+
+/** What became of a reinstatement. */
+export type Reinstated =
+  { readonly outcome: 'reinstated' | 'was_live'; readonly holder: TokenHolder } | { readonly outcome: 'not_keyless' };
+
+/**
+ * Lifts the revocation of a keyless token. A revocation at the same moment comes before or after it. Undefined if the
+ * organization has no such token.
+ */
+export async function reinstateKeylessToken(
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+): Promise<Reinstated | undefined> {
+  const [held] = await tx.$queryRaw<{ isRevoked: boolean; cluster: string | null; namespace: string | null }[]>`
+    SELECT revoked_at IS NOT NULL AS "isRevoked", cluster, namespace FROM service_token
+    WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid FOR NO KEY UPDATE`;
+  if (held === undefined) return undefined;
+  const { isRevoked, cluster, namespace } = held;
+  if (cluster === null || namespace === null) return { outcome: 'not_keyless' };
+  await tx.$executeRaw`UPDATE service_token SET revoked_at = NULL WHERE id = ${id}::uuid AND revoked_at IS NOT NULL`;
+  return { outcome: isRevoked ? 'reinstated' : 'was_live', holder: { cluster, namespace } };
 }
 
 // SKIP LOCKED: noting a use never waits for a revocation under way.

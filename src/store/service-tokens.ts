@@ -4,6 +4,12 @@ import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';
 
+/** A namespace, which the controller of a cluster vouches for. */
+export interface TokenHolder {
+  readonly cluster: string;
+  readonly namespace: string;
+}
+
 export interface ServiceTokenRecord {
   readonly id: string;
   readonly name: string;
@@ -19,13 +25,15 @@ export interface ServiceTokenRecord {
   readonly createdByName: string;
   /** The cluster of the custom resource that it belongs to, as the controller named it then; null for any other token. */
   readonly cluster: string | null;
+  /** Whose SecretSyncs read with it, if it is a keyless token; null for a token that has a value. */
+  readonly holder: TokenHolder | null;
   readonly createdAt: Date;
   /** When the newest credential ends; null for never. */
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
   /** Set while it opens nothing because the AccessGrant that carries a token of a custom resource is withdrawn. */
   readonly suspendedAt: Date | null;
-  /** When any credential was last used, to the minute; null for never. */
+  /** When it was last used, to the minute; null for never. */
   readonly lastUsedAt: Date | null;
 }
 
@@ -79,9 +87,11 @@ const tables = `service_token t
     ) c ON true`;
 const columns = `t.id, t.name, t.scope, t.project_id AS "projectId", t.environment_id AS "environmentId", t.permission,
     t.created_by_id AS "createdBy", t.created_by_type AS "createdByType", t.created_by_name AS "createdByName",
-    (SELECT cluster FROM resource_claim WHERE service_token_id = t.id AND operation = 'token' LIMIT 1) AS cluster,
+    coalesce(t.cluster, (SELECT cluster FROM resource_claim WHERE service_token_id = t.id AND operation = 'token' LIMIT 1))
+      AS cluster,
+    CASE WHEN t.cluster IS NOT NULL THEN json_build_object('cluster', t.cluster, 'namespace', t.namespace) END AS holder,
     t.created_at AS "createdAt", c.expires_at AS "expiresAt", t.revoked_at AS "revokedAt",
-    t.suspended_at AS "suspendedAt", c.last_used_at AS "lastUsedAt"`;
+    t.suspended_at AS "suspendedAt", greatest(c.last_used_at, t.last_used_at) AS "lastUsedAt"`;
 
 const listStatement: Statement = {
   name: 'service-tokens-list',
@@ -170,7 +180,8 @@ export interface NewCredential {
 /** What became of a rotation. */
 export type Rotated =
   | { readonly outcome: 'rotated'; readonly record: ServiceTokenRecord; readonly serial: number }
-  | { readonly outcome: 'revoked' | 'expired' };
+  /** `keyless`: it has no credential that could get a successor. */
+  | { readonly outcome: 'revoked' | 'expired' | 'keyless' };
 
 interface NewestCredential {
   readonly revokedAt: Date | null;
@@ -203,7 +214,7 @@ export async function rotateServiceToken(
     FROM service_token t JOIN service_token_credential c ON c.service_token_id = t.id
     WHERE t.id = ${id}::uuid AND t.organization_id = ${organizationId}::uuid
     ORDER BY c.serial DESC LIMIT 1`;
-  if (newest === undefined) return undefined;
+  if (newest === undefined) return (await isKeyless(tx, organizationId, id)) ? { outcome: 'keyless' } : undefined;
   if (newest.revokedAt !== null) return { outcome: 'revoked' };
   if (newest.isExpired) return { outcome: 'expired' };
   const serial = newest.serial + 1;
@@ -221,6 +232,13 @@ export async function rotateServiceToken(
     SELECT ${Prisma.raw(columns)} FROM ${Prisma.raw(tables)} WHERE t.id = ${id}::uuid`;
   if (record === undefined) throw new Error('the token that was locked is there');
   return { outcome: 'rotated', record, serial };
+}
+
+async function isKeyless(tx: Transaction, organizationId: string, id: string): Promise<boolean> {
+  const found = await tx.$queryRaw<object[]>`
+    SELECT FROM service_token
+    WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid AND cluster IS NOT NULL`;
+  return found.length > 0;
 }
 
 /** The service tokens of an organization, revoked ones too, newest first. */

@@ -43,6 +43,11 @@ const serviceTokenFields = {
   createdByName: z.string(),
   /** The cluster of the custom resource that it belongs to (KEYFRAME_CLUSTER_NAME); null for any other token. */
   cluster: z.string().nullable(),
+  /**
+   * The namespace whose SecretSyncs the controller of a cluster reads for, if it is a keyless token, which has no value;
+   * null for any other token.
+   */
+  holder: z.strictObject({ cluster: z.string(), namespace: z.string() }).nullable(),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),

@@ -108,6 +108,8 @@ export const targetMethods: Methods = {
     ),
   'serviceTokens.rotate': async ({ services, world }, caller) =>
     services.serviceTokens.rotate(await world.onOrganization(caller, 'service_token.rotate'), randomUUID()),
+  'serviceTokens.reinstate': async ({ services, world }, caller) =>
+    services.serviceTokens.reinstate(await world.onOrganization(caller, 'service_token.reinstate'), randomUUID()),
   'serviceTokens.list': async ({ services, world }, caller) =>
     services.serviceTokens.list(await world.onOrganization(caller, 'service_token.list')),
   'serviceTokens.get': async ({ services, world }, caller) =>

@@ -11,6 +11,7 @@ import {
   rules,
 } from '../../src/domain/policy.ts';
 import type {
+  KeylessPrincipal,
   Role,
   ServiceTokenPrincipal,
   TokenPermission,
@@ -50,6 +51,7 @@ const peopleTable = `
   member.remove         allowed allowed allowed   allowed hidden
   audit.list            allowed allowed denied    denied  hidden
   service_token.rotate  allowed allowed denied    denied  hidden
+  service_token.reinstate allowed allowed denied  denied  hidden
   project.update        allowed allowed denied    denied  hidden
   project.delete        allowed allowed denied    denied  hidden
   environment.update    allowed allowed denied    denied  hidden
@@ -140,6 +142,8 @@ const tokenTable = `
   member.remove        foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   audit.list           own                  denied  denied  denied  denied  denied  denied
   audit.list           foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
+  service_token.reinstate own               denied  denied  denied  denied  denied  denied
+  service_token.reinstate foreign-organization hidden hidden hidden hidden hidden hidden
   service_token.rotate own                  denied  denied  denied  denied  denied  denied
   service_token.rotate foreign-organization hidden  hidden  hidden  hidden  hidden  hidden
   project.update       own                  denied  denied  denied  denied  denied  denied
@@ -230,6 +234,19 @@ function serviceToken(scope: TokenScope, permission: TokenPermission): ServiceTo
   };
 }
 
+const keylessToken: KeylessPrincipal = {
+  type: 'service_token',
+  id: 'token-1',
+  name: 'SecretSyncs of team-a (cluster prod)',
+  isKeyless: true,
+  organizationId,
+  scope: 'environment',
+  projectId: 'project-1',
+  environmentId: 'environment-1',
+  permission: 'read',
+  claim: { cluster: 'prod', namespace: 'team-a' },
+};
+
 /** The lines of a table as cells, without the head. */
 function rowsOf(table: string, headLines: number): string[][] {
   const lines = table.split('\n').filter((line) => line.trim() !== '');
@@ -279,6 +296,29 @@ describe('policy for service tokens', () => {
       expect(columns.map((principal) => decide(principal, 'owner', action as Action, target))).toEqual(decisions);
     },
   );
+});
+
+describe('policy for keyless tokens', () => {
+  const cells = actions.flatMap((action) =>
+    relationsOfLevel[actionLevels[action]].map((relation) => [action, relation] as const),
+  );
+
+  test.each(cells)('%s on %s: reading the secrets of its environment is all that one allows', (action, relation) => {
+    const isVisible =
+      decide(serviceToken('environment', 'read'), null, action, targetAt(action, relation)) !== 'hidden';
+    const seen = action === 'secret.list' ? 'allowed' : 'denied';
+    const expected = isVisible ? seen : 'hidden';
+    for (const role of [null, 'owner'] as const) {
+      expect(decide(keylessToken, role, action, targetAt(action, relation))).toBe(expected);
+    }
+  });
+
+  test('secret.list is allowed in its own environment alone', () => {
+    const allowed = cells.filter(
+      ([action, relation]) => decide(keylessToken, null, action, targetAt(action, relation)) === 'allowed',
+    );
+    expect(allowed).toEqual([['secret.list', 'own']]);
+  });
 });
 
 describe('setting and deleting secrets', () => {

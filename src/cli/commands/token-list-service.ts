@@ -8,7 +8,7 @@ import { scopeText } from './service-token-view.ts';
 /** `token list-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenListServiceCommand = defineCommand({
   description:
-    'The newest comes first. Revoked and expired ones are listed too. CLUSTER is that of the ServiceToken of Kubernetes that a token belongs to.',
+    'The newest comes first. Revoked and expired ones are listed too. CLUSTER is that of the ServiceToken of Kubernetes that a token belongs to. A token with a NAMESPACE is keyless: it has no value, and the controller reads as it for the SecretSyncs of that namespace.',
   options: organizationOption,
   examples: [{ line: 'token list-service -o acme', note: "An organization's service tokens" }],
   async run(context, { options }) {
@@ -24,6 +24,7 @@ export const tokenListServiceCommand = defineCommand({
         { title: 'SCOPE', cell: scopeText },
         { title: 'PERMISSION', cell: ({ permission }) => permission },
         { title: 'CLUSTER', cell: ({ cluster }) => cluster },
+        { title: 'NAMESPACE', cell: ({ holder }) => holder?.namespace ?? null },
         { title: 'STATE', cell: (token) => tokenState(token, now) },
         { title: 'EXPIRES', cell: ({ expiresAt }) => expiresAt ?? 'never' },
         { title: 'LAST USED', cell: ({ lastUsedAt }) => lastUsedAt },

@@ -4,7 +4,8 @@ import { organizationOption, requiredText } from '../options.ts';
 
 /** `token revoke-service`: docs/interface.md 4.8 and 4.9. It does not ask: a leaked token has to end now. */
 export const tokenRevokeServiceCommand = defineCommand({
-  description: 'The token is refused from the next request on. It does not ask first, and cannot be undone.',
+  description:
+    'The token is refused from the next request on. It does not ask first. Only the revocation of a keyless token can be undone (token reinstate).',
   options: {
     ...organizationOption,
     id: requiredText('--id <uuid>', 'Id of the token, as token list-service shows it'),

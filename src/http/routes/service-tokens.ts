@@ -75,6 +75,18 @@ export const serviceTokenRoutes: readonly Route[] = [
     },
   }),
   organizationRoute({
+    method: 'POST',
+    path: `${one}/reinstate`,
+    action: 'service_token.reinstate',
+    operation: 'reinstateServiceToken',
+    summary: 'Lift the revocation of a keyless service token',
+    takes: { params: serviceTokenParams },
+    answers: { 200: serviceTokenView },
+    async handle({ serviceTokens }, access, { params }) {
+      return { status: 200, body: viewOf(access, await serviceTokens.reinstate(access, params.id)) };
+    },
+  }),
+  organizationRoute({
     method: 'DELETE',
     path: one,
     action: 'service_token.revoke',
@@ -102,6 +114,7 @@ function viewOf({ organizationId }: { readonly organizationId: string }, record:
     createdByType: record.createdByType,
     createdByName: record.createdByName,
     cluster: record.cluster,
+    holder: record.holder,
     createdAt: record.createdAt.toISOString(),
     expiresAt: record.expiresAt?.toISOString() ?? null,
     revokedAt: record.revokedAt?.toISOString() ?? null,

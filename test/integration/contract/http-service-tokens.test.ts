@@ -227,6 +227,7 @@ describe('service tokens over HTTP', () => {
         createdByType: 'user',
         createdByName: site.owner.email,
         cluster: null,
+        holder: null,
         createdAt: expect.stringMatching(instant),
         revokedAt: null,
         suspendedAt: null,

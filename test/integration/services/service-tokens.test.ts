@@ -43,6 +43,7 @@ describe('creating a service token', () => {
       createdByType: 'user',
       createdByName: world.admin.email,
       cluster: null,
+      holder: null,
       createdAt: expect.any(Date),
       expiresAt: null,
       revokedAt: null,

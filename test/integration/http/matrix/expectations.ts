@@ -129,6 +129,7 @@ POST   /service-tokens/{org}                        201   201   403       403   
 GET    /service-tokens/{org}/{id}                   200   200   403       403    404     404    403  403   403  403   403  403
 DELETE /service-tokens/{org}/{id}                   204   204   403       403    404     404    403  403   403  403   403  403
 POST   /service-tokens/{org}/{id}/rotate            200   200   403       403    404     404    403  403   403  403   403  403
+POST   /service-tokens/{org}/{id}/reinstate         200   200   403       403    404     404    403  403   403  403   403  403
 
 GET    /audit                                       403   403   403       403    403     200    403  403   403  403   403  403
 GET    /audit/{org}                                 200   200   403       403    404     404    403  403   403  403   403  403
@@ -212,6 +213,7 @@ export const missingItems: Readonly<Record<string, number>> = {
   'GET /service-tokens/{org}/{id}': 404,
   'DELETE /service-tokens/{org}/{id}': 404,
   'POST /service-tokens/{org}/{id}/rotate': 404,
+  'POST /service-tokens/{org}/{id}/reinstate': 404,
 };
 
 /** A line of the table: a route, maybe in one case, and what it answers to each actor. */

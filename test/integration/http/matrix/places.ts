@@ -132,6 +132,29 @@ export class Founder {
     return this.send('POST', `/service-tokens/${organization}`, { name: 'ci', permission: 'read', ...input });
   }
 
+  /** Id of a revoked keyless token for the place's environment, past the controller. */
+  async keylessToken({ organizationId, projectId, environmentId }: Place): Promise<string> {
+    const id = randomUUID();
+    await this.#api.services.database.prisma.serviceToken.create({
+      data: {
+        id,
+        organizationId,
+        projectId,
+        environmentId,
+        name: 'SecretSyncs of team-a',
+        scope: 'environment',
+        permission: 'read',
+        createdById: randomUUID(),
+        createdByType: 'resource',
+        createdByName: 'SecretSync team-a/app',
+        cluster: freshSlug('cluster'),
+        namespace: 'team-a',
+        revokedAt: new Date(),
+      },
+    });
+    return id;
+  }
+
   /** A project with an environment that has a seed and a snapshot. */
   async place(within: Place, slugs: { readonly project: string; readonly environment: string }): Promise<Place> {
     return this.seeded(await this.project(within, slugs.project), slugs.environment);

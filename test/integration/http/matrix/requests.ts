@@ -207,6 +207,9 @@ export const preparations: Readonly<Record<string, Prepare>> = {
   'GET /service-tokens/{org}/{id}': ({ place }) => ({ params: { id: place.serviceTokenId } }),
   'DELETE /service-tokens/{org}/{id}': ownServiceToken,
   'POST /service-tokens/{org}/{id}/rotate': async (wanted) => ({ ...(await ownServiceToken(wanted)), body: {} }),
+  'POST /service-tokens/{org}/{id}/reinstate': async ({ founder, place, succeeds }) => ({
+    params: { id: succeeds ? await founder.keylessToken(place) : place.serviceTokenId },
+  }),
 
   'GET /audit': asItIs,
   'GET /audit/{org}': asItIs,

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { AuditEntry } from '../../../src/store/generated/client.ts';
+import type { SecretCalls } from '../../support/secret-calls.ts';
+import type { TestServices, World } from '../../support/services.ts';
+import { TestSyncReader } from '../../support/sync-reader.ts';
+import { ruleFor } from '../../support/token-resource.ts';
+import { withWorlds } from '../../support/with-services.ts';
+
+let services: TestServices;
+let world: World;
+let calls: SecretCalls;
+let own: TestSyncReader;
+
+withWorlds((given) => ({ services, world, calls } = given));
+
+beforeEach(async () => {
+  await calls.patch({ API_KEY: 'value', OTHER: 'more' });
+  own = new TestSyncReader(services, world, { source: 'base' });
+});
+
+/** What the audit has of the reader. */
+async function auditOf(reader = own, action = 'secret.list'): Promise<readonly AuditEntry[]> {
+  const entries = await services.database.prisma.auditEntry.findMany({ where: { action }, orderBy: { id: 'asc' } });
+  return entries.filter(({ target }) => (target as { secretSyncUid?: string }).secretSyncUid === reader.reader.uid);
+}
+
+/** Of the denials and failures, in their order. */
+async function refusalsOf(reader = own): Promise<readonly unknown[]> {
+  const entries = await auditOf(reader);
+  return entries.flatMap(({ outcome, target }) =>
+    outcome === 'success' ? [] : [(target as { error?: string }).error],
+  );
+}
+
+describe('a read as a keyless token', () => {
+  test('leaves one row, by the token, which names the SecretSync and the source', async () => {
+    await own.read();
+    const { tokenId } = await own.enter();
+    const { revision, revisionId } = await calls.read();
+    expect(await auditOf()).toEqual([
+      expect.objectContaining({
+        organizationId: world.organization.id,
+        actorType: 'service_token',
+        actorId: tokenId,
+        actorName: 'SecretSyncs of team-a (cluster test)',
+        outcome: 'success',
+        label: '[Service Token]',
+        requestId: own.reader.requestId,
+        sourceAddress: null,
+        credentialId: null,
+        target: {
+          ...world.slugs,
+          cluster: 'test',
+          secretSync: 'team-a/app',
+          secretSyncUid: own.reader.uid,
+          source: 'base',
+          revision,
+          revisionId,
+          secrets: 2,
+        },
+      }),
+    ]);
+  });
+
+  test('begins with the creation of the token, by the SecretSync that needs it first', async () => {
+    const { tokenId } = await own.enter();
+    const created = await services.database.prisma.auditEntry.findMany({
+      where: { action: 'service_token.create', organizationId: world.organization.id },
+    });
+    expect(created).toEqual([
+      expect.objectContaining({
+        actorType: 'resource',
+        actorId: own.reader.uid,
+        actorName: 'SecretSync team-a/app',
+        label: '[Service Token]',
+        outcome: 'success',
+        target: {
+          ...world.slugs,
+          serviceTokenId: tokenId,
+          name: 'SecretSyncs of team-a (cluster test)',
+          scope: 'environment',
+          permission: 'read',
+          cluster: 'test',
+          namespace: 'team-a',
+        },
+      }),
+    ]);
+  });
+
+  test('discloses nothing while the audit takes no row', async () => {
+    const { pool } = services.database;
+    await own.enter();
+    await pool.query(`CREATE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'full'; END $$;
+      CREATE TRIGGER refuse_rows BEFORE INSERT ON audit_entry FOR EACH ROW EXECUTE FUNCTION refuse_row()`);
+    try {
+      await expect(own.read()).rejects.toThrow();
+    } finally {
+      await pool.query('DROP TRIGGER refuse_rows ON audit_entry; DROP FUNCTION refuse_row()');
+    }
+    expect(await own.read()).toEqual({ API_KEY: 'value', OTHER: 'more' });
+  });
+});
+
+describe('a denial', () => {
+  test('leaves one row however often it is tried, and another one for each change of grant or spec', async () => {
+    const [granted] = own.grants;
+    own.grants = [];
+    for (let tries = 0; tries < 3; tries += 1) expect(await own.outcome()).toBe('forbidden');
+    expect(await refusalsOf()).toEqual(['forbidden']);
+    own.grants = [ruleFor(world, { environments: ['elsewhere'], kinds: ['SecretSync'] })];
+    for (let tries = 0; tries < 3; tries += 1) expect(await own.outcome()).toBe('forbidden');
+    expect(await refusalsOf()).toEqual(['forbidden', 'forbidden']);
+    const elsewhere = { ...world.slugs, environment: 'elsewhere' };
+    for (let tries = 0; tries < 3; tries += 1) {
+      await expect(services.keyless.admit(own.reader, elsewhere)).rejects.toMatchObject({ code: 'not_found' });
+    }
+    expect(await refusalsOf()).toEqual(['forbidden', 'forbidden', 'not_found']);
+    if (granted !== undefined) own.grants = [granted];
+    await own.read();
+    own.grants = [];
+    expect(await own.outcome()).toBe('forbidden');
+    expect(await refusalsOf()).toEqual(['forbidden', 'forbidden', 'not_found', 'forbidden']);
+  });
+
+  test('of a revoked token is in the audit of the organization, by the token; once for each source', async () => {
+    const other = new TestSyncReader(services, world, { source: 'other' });
+    const { tokenId } = await own.enter();
+    const access = await world.onOrganization(world.admin.caller, 'service_token.revoke');
+    await services.serviceTokens.revoke(access, tokenId);
+    for (const reader of [own, other, own, other]) expect(await reader.outcome()).toBe('token_revoked');
+    expect(await auditOf()).toEqual([
+      expect.objectContaining({
+        organizationId: world.organization.id,
+        actorType: 'service_token',
+        actorId: tokenId,
+        outcome: 'denied',
+        label: '[Service Token]',
+        target: expect.objectContaining({ ...world.slugs, error: 'token_revoked', source: 'base' }),
+      }),
+    ]);
+    expect(await auditOf(other)).toHaveLength(1);
+  });
+
+  test('without a grant is in the audit of the instance, by the SecretSync, whose namespace may know nothing', async () => {
+    own.grants = [];
+    await own.outcome();
+    expect(await auditOf()).toEqual([
+      expect.objectContaining({
+        organizationId: null,
+        actorType: 'resource',
+        actorId: own.reader.uid,
+        actorName: 'SecretSync team-a/app',
+        outcome: 'denied',
+        label: null,
+      }),
+    ]);
+  });
+
+  test('for a malformed slug does not repeat it', async () => {
+    const misplaced = `S3CRET-${randomUUID()}`;
+    const refusal = services.keyless.admit(own.reader, { ...world.slugs, environment: misplaced });
+    await expect(refusal).rejects.toMatchObject({ code: 'invalid_input' });
+    const [entry, ...more] = await auditOf();
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({ outcome: 'failed', target: { error: 'invalid_input' } });
+    expect(JSON.stringify(entry?.target)).not.toContain(misplaced);
+  });
+});
