@@ -34,6 +34,8 @@ export interface Recovery {
   readonly users: number;
   /** Of those users. */
   readonly personalTokens: number;
+  /** Keyless tokens, which stay: a revocation since the backup has to be made again. */
+  readonly keylessTokens: number;
   /** Whose token is in the file. */
   readonly admin: string;
   /** Whether that token was made by this run, and not by an earlier one that this one repeats or ends. */
@@ -51,6 +53,8 @@ interface WayBack {
 interface Revoked {
   readonly serviceTokens: readonly store.RevokedServiceToken[];
   readonly users: readonly store.RevokedUser[];
+  /** How many keyless tokens were kept. */
+  readonly keylessTokens: number;
 }
 
 const actor = systemActor('keyframe-server recovered');
@@ -63,6 +67,9 @@ const timeoutMs = 120_000;
  * brings back those that were revoked since, and nobody can tell which; and writes one new personal token of an instance
  * admin to a file (mode 0600) and nowhere else. All in one transaction, audited in every chain. It holds at the very next
  * request of servers that run meanwhile, whose changes wait for it.
+ *
+ * Keyless tokens stay as the backup has them: they rest on AccessGrants, which the restore did not change. Their number is
+ * logged, because revocations of them since the backup are lost.
  *
  * A file that exists is refused, before anything is changed, unless it repeats a run: with `before`, and a token of an
  * earlier run in the file that was made since and works. A run that died before it gave the file its name is ended.
@@ -93,6 +100,12 @@ export async function recover(deps: RecoverDeps, options: RecoverOptions): Promi
     { ...recovery, tokenFile: options.tokenFile },
     'the credentials of the restored database are revoked',
   );
+  if (recovery.keylessTokens > 0) {
+    deps.logger.warn(
+      { keylessTokens: recovery.keylessTokens },
+      'keyless service tokens are not revoked: SecretSyncs read with them under their AccessGrants; check which were revoked since the backup, and revoke those again',
+    );
+  }
   return recovery;
 }
 
@@ -140,7 +153,7 @@ async function findAdmin(tx: Transaction, { admin: email }: RecoverOptions): Pro
 async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: WayBack | undefined): Promise<Revoked> {
   const serviceTokens = await store.revokeServiceTokenCredentials(tx, before);
   const users = await store.revokeAllPersonalTokens(tx, { before, exceptId: known?.tokenId ?? null });
-  return { serviceTokens, users };
+  return { serviceTokens, users, keylessTokens: await store.countKeylessTokens(tx) };
 }
 
 async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
@@ -199,12 +212,14 @@ function recordMaker(
 function countsOf({
   serviceTokens,
   users,
-}: Revoked): Pick<Recovery, 'serviceTokens' | 'credentials' | 'users' | 'personalTokens'> {
+  keylessTokens,
+}: Revoked): Pick<Recovery, 'serviceTokens' | 'credentials' | 'users' | 'personalTokens' | 'keylessTokens'> {
   return {
     serviceTokens: serviceTokens.length,
     credentials: serviceTokens.reduce((sum, token) => sum + token.credentials, 0),
     users: users.length,
     personalTokens: users.reduce((sum, { tokens }) => sum + tokens, 0),
+    keylessTokens,
   };
 }
 

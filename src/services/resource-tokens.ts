@@ -10,6 +10,7 @@ import { claimOnce, noteClaimed } from '../store/resource-claims.ts';
 import {
   activateCredential,
   credentialHash,
+  findLastUse,
   findResourceToken,
   findSerial,
   holdResourceToken,
@@ -92,6 +93,11 @@ export class ResourceTokens {
   async serialOf({ owner }: OwnAccess<'service_token.read'>, token: Plaintext): Promise<number | undefined> {
     const hash = parseToken(token.reveal())?.hash;
     return hash === undefined ? undefined : findSerial(this.#deps.database.pool, owner, hash);
+  }
+
+  /** When the token of a ServiceToken, by its uid, was last used, to the minute; null for never, and without a token. */
+  async lastUse(uid: string, cluster: string): Promise<Date | null> {
+    return await findLastUse(this.#deps.database.pool, { uid, cluster });
   }
 
   /**

@@ -67,11 +67,19 @@ export async function revokeServiceTokenCredentials(
     GROUP BY t.id ORDER BY t.created_at, t.id`;
   await tx.$executeRaw`
     UPDATE service_token t SET revoked_at = clock_timestamp()
-    WHERE t.revoked_at IS NULL AND t.created_by_type <> 'resource'
+    WHERE t.revoked_at IS NULL AND t.created_by_type <> 'resource' AND t.cluster IS NULL
       AND (${before}::timestamptz IS NULL OR t.created_at < ${before}::timestamptz)
       AND NOT EXISTS (
         SELECT FROM service_token_credential c WHERE c.service_token_id = t.id AND c.revoked_at IS NULL)`;
   return revoked;
+}
+
+/** How many keyless tokens open something: their authority is the grants of their cluster, which no backup takes back. */
+export async function countKeylessTokens(tx: Transaction): Promise<number> {
+  const [row] = await tx.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM service_token WHERE cluster IS NOT NULL AND revoked_at IS NULL`;
+  if (row === undefined) throw new Error('an aggregate without GROUP BY returns one row');
+  return row.count;
 }
 
 /** Revokes the personal tokens that were made before a moment, or all with null, but for one. Lock all credentials before. */

@@ -5,6 +5,7 @@ import { Plaintext } from '../../src/domain/plaintext.ts';
 import { RecoverSite } from '../support/recover-site.ts';
 import { withServerClockOff } from '../support/server-clock.ts';
 import { createUser, createWorld } from '../support/services.ts';
+import { TestSyncReader } from '../support/sync-reader.ts';
 import { tableDigests } from '../support/table-digest.ts';
 import { TokenResource } from '../support/token-resource.ts';
 
@@ -28,6 +29,7 @@ describe('a recovery', () => {
       credentials: 3,
       users: 5,
       personalTokens: 5,
+      keylessTokens: 0,
       admin: site.world.owner.email,
       isNewToken: true,
     });
@@ -55,12 +57,27 @@ describe('a recovery', () => {
     expect(rows).toEqual([{ revoked_at: expect.any(Date) }]);
   });
 
+  test('keeps keyless tokens as they are, counts those that are not revoked, and says what to check', async () => {
+    const readers = ['team-a', 'team-b', 'team-c'].map((namespace) => {
+      return new TestSyncReader(site.services, site.world, { namespace });
+    });
+    const entered = await Promise.all(readers.map((reader) => reader.enter()));
+    const revocation = await site.world.onOrganization(site.world.owner.caller, 'service_token.revoke');
+    await site.services.serviceTokens.revoke(revocation, entered[2]?.tokenId ?? '');
+    expect(await site.run()).toMatchObject({ serviceTokens: 0, credentials: 0, keylessTokens: 2 });
+    expect(site.logged).toContain('check which were revoked since the backup');
+    expect(await Promise.all(readers.map((reader) => reader.outcome()))).toEqual([{}, {}, 'token_revoked']);
+    expect(await site.auditOf(null)).toContainEqual(
+      expect.objectContaining({ action: 'instance.recover', target: expect.objectContaining({ keylessTokens: 2 }) }),
+    );
+  });
+
   test('is audited as an actor of its own in every chain, token by token, and holds no token', async () => {
     const { id } = await site.world.serviceToken();
     const other = await createWorld(site.services);
     await site.run();
     const actor = { actor_type: 'system', actor_name: 'keyframe-server recovered' };
-    const counts = { serviceTokens: 1, credentials: 1, users: 10, personalTokens: 10, before: null };
+    const counts = { serviceTokens: 1, credentials: 1, users: 10, personalTokens: 10, keylessTokens: 0, before: null };
     expect(await site.auditOf(site.world.organization.id)).toMatchObject([
       { ...actor, action: 'instance.recover', target: counts, label: null },
       {

@@ -156,7 +156,7 @@ describe('in any interleaving', () => {
         }
         if (begun > reinstated && !isRead) faults.push(`round ${round}: refused at ${begun} after ${reinstated}`);
         if (isRead && JSON.stringify(outcome) !== JSON.stringify(value))
-          faults.push(`round ${round}: ${String(outcome)}`);
+          faults.push(`round ${round}: ${JSON.stringify(outcome)}`);
       });
       const admin = (async () => {
         await wait();

@@ -160,12 +160,19 @@ describe('minting', () => {
 
   test('notes first and last use of each serial, for whoever waits for the old one to be left', async () => {
     const first = await own.minted();
+    const { cluster, id: uid } = own.caller.principal;
     expect((await own.find())?.credentials).toMatchObject([{ firstUsedAt: null, lastUsedAt: null }]);
+    expect(await services.resourceTokens.lastUse(uid, cluster)).toBeNull();
     await authenticated(services, first.token);
     await waitFor('the note of the use', async () => {
       const [credential] = (await own.find())?.credentials ?? [];
       return credential?.firstUsedAt instanceof Date && credential.lastUsedAt instanceof Date;
     });
+    const [used] = (await own.find())?.credentials ?? [];
+    // The newest use counts, also if a later serial was never used.
+    await own.minted({ serial: 2 });
+    expect(await services.resourceTokens.lastUse(uid, cluster)).toEqual(used?.lastUsedAt);
+    expect(await services.resourceTokens.lastUse(uid, 'other')).toBeNull();
   });
 
   test('tells of a value which serial it is, live or revoked, and of any other nothing', async () => {
