@@ -12,6 +12,8 @@ import { waitFor } from './wait-for.ts';
 export interface TokenSyncOptions {
   /** Whether there is no AccessGrant at first. */
   readonly withoutGrant?: boolean;
+  /** What the AccessGrant is for; ServiceTokens if absent. */
+  readonly kinds?: readonly string[];
 }
 
 /** The SecretSync `app` of an environment with one secret, in a namespace with ServiceTokens. */
@@ -33,8 +35,9 @@ export class TokenSync {
   }
 
   /** Makes the environment and the namespace, granted unless told otherwise; no SecretSync yet. */
-  static async make(stack: Stack, { withoutGrant = false }: TokenSyncOptions = {}): Promise<TokenSync> {
-    return new TokenSync(stack, await TokenSite.make(stack, { granted: !withoutGrant }));
+  static async make(stack: Stack, { withoutGrant = false, kinds }: TokenSyncOptions = {}): Promise<TokenSync> {
+    const granted = !withoutGrant;
+    return new TokenSync(stack, await TokenSite.make(stack, kinds === undefined ? { granted } : { granted, kinds }));
   }
 
   /** Makes the SecretSync; without a reference it reads with the keyless token of its namespace. */
