@@ -1,0 +1,148 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ProxiedRequest, RequestMatch } from '../support/api-proxy.ts';
+import { KeylessFaultSite } from '../support/keyless-fault-site.ts';
+import { keylessTokensOf } from '../support/keyless-tokens.ts';
+import { runs } from '../support/postgres-proxy.ts';
+import { query } from '../support/resource-rows.ts';
+import { parentOf } from '../support/sync-site.ts';
+import type { TokenSync } from '../support/token-sync.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/**
+ * What a SecretSync that names no token needs is taken away at every step of its reconcile. At the end its Secret is the
+ * newest permitted state, and nothing is left over.
+ */
+
+const resources = new AsyncDisposableStack();
+const alpha = { A: 'alpha' };
+const next = { A: 'next' };
+let site: KeylessFaultSite;
+
+beforeAll(async () => {
+  site = await KeylessFaultSite.start(resources, 24);
+});
+
+afterAll(() => resources.disposeAsync());
+
+afterEach(() => site.thaw());
+
+const steps = [
+  ['looks up environment and token', /t\.id AS "tokenId"/],
+  ['makes the token', /INSERT INTO service_token \(id, organization_id/],
+  ['finds the keys', /FROM environment e\s+LEFT JOIN secret s ON/],
+  ['reads the values', /v\.ciphertext, v\.data_key_id AS "dataKeyId"\s+FROM secret_version/],
+  ['audits the read', /^\s*INSERT INTO\s+"?audit_entry/i],
+] as const;
+
+describe('PostgreSQL is killed while a new SecretSync', () => {
+  test.each(steps)('%s', async (_, statement) => {
+    const sync = await site.make();
+    const hold = site.database.hold(runs(statement));
+    await sync.create();
+    await hold.arrived();
+    await site.postgres.kill();
+    hold.cut();
+    await site.postgres.restart();
+    await site.apiIsBack(sync);
+    await sync.site.environment.change(next);
+    await site.expectClean(sync, next);
+  });
+});
+
+/** Creations of the Secret of a site, or of a status of its SecretSync. */
+function writesOf({ site: of, syncs }: TokenSync): { readonly secret: RequestMatch; readonly status: RequestMatch } {
+  const isIn = ({ path }: ProxiedRequest): boolean => path === parentOf(of.secretPath());
+  return {
+    secret: (request) => request.method === 'POST' && isIn(request),
+    status: ({ method, path }) => method === 'PATCH' && path === `${syncs.path('app')}/status`,
+  };
+}
+
+const moments = [
+  ['before the Secret is created', 'secret', 'before'],
+  ['after the Secret is created', 'secret', 'after'],
+  ['before the status is written', 'status', 'before'],
+  ['after the status is written', 'status', 'after'],
+] as const;
+
+describe('the leader is killed', () => {
+  test.each(moments)('%s', async (_, write, when) => {
+    const sync = await site.make();
+    const hold = site.api.hold(writesOf(sync)[write], { when });
+    await sync.create();
+    await hold.arrived();
+    await sync.site.environment.change(next);
+    await site.killController();
+    hold.cut();
+    await site.startController();
+    await site.expectClean(sync, next);
+  });
+
+  test('again and again, with a change each time', async () => {
+    const sync = await site.makeSynced();
+    for (let round = 1; round <= 4; round += 1) {
+      const changed = sync.site.environment.change({ A: `round ${round}` });
+      await site.killController();
+      await site.startController();
+      await changed;
+      await sync.waitForValues({ A: `round ${round}` });
+    }
+    await site.expectClean(sync, { A: 'round 4' });
+  });
+});
+
+describe('the API server', () => {
+  test.each(moments)('is killed %s, and comes back', async (_, write, when) => {
+    const sync = await site.make();
+    const hold = site.api.hold(writesOf(sync)[write], { when });
+    await sync.create();
+    await hold.arrived();
+    await site.cluster.apiServer?.kill();
+    hold.release();
+    await sync.site.environment.change(next);
+    await site.cluster.apiServer?.start();
+    await waitFor('the API server to serve', async () => (await sync.find('none')) === undefined);
+    await site.expectClean(sync, next);
+  });
+
+  test('hangs for a while without ending a connection', async () => {
+    const sync = await site.makeSynced();
+    site.api.freeze();
+    await sync.site.environment.change(next);
+    await expect(
+      waitFor('it', async () => (await sync.values())?.['A'] === 'next', { timeoutMs: 700 }),
+    ).rejects.toThrow();
+    site.api.thaw();
+    await site.expectClean(sync, next);
+  });
+});
+
+describe('the listening connection is ended by PostgreSQL', () => {
+  async function endListeners(): Promise<void> {
+    const sql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~* '^\\s*listen' AND pid <> pg_backend_pid()`;
+    expect((await query(site.postgres.url, sql)).length).toBeGreaterThan(0);
+  }
+
+  test('and a change, a revocation and a reinstatement before there is another one are noticed', async () => {
+    const [changed, revoked, reinstated] = [await site.makeSynced(), await site.makeSynced(), await site.makeSynced()];
+    const revoke = async ({ site: of }: TokenSync): Promise<string> => {
+      const [token] = await keylessTokensOf(site.stack.admin, of);
+      await of.environment.revokeToken(token?.id ?? '');
+      return `/service-tokens/${of.environment.ref.organization}/${token?.id}/reinstate`;
+    };
+    const path = await revoke(reinstated);
+    await reinstated.waitForReason('TokenRevoked');
+    const hold = site.database.hold(runs(/^LISTEN/i));
+    await endListeners();
+    await hold.arrived();
+    await changed.site.environment.change(next);
+    await revoke(revoked);
+    await revoked.site.environment.change(next);
+    await site.stack.admin.call('POST', path);
+    hold.release();
+    await site.expectClean(changed, next);
+    await reinstated.waitForReason('Synced');
+    await revoked.waitForReason('TokenRevoked');
+    await revoked.expectStays(async () => expect(await revoked.values()).toEqual(alpha));
+  });
+});
