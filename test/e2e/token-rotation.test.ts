@@ -15,6 +15,7 @@ beforeAll(async () => {
   sync = await TokenSync.make(stack);
   // A minute is the shortest interval there is.
   await sync.site.create({ rotation: { interval: '1m', overlap: '2s', maxOverlap: `${maxOverlapMs / 1000}s` } });
+  await sync.site.waitForSerial(1);
   await sync.create({ tokenRef: { name: 'ci' } });
   await sync.waitForValues({ A: 'alpha' });
   // The first sync leaves no Event. One that is due would be recorded before that of the suspension.
