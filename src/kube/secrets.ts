@@ -46,7 +46,7 @@ export class SecretsClient {
   }
 
   /**
-   * The Secret with its values; undefined where there is none. With `notOlderThan`, a resourceVersion that a watch has
+   * The Secret with its values; undefined if there is none. With `notOlderThan`, a resourceVersion that a watch has
    * shown, the API server may answer from its own cache any version from that one on, without asking etcd.
    */
   async find(target: NamespacedName, notOlderThan?: string): Promise<SecretObject | undefined> {
@@ -55,6 +55,8 @@ export class SecretsClient {
       return await this.#client.request<SecretObject>({ method: 'GET', path: secretPath(target), query });
     } catch (error) {
       if (isApiStatus(error, 404)) return undefined;
+      // This server is behind the one that the watch reads from, or was restored from a backup.
+      if (notOlderThan !== undefined && isApiStatus(error, 410, 504)) return await this.find(target);
       throw error;
     }
   }

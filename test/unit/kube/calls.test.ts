@@ -82,6 +82,21 @@ describe('a Secret', () => {
     }
   });
 
+  test.each([410, 504])(
+    'is asked for without a version if the server is behind the watch and answers %s',
+    async (status) => {
+      const asked: unknown[] = [];
+      const behind = async <T>({ query }: ApiCall): Promise<T> => {
+        asked.push(query);
+        if (query?.['resourceVersion'] !== undefined) throw new ApiError('GET', status, 'Expired');
+        return object('app', '9') as T;
+      };
+      const secrets = new SecretsClient({ client: { request: behind } });
+      expect((await secrets.find({ namespace: 'ns', name: 'app' }, '8'))?.metadata.resourceVersion).toBe('9');
+      expect(asked).toEqual([{ resourceVersion: '8' }, {}]);
+    },
+  );
+
   test('cannot lead to another path by its name', async () => {
     const client = recorder();
     await new SecretsClient({ client }).find({ namespace: 'ns', name: '../configmaps/x' });

@@ -2,10 +2,10 @@ import { appliedDataKeys } from '../../../../kube/managed-fields.ts';
 import { type ObjectMeta, stripped } from '../../../../kube/objects.ts';
 import type { SecretObject } from '../../../../kube/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import type { TargetContext, ObserveDeps, ObservedTarget } from './observe.ts';
+import { type TargetContext, type ObserveDeps, type ObservedTarget, findTarget } from './observe.ts';
 import { contentObstacle, metadataObstacle } from './merge-consent.ts';
 import { fieldManagerOf, mergedRecordOf } from './merge-identity.ts';
-import { targetKeyOf, targetOf } from '../spec/resource.ts';
+import { targetKeyOf } from '../spec/resource.ts';
 import { fingerprintOf } from '../data/secret-data.ts';
 import type { MergeObstacle, OwnedTargetFacts } from '../model.ts';
 
@@ -23,7 +23,7 @@ export async function observeSharedTarget(
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
   const look = fresh || watched === undefined ? undefined : observeFromCache(context, watched);
   if (look !== undefined) return look;
-  const found = await deps.secretsClient.find(targetOf(sync));
+  const found = await findTarget(deps, sync, { watched, fresh });
   // A watch that was opened just now may not have shown it yet, so only the Secret itself tells that it is not there.
   if (found === undefined) return barred({ kind: 'absent' });
   const keys = appliedDataKeys(found.metadata, fieldManagerOf(sync));

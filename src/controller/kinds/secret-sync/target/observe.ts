@@ -42,11 +42,23 @@ export async function observeTarget(
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
   const look = fresh ? undefined : observeFromCache(context, watched);
   if (look !== undefined) return look;
-  const found = await deps.secretsClient.find(targetOf(sync));
+  const found = await findTarget(deps, sync, { watched, fresh });
   if (found === undefined) return absent;
   if (!isOwnedBy(found.metadata, sync) && !isOfferedTo(found.metadata, sync)) return foreign(found.metadata);
   memory.target.record(watched?.resourceVersion, { metadata: found.metadata });
   return owned(sync, found.metadata, contentOf(deps, sync, found));
+}
+
+/**
+ * Looks at the Secret itself: at what the API server has in its cache, as long as that is no older than what the watch shows;
+ * or at etcd, if `fresh` asks for it. Throws ApiError.
+ */
+export async function findTarget(
+  { secretsClient }: ObserveDeps,
+  sync: SecretSync,
+  { watched, fresh }: { readonly watched: ObjectMeta | undefined; readonly fresh: boolean },
+): Promise<SecretObject | undefined> {
+  return await secretsClient.find(targetOf(sync), fresh ? undefined : watched?.resourceVersion);
 }
 
 /** What can be told from a target's metadata alone; undefined where its content has to be looked at. */
