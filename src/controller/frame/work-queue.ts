@@ -23,7 +23,7 @@ export interface WorkQueueDeps {
   /** Whether a key goes before all others that wait, and need not wait for their workers; default: none does. */
   readonly isUrgent?: (key: string) => boolean;
   /**
-   * How many keys are worked on at once; default 12. With keys that are urgent, four times as many. One namespace has two
+   * How many keys are worked on at once; default 24. With keys that are urgent, four times as many. One namespace has two
    * thirds of them at most. A function is called before each start.
    */
   readonly workers?: number | (() => number);
@@ -35,7 +35,7 @@ export interface WorkQueueDeps {
   readonly backoff?: BackoffOptions;
 }
 
-const defaultWorkers = 12;
+const defaultWorkers = 24;
 // The rest is for other namespaces, however long the work of one namespace takes.
 const namespaceShare = 2 / 3;
 // What is urgent waits for the database and the API server for the most part.
@@ -44,7 +44,7 @@ const urgentFactor = 4;
 const barredMs = 1_000;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
 // Of the workers, how many keys of low priority may have. More of them make each change slower, and a takeover hardly quicker.
-const lowShare = 1 / 2;
+const lowShare = 1 / 4;
 // A key of low priority starts after at most so many keys of high priority, so that a resync ends beside busy namespaces.
 const maxHighInRow = 3;
 
@@ -62,8 +62,8 @@ export type Priority = 'high' | 'low';
 /**
  * Keys to work on: each waits once however often it is added, is never worked on twice at the same time, and is worked
  * on once more when it was added meanwhile. Keys of high priority go first, but every fourth start takes a key of low
- * priority, which have half of the workers at most. Within a priority namespaces take turns, and none can occupy every worker. The queue holds keys alone, so the
- * work reads the present state.
+ * priority, which have a quarter of the workers at most. Within a priority namespaces take turns, and none can occupy every worker.
+ * The queue holds keys alone, so the work reads the present state.
  */
 export class WorkQueue {
   readonly #deps: WorkQueueDeps;
