@@ -77,13 +77,14 @@ interface Core extends HttpServices {
   readonly states: StateCache;
   /** For the controller. */
   readonly readers: ReaderServices;
+  /** For the controller. */
+  readonly clusters: ClusterRegistry;
 }
 
 /** What the controller reads secrets by. */
 interface ReaderServices {
   readonly secretReader: SecretReader;
   readonly keyless: KeylessAccess;
-  readonly clusters: ClusterRegistry;
 }
 
 interface CoreDeps {
@@ -115,8 +116,8 @@ function composeCore({ database, keyring, listener, logger, growthLimits }: Core
     readers: {
       secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
       keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
-      clusters: new ClusterRegistry({ database }),
     },
+    clusters: new ClusterRegistry({ database }),
     resources: {
       resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),
       resourceTokens: new ResourceTokens({ database, audit: controllerAudit }),
@@ -280,12 +281,13 @@ async function composeController(
     import('./controller/frame/leadership.ts'),
   ]);
   const { resyncIntervalMs, watchNamespaces, clusterName, rollouts } = config.controller;
-  const { keyring, authentication, access, readers, resources, feed: changes } = core;
+  const { keyring, authentication, access, readers, resources, clusters, feed: changes } = core;
   const kube = await loadKubeClient(config.controller.kubeconfigFile);
   const namespace = config.controller.namespace ?? kube.namespace ?? defaultNamespace;
   const controller = createController({
     kube,
     lease: controllerLease(kube, namespace),
+    clusters,
     services: { authentication, access, changes, ...readers, ...resources },
     fingerprint: (context, entries) => keyring.fingerprint(context, entries),
     logger,

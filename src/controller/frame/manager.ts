@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { ChangeFeed } from '../../services/change-feed.ts';
+import type { ClusterRegistry } from '../../services/managed/cluster-registry.ts';
 import { isApiStatus } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Lease } from '../../kube/lease.ts';
@@ -8,6 +9,7 @@ import type { Clock, SteadyNow } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { controllerEvents } from './change-events.ts';
+import { ClusterClaim } from './cluster-claim.ts';
 import { EventLog } from './event-log.ts';
 import { resourceStates } from './resource-states.ts';
 import { Leadership } from './leadership.ts';
@@ -23,6 +25,7 @@ export interface ManagerDeps {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly steadyNow: SteadyNow;
+  readonly clusters: Pick<ClusterRegistry, 'claim'>;
   /** Of all controllers of an installation, the one that holds it works. */
   readonly lease: Pick<Lease, 'attempt' | 'release'>;
   readonly metrics: Pick<
@@ -45,6 +48,8 @@ export interface ManagerOptions {
   readonly watchNamespaces: readonly string[];
   /** The controller's own, where its Lease is. */
   readonly namespace: string;
+  /** What the database knows the cluster by; undefined for the uid of its namespace kube-system. */
+  readonly clusterName?: string | undefined;
   readonly random?: () => number;
 }
 
@@ -72,6 +77,7 @@ export class Manager implements Controller {
   /** One comparison at a time, tried again until it succeeds. */
   readonly #comparisons: WorkQueue;
   readonly #leadership: Leadership;
+  readonly #claim: ClusterClaim;
   /** The kinds that work. */
   readonly #working = new Set<ManagedKind>();
   #isCandidate = false;
@@ -88,7 +94,15 @@ export class Manager implements Controller {
     this.#logger = logger;
     this.#comparisons = new WorkQueue({ clock, logger, workers: 1, process: async () => await this.#compare() });
     this.#leadership = this.#createLeadership();
-    this.#kinds = register(this.#createContext());
+    const context = this.#createContext();
+    this.#claim = new ClusterClaim({
+      registry: deps.clusters,
+      name: deps.options.clusterName,
+      uid: () => context.namespaces.clusterUid(),
+      clock,
+      logger,
+    });
+    this.#kinds = register(context);
     const waiting = (): number => this.#kinds.reduce((sum, { queueLength }) => sum + queueLength, 0);
     // What a stand-by's queues hold is the leader's work.
     metrics.observeControllerQueue(() => (this.#leadership.isLeading ? waiting() : 0));
@@ -156,7 +170,7 @@ export class Manager implements Controller {
   async stop(): Promise<void> {
     this.#unsubscribe();
     const drained = this.#kinds.map((kind) => kind.drain(drainLimitMs));
-    await Promise.all([...drained, this.#comparisons.stop(drainLimitMs)]);
+    await Promise.all([...drained, this.#comparisons.stop(drainLimitMs), this.#claim.stop(drainLimitMs)]);
     // Not before: another one begins as soon as this one has given the Lease up.
     await this.#leadership.stop();
     const closed = this.#kinds.map((kind) => kind.close());
@@ -171,7 +185,7 @@ export class Manager implements Controller {
     if (waiting !== undefined) return `the first list of ${waiting.name} has not come from the API server yet`;
     // A kind that is denied is off; others work all the same.
     if (!this.#kinds.some(isSynced)) return watchDenied(this.#denied());
-    return this.#leadership.fault;
+    return this.#leadership.fault ?? this.#claim.fault;
   }
 
   warnings(): readonly string[] {
@@ -216,6 +230,7 @@ export class Manager implements Controller {
   #work(): void {
     // Before the first reconcile: a comparison has then nothing to ask for.
     this.#comparisons.start();
+    this.#claim.start();
     for (const kind of this.#kinds.filter(isSynced)) this.#workOn(kind);
     this.#comparisons.addAfter(everything, this.#resyncDelayMs());
   }
@@ -232,6 +247,7 @@ export class Manager implements Controller {
     this.#working.clear();
     for (const kind of this.#kinds) kind.stopLeading();
     this.#comparisons.pause();
+    this.#claim.pause();
   }
 
   async #compare(): Promise<Next> {
