@@ -1,3 +1,4 @@
+import type { KeylessAccess } from '../services/access/keyless.ts';
 import type { ChangeFeed } from '../services/change-feed.ts';
 import type { Fingerprint } from './frame/fingerprint.ts';
 import type { KindContext, ManagedKind } from './frame/managed-kind.ts';
@@ -17,15 +18,17 @@ import { registerSnapshotSchedule } from './kinds/snapshot-schedule/index.ts';
 export type { Controller } from './frame/manager.ts';
 
 export interface ControllerDeps extends Omit<ManagerDeps, 'changes' | 'options'> {
-  readonly services: ReadServices & ResourceServices & { readonly changes: Pick<ChangeFeed, 'subscribe' | 'compare'> };
+  readonly services: ReadServices &
+    ResourceServices & {
+      readonly keyless: KeylessAccess;
+      readonly changes: Pick<ChangeFeed, 'subscribe' | 'compare'>;
+    };
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
   readonly options: ControllerOptions;
 }
 
 export interface ControllerOptions extends ManagerOptions {
-  /** What the database knows the cluster by; undefined for the uid of its namespace kube-system. */
-  readonly clusterName?: string | undefined;
   /** Whether workloads may be restarted; default false. */
   readonly rollouts?: boolean;
 }
@@ -42,7 +45,7 @@ function registerAll(context: KindContext, { services, fingerprint, options }: C
   const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
   const { watch: snapshotWatch } = secretSnapshots;
   const rolloutsAllowed = options.rollouts ?? false;
-  const syncDeps = { context, services, fingerprint, serviceTokens, snapshots, snapshotWatch, rolloutsAllowed };
+  const syncDeps = { ...deps, context, fingerprint, serviceTokens, snapshots, snapshotWatch, rolloutsAllowed };
   const { kind: secretSyncs, pins } = registerSecretSync(syncDeps);
   const restoreDeps = { ...deps, snapshots, snapshotWatch };
   const { kind: snapshotRestores, references: restores } = registerSnapshotRestore(context, restoreDeps);

@@ -86,12 +86,6 @@ export const errorCatalogue = {
     reason: 'TokenRevoked',
     effect: 'wait',
   },
-  service_token_not_owned: {
-    status: null,
-    title: 'ServiceToken was made for something else',
-    reason: 'ServiceTokenNotOwned',
-    effect: 'wait',
-  },
   target_not_owned: {
     status: null,
     title: 'Target belongs to something else',

@@ -30,6 +30,8 @@ export interface ReadyClaim {
   readonly reason: string;
   /** Why, and what to do about it; in names, never in values. */
   readonly message: string;
+  /** Whether the status alone reports this, and no Event. */
+  readonly isQuiet?: boolean;
 }
 
 /**

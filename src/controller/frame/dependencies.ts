@@ -10,7 +10,7 @@ export type SubjectKind =
   | 'environments'
   /** Which slugs of environments are taken. It has one id, the empty one. */
   | 'slugs'
-  /** A service token, by its id. */
+  /** A service token, by its id. Of a keyless one it is noted whether it is `live` or was `refused`. */
   | 'service token'
   /** Whether a credential of a service token opens anything, by the credential's id. */
   | 'credential'
@@ -22,7 +22,7 @@ export type SubjectKind =
   | 'grants'
   /** A Secret that a SecretSync reads its token from, or that is in its way, by `namespace/name`. See `objectVersion`. */
   | 'Secret'
-  /** The Secret that a ServiceToken writes, by `namespace/name`. See `objectVersion`. */
+  /** The Secret that a ServiceToken writes, and SecretSyncs read, by `namespace/name`. See `objectVersion`. */
   | 'issued Secret'
   /** The Secret that a SecretSync writes, by `namespace/name`. Its version is the resource version. */
   | 'target'
@@ -31,9 +31,7 @@ export type SubjectKind =
   /** What a ServiceToken asks for, by `namespace/name`. */
   | 'ServiceToken spec'
   /** What a ServiceToken's status reports, by `namespace/name`. */
-  | 'ServiceToken status'
-  /** The ServiceTokens that an object controls, by the object's uid. */
-  | 'controlled ServiceTokens';
+  | 'ServiceToken status';
 
 export interface Subject {
   readonly kind: SubjectKind;

@@ -22,15 +22,26 @@ export async function staleResources(
 }
 
 function questionAbout(sets: readonly DependencySet[]): Parameters<ChangeFeed['compare']>[0] {
-  const ids = { environments: new Set<string>(), credentials: new Set<string>(), kept: new Set<string>() };
+  const ids = {
+    environments: new Set<string>(),
+    credentials: new Set<string>(),
+    tokens: new Set<string>(),
+    kept: new Set<string>(),
+  };
   for (const set of sets) {
-    for (const { kind, id } of set.values()) {
+    for (const { kind, id, saw } of set.values()) {
       if (kind === 'environment' || kind === 'environment history') ids.environments.add(id);
       else if (kind === 'credential') ids.credentials.add(id);
+      else if (kind === 'service token' && saw !== undefined) ids.tokens.add(id);
       else if (kind === 'kept state') ids.kept.add(id);
     }
   }
-  return { environmentIds: [...ids.environments], credentialIds: [...ids.credentials], keptIds: [...ids.kept] };
+  return {
+    environmentIds: [...ids.environments],
+    credentialIds: [...ids.credentials],
+    serviceTokenIds: [...ids.tokens],
+    keptIds: [...ids.kept],
+  };
 }
 
 const unanswerable: ReadonlySet<SubjectKind> = new Set(['environments', 'credentials']);
@@ -39,9 +50,13 @@ function isCurrent(set: DependencySet, present: PresentState): boolean {
   return [...set.values()].every((dependency) => !unanswerable.has(dependency.kind) && isAsSeen(dependency, present));
 }
 
-function isAsSeen({ kind, id, saw }: Dependency, { environments, liveCredentials, kept }: PresentState): boolean {
+function isAsSeen(
+  { kind, id, saw }: Dependency,
+  { environments, liveCredentials, liveTokens, kept }: PresentState,
+): boolean {
   if (kind === 'environment') return saw !== undefined && environments.get(id) === saw;
   if (kind === 'environment history') return environments.has(id);
   if (kind === 'credential') return liveCredentials.has(id);
+  if (kind === 'service token' && saw !== undefined) return liveTokens.has(id) === (saw === 'live');
   return kind !== 'kept state' || kept.has(id);
 }

@@ -209,7 +209,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
 
   #recordEvents(resource: T, before: StatusOf<T> | undefined, { claim, side }: Claims): void {
     const { action } = this.#deps.rules;
-    if (reasonOf(before, 'Ready') !== claim.reason) this.#recordEvent(resource, readyEvent(claim, action));
+    if (isNews(before, claim)) this.#recordEvent(resource, readyEvent(claim, action));
     if (side !== undefined && reasonOf(before, side.claim.type) !== side.claim.reason) {
       this.#recordEvent(resource, sideEvent(side));
     }
@@ -253,6 +253,12 @@ function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
 /** The reason of one condition; undefined if the status has no such condition. */
 export function reasonOf(status: Resource['status'], conditionType: string): string | undefined {
   return status?.conditions?.find(({ type }) => type === conditionType)?.reason;
+}
+
+/** Whether a claim is worth an Event. What was under way without one gets its Event when it stalls. */
+function isNews(before: Resource['status'], { progress, reason, isQuiet = false }: ReadyClaim): boolean {
+  const isStalled = before?.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
+  return !isQuiet && (reasonOf(before, 'Ready') !== reason || (progress === 'stalled' && !isStalled));
 }
 
 function readyEvent({ progress, reason, message }: ReadyClaim, action: string): Omit<ObjectEvent, 'at'> {

@@ -1,4 +1,4 @@
-import { type Controller, createController } from '../../../src/controller/index.ts';
+import { type Controller, type ControllerDeps, createController } from '../../../src/controller/index.ts';
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
@@ -21,6 +21,8 @@ export interface HarnessOptions {
   readonly cluster?: FakeCluster;
   readonly services?: FakeServices;
   readonly watchNamespaces?: readonly string[];
+  /** Which cluster has the name of the harness's; default: this one. */
+  readonly clusters?: ControllerDeps['clusters'];
   /** For the kinds that act in their own name. */
   readonly resources?: ResourceServices;
 }
@@ -40,6 +42,7 @@ export class Harness {
     watchNamespaces = [],
     cluster = new FakeCluster(),
     services = new FakeServices(),
+    clusters = { claim: () => Promise.resolve('ours') },
     resources = noResourceServices,
   }: HarnessOptions = {}) {
     this.cluster = cluster;
@@ -52,6 +55,7 @@ export class Harness {
       clock: this.clock,
       steadyNow: () => this.clock.now(),
       lease: this.lease,
+      clusters,
       metrics: {
         reconciled: (_, result) => void this.reconciled.push(result),
         secretWrite: (operation, result) => void this.writes.push(`${operation} ${result}`),

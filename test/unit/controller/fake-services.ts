@@ -1,10 +1,18 @@
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
+import { covers } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { BearerPrincipal, Caller, TenantPrincipal } from '../../../src/domain/principal.ts';
 import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/change-feed.ts';
+import {
+  type KeylessAdmission,
+  type KeylessEntry,
+  KeylessTokenRefusal,
+  type SyncReader,
+} from '../../../src/services/access/keyless.ts';
 import type { EnvironmentAccess } from '../../../src/services/access.ts';
+import type { EnvironmentSlugs } from '../../../src/services/slugs.ts';
 import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
 import type { FoundState } from '../../../src/services/secret-reader.ts';
 
@@ -17,13 +25,23 @@ interface Environment {
 }
 
 /** For tests in which no custom resource acts in its own name: each use fails, but for the sweep's, which finds nothing. */
-export const noResourceServices = { resourceTokens: { live: () => [] } } as unknown as ResourceServices;
+export const noResourceServices = {
+  resourceTokens: { live: () => [], lastUse: () => Promise.resolve(null) },
+} as unknown as ResourceServices;
 
 type Services = Omit<ControllerDeps['services'], keyof ResourceServices>;
 type Hook = (() => void | Promise<void>) | undefined;
 
+/** The keyless service token of a namespace and an environment. */
+interface KeylessToken {
+  readonly id: string;
+  isRevoked: boolean;
+}
+
 /** The services as the controller calls them, over a few environments and tokens in memory. */
 export class FakeServices implements Services {
+  /** By namespace and the environment's id. */
+  readonly keylessTokens = new Map<string, KeylessToken>();
   readonly environments = new Map<string, Environment>();
   /** Who a token stands for, or why it is refused. */
   readonly tokens = new Map<string, BearerPrincipal | AuthenticationRefusal | string>();
@@ -78,6 +96,25 @@ export class FakeServices implements Services {
     },
   };
 
+  readonly keyless = {
+    admit: async (reader: SyncReader, slugs: EnvironmentSlugs): Promise<KeylessAdmission> => {
+      expectGranted(reader, slugs);
+      const seen = await this.#lookUpKeyless(reader, slugs);
+      const enter = async (): Promise<KeylessEntry> => {
+        if (seen.token !== undefined) return { access: seen.access, tokenId: seen.token.id };
+        const key = `${reader.namespace} ${seen.access.environmentId}`;
+        await this.onStep?.('before creating a keyless token');
+        if (!this.keylessTokens.has(key)) this.keylessTokens.set(key, { id: `keyless ${key}`, isRevoked: false });
+        const now = await this.#lookUpKeyless(reader, slugs);
+        if (now.access.environmentId !== seen.access.environmentId || now.token === undefined)
+          throw new DomainError('conflict', 'the environment was replaced meanwhile');
+        return { access: now.access, tokenId: now.token.id };
+      };
+      return { environmentId: seen.access.environmentId, tokenId: seen.token?.id, enter };
+    },
+    confirm: expectGranted,
+  } as unknown as Services['keyless'];
+
   readonly secretReader: Services['secretReader'] = {
     find: async ({ environmentId }, { revision: wanted, maxKeys, deletedSince: isAsked }) => {
       await this.onStep?.('before finding a state');
@@ -117,7 +154,7 @@ export class FakeServices implements Services {
       this.#subscribers.add(subscriber);
       return () => void this.#subscribers.delete(subscriber);
     },
-    compare: async ({ environmentIds = [], credentialIds = [], keptIds = [] }) => {
+    compare: async ({ environmentIds = [], credentialIds = [], serviceTokenIds = [], keptIds = [] }) => {
       this.comparisons += 1;
       const fault = this.comparisonFault;
       this.comparisonFault = undefined;
@@ -129,13 +166,22 @@ export class FakeServices implements Services {
       const present = {
         environments: new Map(found.map(({ id, revision }) => [id, `${id}-r${revision}`])),
         liveCredentials: new Set(live.filter((id) => credentialIds.includes(id))),
-        liveTokens: new Set<string>(),
+        liveTokens: new Set(serviceTokenIds.filter((id) => this.#isKeylessLive(id))),
         kept: new Set(keptIds.filter((id) => !this.gone.has(id) && !this.destroyed.has(id))),
       };
       await this.#run('duringComparison');
       return present;
     },
   };
+
+  /** Revokes or reinstates the keyless token of the namespace ns, and reports it unless it is to be missed. */
+  setRevoked(environmentId: string, isRevoked: boolean, { missed = false } = {}): void {
+    const key = `ns ${environmentId}`;
+    const token = this.keylessTokens.get(key) ?? { id: `keyless ${key}`, isRevoked };
+    token.isRevoked = isRevoked;
+    this.keylessTokens.set(key, token);
+    if (!missed) this.tell({ kind: 'service_token', serviceTokenId: token.id });
+  }
 
   get subscribers(): number {
     return this.#subscribers.size;
@@ -200,6 +246,33 @@ export class FakeServices implements Services {
     await hook?.();
   }
 
+  async #lookUpKeyless(
+    { namespace, name, uid, source }: SyncReader,
+    { organization, project, environment }: EnvironmentSlugs,
+  ): Promise<{ readonly access: KeylessEntry['access']; readonly token: KeylessToken | undefined }> {
+    const path = `${organization}/${project}/${environment}`;
+    await this.onStep?.('before look-up');
+    const found = this.environments.get(path);
+    const token = this.keylessTokens.get(`${namespace} ${found?.id}`);
+    const revision = found?.revision ?? 0;
+    const isRevoked = token?.isRevoked === true;
+    await this.#run('duringLookup');
+    await this.onStep?.('after look-up');
+    if (found === undefined) throw new DomainError('not_found', `environment ${path} does not exist`);
+    const { id: environmentId } = found;
+    if (isRevoked) throw new KeylessTokenRefusal(token.id, `the token of ${namespace} for ${path} was revoked`);
+    const caller = { principal: { type: 'service_token', isKeyless: true, environmentId, name, uid, source } };
+    const revisionId = `${environmentId}-r${revision}`;
+    const access = { caller, action: 'secret.list', environmentId, revision, revisionId };
+    return { access: access as unknown as KeylessEntry['access'], token };
+  }
+
+  #isKeylessLive(id: string): boolean {
+    const isLive = ([key, token]: [string, KeylessToken]): boolean =>
+      token.id === id && !token.isRevoked && this.#byId(key.split(' ')[1] ?? '') !== undefined;
+    return [...this.keylessTokens].some(isLive);
+  }
+
   #byId(id: string): Environment | undefined {
     return [...this.environments.values()].find((environment) => environment.id === id);
   }
@@ -219,6 +292,12 @@ export function serviceToken(id: string, expiresAt: Date | null = null): BearerP
     credentialId: `credential-${id}`,
     expiresAt,
   };
+}
+
+/** Throws DomainError forbidden unless the namespace is granted the environment. */
+function expectGranted({ grants, namespace }: SyncReader, slugs: EnvironmentSlugs): void {
+  if (!covers(grants, { kind: 'SecretSync', permission: 'read', ...slugs }))
+    throw new DomainError('forbidden', `no AccessGrant allows that to namespace ${namespace}`);
 }
 
 /** Whether a token of one environment alone is for this one. */

@@ -90,20 +90,20 @@ describe('without the right to list', () => {
 
   test('ServiceTokens, the SecretSyncs that need them say so, and the others are in step', async () => {
     failLists('/apis/keyframe.dev/v1alpha1/servicetokens', 403, 8);
-    const { metadata, spec } = secretSync({ name: 'tokenless' });
+    const { metadata, spec } = secretSync({ name: 'named' });
     const { tokenSecretRef: _, ...bare } = spec;
     harness.cluster.put(syncs, metadata.name, (object) => {
-      object['spec'] = bare;
+      object['spec'] = { ...bare, tokenRef: { name: 'ci' } };
     });
     await harness.synced();
     await harness.clock.advance(1_000);
     expect(harness.ready('app')?.reason).toBe('Synced');
-    expect(harness.ready('tokenless')).toMatchObject({
+    expect(harness.ready('named')).toMatchObject({
       reason: 'ClusterUnavailable',
       message: `The API server does not let the controller list ServiceTokens: ${advice}.`,
     });
     await harness.clock.advance(300_000);
-    expect(harness.ready('tokenless')?.reason).not.toBe('ClusterUnavailable');
+    expect(harness.ready('named')?.reason).toBe('ServiceTokenNotFound');
   });
 
   test('AccessGrants, SecretSyncs that need none are in step', async () => {

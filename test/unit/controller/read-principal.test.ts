@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import { readPrincipal } from '../../../src/controller/kinds/secret-sync/read/read.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
 import type { SecretObject } from '../../../src/kube/secrets.ts';
 import { serviceToken } from './fake-services.ts';
 
@@ -34,7 +33,8 @@ function behindCache(accepted: string): { deps: Deps; context: Context; asked: (
         return notOlderThan === undefined ? tokenSecret('2', 'kf_svc_new') : tokenSecret('1', 'kf_svc_old');
       },
     },
-    watchedToken: () => tokenSecret('1', ''),
+    issuedSecret: () => undefined,
+    followedSecret: () => tokenSecret('1', ''),
   };
   const context = { requestId: 'r', seen: new Seen() };
   return { deps: deps as unknown as Deps, context: context as unknown as Context, asked };
@@ -55,19 +55,17 @@ describe('the token of a SecretSync', () => {
     expect([...dependencies.values()]).toContainEqual({ kind: 'Secret', id: 'ns/token', saw: 'u/2' });
   });
 
-  test.each([410, 504])(
-    'is asked for without a version where the server is behind it and answers %s',
-    async (status) => {
-      const { deps, context } = behindCache('kf_svc_new');
-      const { find } = deps.secretsClient;
-      const behind: typeof find = async (where, notOlderThan) => {
-        if (notOlderThan !== undefined) throw new ApiError('GET', status, 'Timeout');
-        return await find(where);
-      };
-      const principal = await readPrincipal({ ...deps, secretsClient: { find: behind } }, context, place);
-      expect(principal).toMatchObject({ id: 'good' });
-    },
-  );
+  test('is followed by the one watch of all Secrets of ServiceTokens if that shows it', async () => {
+    const { deps, context, asked } = behindCache('kf_svc_old');
+    const issued = { ...deps, issuedSecret: () => tokenSecret('1', ''), followedSecret: () => undefined };
+    expect(await readPrincipal(issued, context, place)).toMatchObject({ id: 'good' });
+    expect(asked).toEqual(['1']);
+    expect([...context.seen.dependencies.values()]).toContainEqual({
+      kind: 'issued Secret',
+      id: 'ns/token',
+      saw: 'u/1',
+    });
+  });
 
   test('is refused when the newest one is', async () => {
     const { deps, context } = behindCache('kf_svc_other');

@@ -43,9 +43,11 @@ describe('a new SecretSync', () => {
     });
   });
 
-  test('is told by one Event', async () => {
+  test('leaves no Event: the status reports it', async () => {
     await harness.synced();
-    expect(harness.cluster.events).toMatchObject([{ type: 'Normal', reason: 'Synced', regarding: { name: 'app' } }]);
+    await harness.clock.advance(1_000);
+    expect(harness.ready()).toMatchObject({ status: 'True', reason: 'Synced' });
+    expect(harness.cluster.events).toEqual([]);
   });
 
   test('reads as the token it names, and in the name of nobody else', async () => {
@@ -108,7 +110,19 @@ describe('a change', () => {
     await harness.synced();
     harness.services.change(prod, { A: 'x' });
     await harness.calls();
-    expect(harness.cluster.events).toHaveLength(1);
+    expect(harness.cluster.events).toEqual([]);
+  });
+
+  test('of the reason leaves an Event, there and back', async () => {
+    await harness.synced();
+    harness.cluster.remove(`${secrets}/token`);
+    await harness.clock.advance(1_000);
+    harness.putToken('kf_svc_good');
+    await harness.clock.advance(1_000);
+    expect(harness.cluster.events).toMatchObject([
+      { type: 'Warning', reason: 'TokenSecretNotFound', regarding: { name: 'app' } },
+      { type: 'Normal', reason: 'Synced', regarding: { name: 'app' } },
+    ]);
   });
 });
 
@@ -177,7 +191,7 @@ describe('without a change', () => {
     controller.start();
     expect((await harness.calls()).sort()).toEqual([`GET ${secrets}/app`, `GET ${secrets}/token`]);
     expect(harness.status()).toEqual(patched);
-    expect(harness.cluster.events).toHaveLength(1);
+    expect(harness.cluster.events).toEqual([]);
     await controller.stop();
   });
 });

@@ -1,4 +1,5 @@
 import type { GrantRule } from '../../../src/domain/grants.ts';
+import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import { secretSync } from './builders.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { FakeServices, noResourceServices } from './fake-services.ts';
@@ -7,15 +8,16 @@ import { FakeTokens } from './fake-tokens.ts';
 export const serviceTokensPath = '/apis/keyframe.dev/v1alpha1/namespaces/ns/servicetokens';
 const grantsPath = '/apis/keyframe.dev/v1alpha1/accessgrants';
 
-const rule: GrantRule = {
+const tokenSpec = {
+  scope: 'Environment',
   organization: 'acme',
   project: 'web',
-  environments: ['*'],
-  permission: 'read',
-  kinds: ['ServiceToken'],
+  environment: 'prod',
+  permission: 'Read',
+  suspend: false,
 };
 
-/** A controller whose namespace may be granted ServiceTokens, for SecretSyncs that name no token. */
+/** A controller whose namespace may be granted ServiceTokens and SecretSyncs. */
 export class TokenHarness extends Harness {
   readonly serviceTokens: FakeTokens;
 
@@ -28,31 +30,59 @@ export class TokenHarness extends Harness {
     for (const name of ['kube-system', 'ns']) this.cluster.put('/api/v1/namespaces', name, () => {});
   }
 
-  /** The SecretSync ns/app of acme/web/prod with a ServiceToken of its own, under a grant, all in step. */
+  /** The SecretSync ns/app of acme/web/prod, which reads with the ServiceToken ns/app-token, under a grant, all in step. */
   async issued(): Promise<void> {
+    await this.#inStep(() => this.putWithToken());
+  }
+
+  /** The SecretSync ns/app of acme/web/prod, which names no token, under a grant, all in step. */
+  async keyless(): Promise<void> {
+    await this.#inStep(() => this.putKeyless());
+  }
+
+  async #inStep(put: () => void): Promise<void> {
     this.services.create(prod, 'env', { A: 'alpha' });
     this.grant();
-    this.putTokenless();
+    put();
     await this.start();
     await this.clock.advance(1000);
     this.cluster.takeCalls();
     this.reconciled.splice(0);
   }
 
-  /** Makes the SecretSync, or changes its spec, without a token. */
-  putTokenless(name = 'app'): void {
+  /** Makes the SecretSync, or changes its spec: it reads with the ServiceToken ns/app-token, which is made first. */
+  putWithToken(name = 'app'): void {
+    this.putServiceToken('app-token');
+    this.#putSpec(name, { tokenRef: { name: 'app-token' } });
+  }
+
+  /** Makes a ServiceToken of acme/web/prod, as a user does. */
+  putServiceToken(name: string): void {
+    this.cluster.put(serviceTokensPath, name, (object) => {
+      object.metadata.generation = 1;
+      object['spec'] = { ...tokenSpec };
+    });
+  }
+
+  /** Makes the SecretSync, or changes its spec: it names no token. */
+  putKeyless(name = 'app'): void {
+    this.#putSpec(name, {});
+  }
+
+  #putSpec(name: string, reference: Pick<SecretSyncSpec, 'tokenRef'>): void {
     const { metadata, spec } = secretSync({ name });
     const { tokenSecretRef: _, ...bare } = spec;
     this.cluster.put(syncs, metadata.name, (object) => {
       object.metadata.generation = (object.metadata.generation ?? 0) + 1;
-      object['spec'] = bare;
+      object['spec'] = { ...bare, ...reference };
     });
   }
 
-  grant(): void {
+  /** Grants the namespace all environments of acme/web, for ServiceTokens unless other kinds are given. */
+  grant(kinds: readonly GrantRule['kinds'][number][] = ['ServiceToken'], environments = ['*']): void {
     this.cluster.put(grantsPath, 'team', (object) => {
-      object.metadata.generation = 1;
-      const rules = [{ ...rule, permission: 'Read' }];
+      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
+      const rules = [{ organization: 'acme', project: 'web', environments, permission: 'Read', kinds }];
       object['spec'] = { namespaces: ['ns'], rules };
     });
   }
@@ -61,7 +91,7 @@ export class TokenHarness extends Harness {
     this.cluster.remove(`${grantsPath}/team`);
   }
 
-  /** Uid of the ServiceToken that the SecretSync owns. */
+  /** Uid of the ServiceToken that the SecretSync reads with. */
   get tokenUid(): string {
     return this.cluster.get(`${serviceTokensPath}/app-token`)?.metadata.uid ?? '';
   }

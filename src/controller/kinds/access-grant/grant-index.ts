@@ -33,6 +33,8 @@ export class GrantIndex {
   readonly #deps: GrantIndexDeps;
   readonly #grants = new Map<string, IndexedGrant>();
   readonly #listeners = new Set<GrantListener>();
+  /** The rules of each namespace that were asked for since they changed. */
+  readonly #rulesByNamespace = new Map<string, readonly GrantRule[]>();
   /** The watch of the AccessGrants. */
   #grantWatch: NamedWatch | undefined;
 
@@ -69,8 +71,12 @@ export class GrantIndex {
 
   /** The rules of all grants that are for a namespace. */
   rulesFor(namespace: string): readonly GrantRule[] {
+    const known = this.#rulesByNamespace.get(namespace);
+    if (known !== undefined) return known;
     const facts = this.#deps.namespaces.find(namespace) ?? { name: namespace, labels: undefined };
-    return [...this.#grants.values()].flatMap(({ spec, rules }) => (isGrantFor(spec, facts) ? rules : []));
+    const all = [...this.#grants.values()].flatMap(({ spec, rules }) => (isGrantFor(spec, facts) ? rules : []));
+    this.#rulesByNamespace.set(namespace, all);
+    return all;
   }
 
   /** Name of an AccessGrant that is for one namespace alone and has room for another rule: of several, the first. */
@@ -101,6 +107,7 @@ export class GrantIndex {
     // Only its status or metadata changed.
     if (before?.uid === uid && before.generation === generation) return;
     this.#grants.set(name, { uid, generation, spec, rules: rulesOf(spec) });
+    this.#rulesByNamespace.clear();
     this.#tell([...(before === undefined ? [] : this.#reachOf(before.spec)), ...this.#reachOf(spec)]);
   }
 
@@ -108,15 +115,17 @@ export class GrantIndex {
     const before = this.#grants.get(name);
     if (before === undefined) return;
     this.#grants.delete(name);
+    this.#rulesByNamespace.clear();
     this.#tell(this.#reachOf(before.spec));
   }
 
   #namespaceChanged(before: NamespaceState | undefined, after: NamespaceState | undefined): void {
     const reaches = (spec: AccessGrantSpec, facts: NamespaceFacts | undefined): boolean =>
       facts !== undefined && isGrantFor(spec, facts);
+    const name = after?.name ?? before?.name;
+    if (name !== undefined) this.#rulesByNamespace.delete(name);
     const affected = [...this.#grants].filter(([, { spec }]) => reaches(spec, before) !== reaches(spec, after));
     for (const [grant] of affected) this.#deps.onReach(grant);
-    const name = after?.name ?? before?.name;
     if (name !== undefined && affected.length > 0) this.#tell([name]);
   }
 

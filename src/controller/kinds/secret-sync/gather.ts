@@ -6,9 +6,10 @@ import type { Rollouts } from '../rollout/rollouts.ts';
 import type { BoundedReads } from './read/bounded-reads.ts';
 import { observeSharedTarget } from './target/observe-shared.ts';
 import { type ObserveDeps, observeTarget } from './target/observe.ts';
+import { replacedSourceError } from './judge/replaced-source.ts';
 import type { SyncContext } from './model.ts';
 import type { ReadDeps, SourceReading } from './read/read.ts';
-import { type ReadPlan, SourceRefusedError, readSources } from './read/read-sources.ts';
+import { type ReadPlan, type SourceReadings, SourceRefusedError, readSources } from './read/read-sources.ts';
 import { isMerge, targetKeyOf } from './spec/resource.ts';
 import { type ReadData, heldBack, orFormerStateError } from './rollback/rollback.ts';
 import {
@@ -19,7 +20,7 @@ import {
   planSecretData,
   secretBytesLimit,
 } from './data/secret-data.ts';
-import type { TokenPlace } from './tokens/service-token.ts';
+import type { SourceToken } from './tokens/token-place.ts';
 import { targetRecord } from './target/target-record.ts';
 import { type WantedFacts, type Facts } from './model.ts';
 
@@ -33,8 +34,10 @@ export interface Gathered {
   readonly existing: ObjectMeta | undefined;
   /** The values of all sources, where they could be read. */
   readonly data: SecretData | undefined;
-  /** When the first of the tokens ends; null where none does, undefined where nothing was read. */
+  /** When the first of the tokens ends; null if none does, undefined if nothing was read. */
   readonly tokenExpiresAt: Date | null | undefined;
+  /** Judges what the namespace is granted once more. Call it right before a write. Throws DomainError forbidden. */
+  readonly confirm: () => void;
   /** Whether the trouble with a token will be over or explained at any moment. */
   readonly isUnsettled: boolean;
   /** Why the Secret is not taken back though its data was given up, as a clause. */
@@ -44,8 +47,8 @@ export interface Gathered {
 export interface GatherPlan {
   /** Whether to look at the target itself, not at what a watch showed. */
   readonly fresh: boolean;
-  /** Where the tokens of the sources are. */
-  readonly places: readonly TokenPlace[];
+  /** What the sources read with. */
+  readonly tokens: readonly SourceToken[];
   readonly reads: BoundedReads;
 }
 
@@ -57,7 +60,7 @@ export interface GatherPlan {
 export async function gather(
   deps: GatherDeps,
   context: SyncContext,
-  { fresh, places, reads }: GatherPlan,
+  { fresh, tokens, reads }: GatherPlan,
 ): Promise<Gathered> {
   const { resource: sync } = context;
   const { target, existing } = await (isMerge(sync) ? observeSharedTarget : observeTarget)(deps, context, fresh);
@@ -65,24 +68,32 @@ export async function gather(
   // Nothing is read that could not be written.
   if (target.state === 'foreign' || target.state === 'barred')
     return { ...nothingRead, facts: { ...facts, wanted: undefined }, existing };
+  const objection: ReadPlan['objection'] = (sources) => replacedSourceError(sync, target, sources);
   try {
-    const asked = await readAndUnite(deps, context, { places, reads });
+    const asked = await readAndUnite(deps, context, { tokens, objection, reads });
     const { read, refusal: rollbackRefusal } = await heldBack({
       context,
       target,
       asked,
       givenUp: deps.rollouts.givenUp(sync),
-      readAt: async (stateOf) => await readAndUnite(deps, context, { places, stateOf, reads }, orFormerStateError),
+      readAt: async (stateOf) =>
+        await readAndUnite(deps, context, { tokens, objection, stateOf, reads }, orFormerStateError),
     });
-    const { wanted, data, tokenExpiresAt } = read;
-    return { ...nothingRead, facts: { ...facts, wanted }, existing, data, tokenExpiresAt, rollbackRefusal };
+    const { wanted, data, tokenExpiresAt, confirm } = read;
+    return { ...nothingRead, facts: { ...facts, wanted }, existing, data, tokenExpiresAt, confirm, rollbackRefusal };
   } catch (error) {
     const { refusal, isUnsettled } = error instanceof SourceRefusedError ? error : settled(error);
     return { ...nothingRead, facts: { ...facts, wanted: refusal }, existing, isUnsettled };
   }
 }
 
-const nothingRead = { data: undefined, tokenExpiresAt: undefined, isUnsettled: false, rollbackRefusal: undefined };
+const nothingRead = {
+  data: undefined,
+  tokenExpiresAt: undefined,
+  confirm: (): void => {},
+  isUnsettled: false,
+  rollbackRefusal: undefined,
+};
 
 /** Reads all sources, each at the state that it asks for unless told; `guarded` has its say about what cannot be united. */
 async function readAndUnite(
@@ -90,9 +101,9 @@ async function readAndUnite(
   context: SyncContext,
   plan: ReadPlan,
   guarded: Guard = (make) => make(),
-): Promise<ReadData & { readonly tokenExpiresAt: Date | null }> {
-  const { readings, tokenExpiresAt } = await readSources(deps, context, plan);
-  return { ...(await unite(deps, context.resource, { readings, reads: plan.reads, guarded })), tokenExpiresAt };
+): Promise<ReadData & Omit<SourceReadings, 'readings'>> {
+  const { readings, ...others } = await readSources(deps, context, plan);
+  return { ...(await unite(deps, context.resource, { readings, reads: plan.reads, guarded })), ...others };
 }
 
 function settled(error: unknown): { readonly refusal: DomainError; readonly isUnsettled: boolean } {

@@ -1,18 +1,18 @@
-import { NamedWatches } from '../../../kube/named-watches.ts';
 import { secretSyncKind } from '../../../kube/keyframe-kinds.ts';
-import { type KubeObject, objectKey, parseObjectKey } from '../../../kube/objects.ts';
-import type { ReflectorGroup } from '../../../kube/reflector-group.ts';
-import { SecretsClient, secretsPath } from '../../../kube/secrets.ts';
+import { objectKey, parseObjectKey } from '../../../kube/objects.ts';
+import { SecretsClient } from '../../../kube/secrets.ts';
+import type { KeylessAccess } from '../../../services/access/keyless.ts';
 import type { ChangeFeed } from '../../../services/change-feed.ts';
-import { allowDeletionAnnotation, retryAnnotation, targetLabel } from '../../annotations.ts';
-import { type DependencySet, objectVersion } from '../../frame/dependencies.ts';
+import { allowDeletionAnnotation, retryAnnotation } from '../../annotations.ts';
 import type { Fingerprint } from '../../frame/fingerprint.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindRules } from '../../frame/kind-rules.ts';
-import { watchLabelledSecrets } from '../../frame/labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
+import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
+import type { GrantIndex } from '../access-grant/grant-index.ts';
+import type { ResourceServices } from '../resource-services.ts';
 import { Rollouts } from '../rollout/rollouts.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { type Referrers, type SnapshotReferences, namesBy } from '../secret-snapshot/references.ts';
@@ -23,14 +23,29 @@ import { createReadBudget } from './read/bounded-reads.ts';
 import type { ReadServices } from './read/read.ts';
 import { SecretSyncReconciler } from './reconcile.ts';
 import { snapshotKeyOf } from './spec/pin.ts';
-import { isMerge, targetKeyOf } from './spec/resource.ts';
+import { isMerge } from './spec/resource.ts';
 import { sourcesOf } from './spec/source.ts';
 import { convergedClaim, nextStatus } from './status.ts';
-import { TokenSource } from './tokens/token-source.ts';
+import { SyncSecrets } from './target/sync-secrets.ts';
+import { LegacySweep } from './tokens/legacy-sweep.ts';
+import { isKeyless } from './tokens/token-place.ts';
+
+// The one key of the queue that sweeps.
+const sweepKey = 'sweep';
+// A new leader, or one that lost the database, first reads for all SecretSyncs.
+const firstSweepMs = 60_000;
 
 export interface SecretSyncDeps {
   readonly context: KindContext;
-  readonly services: ReadServices & { readonly changes: Pick<ChangeFeed, 'compare'> };
+  readonly services: ReadServices &
+    Pick<ResourceServices, 'resourceTokens'> & {
+      readonly keyless: KeylessAccess;
+      readonly changes: Pick<ChangeFeed, 'compare'>;
+    };
+  /** What the namespaces are granted, for sources that name no token. */
+  readonly grants: GrantIndex;
+  /** What the database knows the cluster by. Throws DomainError cluster_unavailable if that is not known. */
+  readonly cluster: () => string;
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
   readonly serviceTokens: ServiceTokens;
@@ -57,18 +72,19 @@ class SecretSyncController implements ManagedKind {
   readonly #deps: SecretSyncDeps;
   readonly #memories = new SyncMemories();
   readonly #kind: KindController<SecretSync, SyncOutcome>;
-  readonly #targets: ReflectorGroup<KubeObject>;
-  readonly #targetWatch: NamedWatch;
-  readonly #followed: NamedWatches;
+  readonly #secrets: SyncSecrets;
   readonly #rollouts: Rollouts;
+  /** One sweep at a time, tried again until it succeeds. */
+  readonly #sweeps: WorkQueue;
 
   constructor(deps: SecretSyncDeps) {
     this.#deps = deps;
-    this.#targets = this.#watchTargets();
-    this.#followed = this.#followSecrets();
+    const find = (key: string): SecretSync | undefined => this.#kind.find(key);
+    this.#secrets = new SyncSecrets({ context: deps.context, memories: this.#memories, find });
     this.#rollouts = this.#createRollouts();
-    this.#targetWatch = { name: 'Secrets', group: this.#targets };
-    this.#kind = new KindController<SecretSync, SyncOutcome>(deps.context, this.#rules(), [this.#targetWatch]);
+    this.#sweeps = this.#createSweeps();
+    const watches = [this.#secrets.watch, ...deps.grants.watches];
+    this.#kind = new KindController<SecretSync, SyncOutcome>(deps.context, this.#rules(), watches);
     const kind = this.#kind;
     this.pins = {
       get isSynced() {
@@ -96,23 +112,27 @@ class SecretSyncController implements ManagedKind {
     // First: what a Secret held before another one led counts no more.
     this.#rollouts.start();
     this.#kind.startLeading();
+    this.#sweeps.start();
+    this.#sweeps.addAfter(sweepKey, firstSweepMs);
   }
 
   stopLeading(): void {
     this.#kind.stopLeading();
     this.#rollouts.pause();
+    this.#sweeps.pause();
   }
 
   async resync(): Promise<void> {
     await this.#kind.resync();
+    this.#sweeps.addAfter(sweepKey, firstSweepMs);
   }
 
   async drain(limitMs: number): Promise<void> {
-    await Promise.all([this.#kind.drain(limitMs), this.#rollouts.drain(limitMs)]);
+    await Promise.all([this.#kind.drain(limitMs), this.#rollouts.drain(limitMs), this.#sweeps.stop(limitMs)]);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#followed.stop(), this.#rollouts.close()]);
+    await Promise.all([this.#secrets.stop(), this.#rollouts.close()]);
   }
 
   #rules(): KindRules<SecretSync, SyncOutcome> {
@@ -137,40 +157,41 @@ class SecretSyncController implements ManagedKind {
       // An owner that takes out of its Secret what it did not put there, or writes it all the time, must not keep the
       // controller busy.
       isThrottled: (key, { kind }) => kind === 'target' && this.#isMerge(key),
-      onSettled: (key, dependencies) => this.#follow(key, dependencies),
+      onSettled: (key, dependencies) => this.#secrets.follow(key, dependencies),
       onGone: ({ metadata }) => this.#forget(objectKey(metadata)),
     };
   }
 
-  /** Only a source that names no Secret of its token needs a ServiceToken, and only a pinned one a SecretSnapshot. */
+  /** Only a source that names no token needs the grants, only a tokenRef a ServiceToken, and only a pin a SecretSnapshot. */
   #needsOf(sync: SecretSync): readonly NamedWatch[] {
     if (sync.spec.suspend) return [];
-    const { serviceTokens, snapshotWatch } = this.#deps;
+    const { serviceTokens, snapshotWatch, grants } = this.#deps;
     const sources = sourcesOf(sync);
-    const needsTokens = sources.some(({ tokenSecretRef }) => tokenSecretRef === undefined);
-    const needsSnapshots = sources.some(({ snapshotRef }) => snapshotRef !== undefined);
     return [
-      this.#targetWatch,
-      ...(needsTokens ? [serviceTokens.watch] : []),
-      ...(needsSnapshots ? [snapshotWatch] : []),
+      this.#secrets.watch,
+      ...(sources.some(isKeyless) ? grants.watches : []),
+      ...(sources.some(({ tokenRef }) => tokenRef !== undefined) ? [serviceTokens.watch] : []),
+      ...(sources.some(({ snapshotRef }) => snapshotRef !== undefined) ? [snapshotWatch] : []),
     ];
   }
 
   #createReconciler(): SecretSyncReconciler {
-    const { context, services, fingerprint, snapshots, serviceTokens } = this.#deps;
+    const { context, services, fingerprint, snapshots, serviceTokens, grants, cluster } = this.#deps;
     const { kube: client, clock, metrics } = context;
     return new SecretSyncReconciler({
       memories: this.#memories,
-      tokens: new TokenSource({ client, serviceTokens }),
+      serviceToken: (key) => serviceTokens.find(key),
       services,
+      keyless: { access: services.keyless, grants, cluster },
       fingerprint,
       snapshots,
       client,
       secretsClient: new SecretsClient({ client }),
       rollouts: this.#rollouts,
       readBudget: createReadBudget(),
-      watchedTarget: (key) => this.#targets.get(key) ?? this.#inTheWay(key),
-      watchedToken: (key) => this.#followed.get(key),
+      watchedTarget: (key) => this.#secrets.target(key),
+      issuedSecret: (key) => serviceTokens.issuedSecret(key),
+      followedSecret: (key) => this.#secrets.followed(key),
       clock,
       metrics,
     });
@@ -191,74 +212,32 @@ class SecretSyncController implements ManagedKind {
     });
   }
 
-  #watchTargets(): ReflectorGroup<KubeObject> {
-    return watchLabelledSecrets(this.#deps.context, targetLabel, {
-      onUpsert: ({ metadata }) => this.#targetChanged(objectKey(metadata), metadata),
-      onDelete: ({ metadata }) => this.#targetGone(objectKey(metadata), metadata.uid),
-      onListed: () => this.#targetsListed(),
-    });
-  }
-
-  /** The Secrets that hold tokens, and those that are in the way of a target, each by its name. */
-  #followSecrets(): NamedWatches {
-    const { kube: client, clock, logger } = this.#deps.context;
-    const publish = (id: string, secret: KubeObject | undefined): void => {
-      const { metadata } = secret ?? {};
-      this.#deps.context.events.publish({ kind: 'Secret', id, version: objectVersion(metadata) });
-      if (!this.#isFollowedTarget(id)) return;
-      if (metadata === undefined) this.#targetGone(id, undefined);
-      else this.#targetChanged(id, metadata);
-    };
-    return new NamedWatches({
+  #createSweeps(): WorkQueue {
+    const { context, services, cluster, serviceTokens } = this.#deps;
+    const { kube: client, clock, logger, instance } = context;
+    const { group, kind } = secretSyncKind;
+    const sweep = new LegacySweep({
       client,
+      resourceTokens: services.resourceTokens,
+      cluster,
+      serviceTokens: () => (serviceTokens.watch.group.isSynced ? serviceTokens.all() : undefined),
+      find: (key) => this.#kind.find(key),
+      syncsIn: (namespace) => this.#syncsIn(namespace),
+      isVerified: (key) => this.#memories.ensure(key).verified !== undefined,
+      events: { controller: `${group}/${kind.toLowerCase()}`, instance },
       clock,
       logger,
-      path: secretsPath,
-      onChange: publish,
     });
-  }
-
-  /** Whether a Secret is followed by a SecretSync that writes it, or would. */
-  #isFollowedTarget(id: string): boolean {
-    return [...this.#followed.followersOf(id)].some((key) => {
-      const sync = this.#kind.find(key);
-      return sync !== undefined && targetKeyOf(sync) === id;
-    });
-  }
-
-  #targetChanged(id: string, { uid, resourceVersion }: KubeObject['metadata']): void {
-    this.#deps.context.events.publish({ kind: 'target', id, version: resourceVersion, uid });
-  }
-
-  #targetGone(id: string, uid: string | undefined): void {
-    this.#deps.context.events.publish({ kind: 'target', id, uid });
-  }
-
-  /**
-   * The targets were listed again. One that was written and is not among them was deleted while no watch looked. A list that
-   * is older than the write only costs a look.
-   */
-  #targetsListed(): void {
-    for (const [key, { target }] of this.#memories.entries()) {
-      const sync = this.#kind.find(key);
-      // What is merged into carries no label of the controller; its own watch shows it.
-      if (sync === undefined || isMerge(sync) || !target.isAhead) continue;
-      const id = targetKeyOf(sync);
-      if (this.#targets.get(id) === undefined) this.#targetGone(id, undefined);
-    }
-  }
-
-  /** Follows the Secrets that a result rests on, and no others. */
-  #follow(key: string, dependencies: DependencySet): void {
-    const sync = this.#kind.find(key);
-    const secrets = [...dependencies.values()].filter(({ kind }) => kind === 'Secret').map(({ id }) => id);
-    const isTargetFollowed = sync !== undefined && this.#memories.ensure(key).isTargetFollowed;
-    this.#followed.follow(key, new Set([...secrets, ...(isTargetFollowed ? [targetKeyOf(sync)] : [])]));
+    const process = async (): Promise<Next> => {
+      await sweep.run();
+      return { kind: 'done' };
+    };
+    return new WorkQueue({ clock, logger, workers: 1, process });
   }
 
   #forget(key: string): void {
     this.#memories.drop(key);
-    this.#followed.follow(key, new Set());
+    this.#secrets.forget(key);
     this.#rollouts.forget(key);
   }
 
@@ -267,23 +246,19 @@ class SecretSyncController implements ManagedKind {
     return sync !== undefined && isMerge(sync);
   }
 
-  /** A Secret without our label, which only a watch by its name shows. One with the label the watch of targets shows, or it is gone. */
-  #inTheWay(key: string): KubeObject | undefined {
-    const followed = this.#followed.get(key);
-    return followed?.metadata.labels?.[targetLabel] === 'true' ? undefined : followed;
+  #syncsIn(namespace: string): readonly SecretSync[] {
+    const keys = [...this.#kind.keys()].filter((key) => parseObjectKey(key).namespace === namespace);
+    return keys.flatMap((key) => this.#kind.find(key) ?? []);
   }
 
   /** The SecretSyncs of a namespace that are pinned to a SecretSnapshot. */
   #pinsIn(namespace: string): Referrers {
-    const syncs = [...this.#kind.keys()].filter((key) => parseObjectKey(key).namespace === namespace);
     const pins = namesBy(
-      syncs
-        .flatMap((key) => this.#kind.find(key) ?? [])
-        .flatMap((sync) =>
-          [...new Set(sourcesOf(sync).flatMap((source) => snapshotKeyOf(sync, source) ?? []))].map(
-            (snapshotKey) => [snapshotKey, `SecretSync ${sync.metadata.name}`] as const,
-          ),
+      this.#syncsIn(namespace).flatMap((sync) =>
+        [...new Set(sourcesOf(sync).flatMap((source) => snapshotKeyOf(sync, source) ?? []))].map(
+          (snapshotKey) => [snapshotKey, `SecretSync ${sync.metadata.name}`] as const,
         ),
+      ),
     );
     return (key) => pins.get(key) ?? [];
   }

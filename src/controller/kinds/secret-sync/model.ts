@@ -188,6 +188,8 @@ export interface SyncMemory extends TargetMemory {
   rolledBack: RolledBack | undefined;
   /** Since when a refused token is about to be accepted, or its refusal to be explained; milliseconds since the epoch. */
   unsettledSince: number | undefined;
+  /** Since when the SecretSync may not read what it asks for; milliseconds since the epoch. */
+  refusedSince: number | undefined;
   /** Whether the target is watched by its name, because the watch of all targets does not show it. */
   isTargetFollowed: boolean;
 }

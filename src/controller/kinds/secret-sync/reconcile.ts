@@ -11,6 +11,7 @@ import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import { type DeferredOutcome, isTransient } from '../../frame/outcome.ts';
 import type { Next } from '../../frame/work-queue.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
+import type { ServiceToken } from '../../generated/service-token.ts';
 import type { HeldData } from '../rollout/model.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
 import { type GatherDeps, type Gathered, gather } from './gather.ts';
@@ -23,12 +24,13 @@ import { isMerge, targetKeyOf, targetOf } from './spec/resource.ts';
 import { sourcesOf } from './spec/source.ts';
 import { heldData, syncedClaim } from './synced.ts';
 import { act } from './target/act.ts';
-import type { TokenPlace } from './tokens/service-token.ts';
-import type { TokenSource } from './tokens/token-source.ts';
+import { refusalReport } from './refusal.ts';
+import { sourceTokens } from './tokens/token-place.ts';
 
 export interface ReconcilerDeps extends GatherDeps {
   readonly memories: SyncMemories;
-  readonly tokens: TokenSource;
+  /** A ServiceToken by `namespace/name`. */
+  readonly serviceToken: (key: string) => ServiceToken | undefined;
   /** What is read at once; each namespace is an owner. */
   readonly readBudget: ByteBudget;
   readonly client: Pick<KubeClient, 'request'>;
@@ -72,7 +74,7 @@ export class SecretSyncReconciler {
     seen.expect('target', targetKeyOf(resource), memory.target);
     memory.isTargetFollowed = isMerge(resource);
     const result = await this.#lookBounded(context);
-    return 'isDeferred' in result ? result : this.#learnt(resource, result);
+    return 'isDeferred' in result ? result : this.#learnt(resource, this.#patient(context, result));
   }
 
   /** What the workloads of a suspended SecretSync come to; nothing is read. */
@@ -91,12 +93,18 @@ export class SecretSyncReconciler {
   }
 
   /** What an error comes to. */
-  failed(error: unknown, { resource }: ReconcileContext<SecretSync>): SyncOutcome {
-    return this.#learnt(resource, failedResult(error, undefined));
+  failed(error: unknown, reconciled: ReconcileContext<SecretSync>): SyncOutcome {
+    const context = this.#contextOf(reconciled);
+    return this.#learnt(context.resource, this.#patient(context, failedResult(error, undefined)));
   }
 
   #contextOf(reconciled: ReconcileContext<SecretSync>): SyncContext {
     return { ...reconciled, memory: this.#deps.memories.ensure(reconciled.key) };
+  }
+
+  /** A refusal that may end by itself is reported as one at first. */
+  #patient(context: SyncContext, result: Result): Result {
+    return { ...result, ...refusalReport(context, result, this.#deps.clock.now()) };
   }
 
   /** Has the workloads follow what the Secret holds. */
@@ -131,16 +139,17 @@ export class SecretSyncReconciler {
   }
 
   async #look(context: SyncContext, beginReads: () => BoundedReads): Promise<Result | DeferredOutcome> {
-    const places = await this.#prepareTokens(context);
+    const { resource, seen } = context;
+    const tokens = sourceTokens(this.#deps.serviceToken, resource, seen);
     for (let looks = 1; looks <= maxLooks; looks += 1) {
       const result = await this.#lookOnce(context, {
         fresh: looks > 1 || context.isForced,
-        places,
+        tokens,
         reads: beginReads(),
       });
       if (result !== undefined) return result;
     }
-    const { name } = targetOf(context.resource);
+    const { name } = targetOf(resource);
     const detail = `Secret ${name} was changed by someone else again and again while it was to be written; the controller tries again.`;
     throw new DomainError('conflict', detail);
   }
@@ -177,16 +186,6 @@ export class SecretSyncReconciler {
     return now - memory.unsettledSince < unsettledLimitMs;
   }
 
-  /** Where the tokens of the sources are; ServiceTokens of the SecretSync's own are seen to first. */
-  async #prepareTokens({ resource, seen }: SyncContext): Promise<readonly TokenPlace[]> {
-    const { tokens } = this.#deps;
-    const places = await tokens.prepare(tokens.facts(resource, seen));
-    return places.map((place) => {
-      if (place instanceof DomainError) throw place;
-      return place;
-    });
-  }
-
   /** Judges and acts. A write that fails is reported with the states that were read. */
   async #applied(context: SyncContext, gathered: Gathered): Promise<Result | undefined> {
     try {
@@ -200,7 +199,7 @@ export class SecretSyncReconciler {
 
   /** Judges and acts; undefined if the target has to be looked at again. */
   async #apply(context: SyncContext, gathered: Gathered): Promise<Result | undefined> {
-    const { facts, data, existing } = gathered;
+    const { facts, data, existing, confirm } = gathered;
     const decision = judge(facts);
     const wanted = facts.wanted instanceof DomainError ? undefined : facts.wanted;
     if (decision.action === 'refrain') return failedResult(decision.error, wanted);
@@ -210,6 +209,7 @@ export class SecretSyncReconciler {
       return this.#succeeded(context, existing, wanted, gathered);
     }
     const { resource: sync, memory } = context;
+    confirm();
     const written = await act(this.#deps, { decision, sync, data, record: wanted.record, existing });
     if (written === undefined) return undefined;
     memory.target.record(existing?.resourceVersion, { metadata: written });

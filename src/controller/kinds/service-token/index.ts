@@ -18,8 +18,7 @@ import { TokenMemories } from './memory.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
 import { secretOf } from './resource.ts';
-import { OwnedTokens } from './owned-tokens.ts';
-import { specVersionOf, specVersionsOf, statusVersionOf } from './versions.ts';
+import { specVersionOf, statusVersionOf } from './versions.ts';
 import { TokenSecrets } from './write.ts';
 import { tokenLabel } from '../../annotations.ts';
 
@@ -37,8 +36,10 @@ export interface ServiceTokenDeps {
 export interface ServiceTokens {
   /** One by `namespace/name`, as the watch shows it or as an own write left it. */
   find(key: string): ServiceToken | undefined;
-  /** Those whose controller is the resource of this uid, by name. */
-  madeFor(uid: string): readonly ServiceToken[];
+  /** All that exist. */
+  all(): readonly ServiceToken[];
+  /** The Secret of one, without its data, by the Secret's `namespace/name`. */
+  issuedSecret(key: string): KubeObject | undefined;
   /** The watch that shows them. */
   readonly watch: NamedWatch;
 }
@@ -58,7 +59,6 @@ export function registerServiceToken(context: KindContext, deps: ServiceTokenDep
 class Parts implements ManagedKind, ServiceTokens {
   readonly #context: KindContext;
   readonly #memories = new TokenMemories();
-  readonly #owned = new OwnedTokens();
   readonly #secrets: ReflectorGroup<KubeObject>;
   readonly #followed: NamedWatches;
   readonly #kind: KindController<ServiceToken>;
@@ -106,8 +106,12 @@ class Parts implements ManagedKind, ServiceTokens {
     return this.#kind.find(key);
   }
 
-  madeFor(uid: string): readonly ServiceToken[] {
-    return this.#owned.keysOf(uid).flatMap((key) => this.find(key) ?? []);
+  all(): readonly ServiceToken[] {
+    return [...this.#kind.keys()].flatMap((key) => this.find(key) ?? []);
+  }
+
+  issuedSecret(key: string): KubeObject | undefined {
+    return this.#secrets.get(key);
   }
 
   get watch(): NamedWatch {
@@ -185,7 +189,7 @@ class Parts implements ManagedKind, ServiceTokens {
 
   #createSweeps({ services, grants, cluster }: ServiceTokenDeps): WorkQueue {
     const { kube: client, namespaces, clock, logger, metrics } = this.#context;
-    const knownUids = (): string[] => [...this.#kind.keys()].flatMap((key) => this.find(key)?.metadata.uid ?? []);
+    const knownUids = (): string[] => this.all().map(({ metadata }) => metadata.uid);
     const sweep = new OrphanSweep({ services, client, grants, namespaces, cluster, knownUids, metrics, logger });
     const process = async (): Promise<Next> => {
       await sweep.run();
@@ -205,21 +209,15 @@ class Parts implements ManagedKind, ServiceTokens {
   }
 
   #seen(resource: ServiceToken): void {
-    const key = objectKey(resource.metadata);
-    const { ownerReferences = [] } = resource.metadata;
-    const owner = ownerReferences.find(({ controller }) => controller === true)?.uid;
-    this.#publish(key, this.#owned.set(key, owner));
+    this.#publish(objectKey(resource.metadata));
   }
 
-  /** Publishes a ServiceToken as it is now, also for those that own or owned it. */
-  #publish(id: string, owners: readonly string[]): void {
+  /** Publishes a ServiceToken as it is now. */
+  #publish(id: string): void {
     const { events } = this.#context;
     const token = this.find(id);
     events.publish({ kind: 'ServiceToken spec', id, version: specVersionOf(token) });
     events.publish({ kind: 'ServiceToken status', id, version: statusVersionOf(token) });
-    for (const uid of owners) {
-      events.publish({ kind: 'controlled ServiceTokens', id: uid, version: specVersionsOf(this.madeFor(uid)) });
-    }
   }
 
   #gone({ metadata }: ServiceToken): void {
@@ -231,6 +229,6 @@ class Parts implements ManagedKind, ServiceTokens {
   #forget(key: string): void {
     this.#memories.forget(key);
     this.#followed.follow(key, new Set());
-    this.#publish(key, this.#owned.set(key, undefined));
+    this.#publish(key);
   }
 }

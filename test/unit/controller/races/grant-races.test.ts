@@ -66,7 +66,7 @@ describe('while a ServiceToken is reconciled', () => {
         await harness.start();
         return harness;
       },
-      begin: (harness) => harness.putTokenless(),
+      begin: (harness) => harness.putWithToken(),
       event: (harness) => harness.withdraw(),
       comparisons: 'any',
       check: (harness) => {
@@ -87,7 +87,7 @@ describe('while a ServiceToken is reconciled', () => {
         await harness.start();
         return harness;
       },
-      begin: (harness) => harness.putTokenless(),
+      begin: (harness) => harness.putWithToken(),
       event: (harness) => harness.serviceTokens.revoke(harness.tokenUid),
       comparisons: 'any',
       check: (harness) => {

@@ -69,7 +69,7 @@ function expectKept(world: ModelWorld, sync: SyncName): void {
 
 function expectedOf(world: ModelWorld, sync: SyncName, ask: Ask): Expected {
   if (ask === 'nothing, suspended') return { reasons: ['Suspended'] };
-  const refusal = ask === 'prod by its own token' ? ownTokenRefusal(world, sync) : staticTokenRefusal(world);
+  const refusal = refusalOf(world, sync, ask);
   if (refusal !== undefined) return { reasons: refusal };
   const names = namesOf(ask);
   if (names.some((name) => world.environment(name) === undefined)) return { reasons: ['NotFound'] };
@@ -90,12 +90,24 @@ function revisionOf(world: ModelWorld, name: EnvironmentName, ask: Ask): number 
   return ask === 'prod at 2' ? 2 : (world.environment(name)?.revision ?? 0);
 }
 
+function refusalOf(world: ModelWorld, sync: SyncName, ask: Ask): readonly string[] | undefined {
+  if (ask === 'prod by a ServiceToken') return serviceTokenRefusal(world, sync);
+  return ask === 'prod, keyless' ? keylessRefusal(world) : staticTokenRefusal(world);
+}
+
+/** Why the namespace may not read acme/web/prod with its keyless token; undefined if it may. */
+function keylessRefusal(world: ModelWorld): readonly string[] | undefined {
+  if (!world.isGranted) return ['AccessDenied'];
+  const environment = world.environment('prod');
+  return environment !== undefined && world.isRevoked(environment.id) ? ['TokenRevoked'] : undefined;
+}
+
 function staticTokenRefusal({ isTokenLive }: ModelWorld): readonly string[] | undefined {
   return isTokenLive ? undefined : ['AuthenticationFailed'];
 }
 
-/** Why the ServiceToken of a SecretSync opens nothing; undefined if it opens its environment. */
-function ownTokenRefusal(world: ModelWorld, sync: SyncName): readonly string[] | undefined {
+/** Why the ServiceToken that a SecretSync names opens nothing; undefined if it opens its environment. */
+function serviceTokenRefusal(world: ModelWorld, sync: SyncName): readonly string[] | undefined {
   const token = world.serviceTokens.find(world.serviceTokenUid(sync));
   if (token?.revokedAt !== null && token !== undefined) return ['TokenRevoked'];
   if (!world.isGranted) return ['AccessDenied'];

@@ -5,7 +5,14 @@ import fc from 'fast-check';
 export type SyncName = 'app' | 'web';
 export type EnvironmentName = 'prod' | 'dev';
 /** What a SecretSync asks for: see `specOf`. */
-export type Ask = 'prod' | 'dev' | 'prod at 2' | 'prod and dev' | 'prod by its own token' | 'nothing, suspended';
+export type Ask =
+  | 'prod'
+  | 'dev'
+  | 'prod at 2'
+  | 'prod and dev'
+  | 'prod by a ServiceToken'
+  | 'prod, keyless'
+  | 'nothing, suspended';
 /** A call of the controller, by a pattern of its step. */
 export type Place =
   | 'authentication'
@@ -17,6 +24,7 @@ export type Place =
   | 'PATCH .*secretsyncs'
   | 'PATCH .*servicetokens'
   | 'finding a token'
+  | 'creating a keyless token'
   | '(minting|activating|suspending|resuming)';
 
 export type Step =
@@ -29,6 +37,7 @@ export type Step =
   | { readonly do: 'delete and ask'; readonly sync: SyncName; readonly for: Ask }
   | { readonly do: 'lose feed' | 'restore feed' | 'hold watches' | 'release watches' | 'lose lease' | 'take lease' }
   | { readonly do: 'revoke token' | 'replace token' | 'withdraw grant' | 'grant' | 'revoke service token' }
+  | { readonly do: 'revoke keyless token' | 'reinstate keyless token' }
   | { readonly do: 'fail' | 'pause'; readonly at: Place; readonly moment: 'before' | 'after' }
   | { readonly do: 'resume' | 'settle' | 'rest' }
   | { readonly do: 'run'; readonly turns: number }
@@ -41,7 +50,9 @@ const ask = fc.constantFrom<Ask>(
   'dev',
   'prod at 2',
   'prod and dev',
-  'prod by its own token',
+  'prod by a ServiceToken',
+  'prod, keyless',
+  'prod, keyless',
   'nothing, suspended',
 );
 const place = fc.constantFrom<Place>(
@@ -54,6 +65,7 @@ const place = fc.constantFrom<Place>(
   'PATCH .*secretsyncs',
   'PATCH .*servicetokens',
   'finding a token',
+  'creating a keyless token',
   '(minting|activating|suspending|resuming)',
 );
 const moment = fc.constantFrom<'before' | 'after'>('before', 'after');
@@ -81,6 +93,7 @@ export const anySteps: fc.Arbitrary<readonly Step[]> = fc.array(
     { weight: 2, arbitrary: alone('lose lease', 'take lease', 'take lease') },
     { weight: 4, arbitrary: alone('revoke token', 'replace token', 'replace token', 'withdraw grant', 'grant') },
     { weight: 1, arbitrary: alone('revoke service token') },
+    { weight: 3, arbitrary: alone('revoke keyless token', 'reinstate keyless token', 'reinstate keyless token') },
     { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('pause', 'pause', 'fail'), at: place, moment }) },
     { weight: 10, arbitrary: alone('resume', 'settle', 'settle', 'rest') },
     { weight: 6, arbitrary: fc.record({ do: fc.constant('run' as const), turns: fc.integer({ min: 1, max: 60 }) }) },

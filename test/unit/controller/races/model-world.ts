@@ -45,7 +45,7 @@ export class ModelWorld extends TokenHarness {
   #token = 0;
   #release: (() => void) | undefined;
 
-  /** Two SecretSyncs of acme/web/prod at rest, one of them with its own token. */
+  /** Two SecretSyncs of acme/web/prod at rest, one of them without a token of a person. */
   static async started(): Promise<ModelWorld> {
     const world = new ModelWorld();
     world.cluster.onStep = (step) => world.#called(step);
@@ -54,7 +54,7 @@ export class ModelWorld extends TokenHarness {
     world.#replaceToken();
     for (const name of ['prod', 'dev'] as const) world.#create(name);
     world.#ask('app', 'prod');
-    world.#ask('web', 'prod by its own token');
+    world.#ask('web', 'prod by a ServiceToken');
     await world.start();
     await world.clock.advance(2_000);
     return world;
@@ -79,9 +79,7 @@ export class ModelWorld extends TokenHarness {
     this.#releaseWatches();
     this.lease.isTaken = false;
     this.#restoreFeed();
-    await this.clock.advance(forMs / 2);
-    this.#collectGarbage();
-    await this.clock.advance(forMs / 2);
+    await this.clock.advance(forMs);
   }
 
   /** The revision of an environment that exists, and what it holds. */
@@ -159,19 +157,16 @@ export class ModelWorld extends TokenHarness {
     this.notePinned();
     const { metadata, spec } = secretSync({ name: sync, spec: { maxDeletedKeys: '100%', ...specOf(ask) } });
     const { tokenSecretRef, ...bare } = spec;
+    if (ask === 'prod by a ServiceToken') this.putServiceToken(`${sync}-token`);
+    const references: Readonly<Partial<Record<Ask, Partial<SecretSyncSpec>>>> = {
+      'prod by a ServiceToken': { tokenRef: { name: `${sync}-token` } },
+      'prod, keyless': {},
+    };
+    const reference = references[ask] ?? { ...(tokenSecretRef && { tokenSecretRef }) };
     this.cluster.put(syncs, metadata.name, (object) => {
       object.metadata.generation = (object.metadata.generation ?? 0) + 1;
-      object['spec'] = ask === 'prod by its own token' ? bare : { ...bare, ...(tokenSecretRef && { tokenSecretRef }) };
+      object['spec'] = { ...bare, ...reference };
     });
-  }
-
-  /** Deletes the ServiceTokens that were made for a SecretSync after its deletion. */
-  #collectGarbage(): void {
-    for (const sync of syncNames) {
-      const path = `${serviceTokensPath}/${sync}-token`;
-      const owner = this.cluster.get(path)?.metadata.ownerReferences?.[0]?.uid;
-      if (owner !== this.cluster.get(`${syncs}/${sync}`)?.metadata.uid) this.cluster.collect(path);
-    }
   }
 
   /** What SecretSyncs are pinned to may come into their Secrets however old it is. */
@@ -183,7 +178,6 @@ export class ModelWorld extends TokenHarness {
   #delete(sync: SyncName): void {
     this.asked.delete(sync);
     this.cluster.remove(`${syncs}/${sync}`);
-    this.cluster.collect(`${serviceTokensPath}/${sync}-token`);
   }
 
   async #disturb(what: Step['do']): Promise<void> {
@@ -212,6 +206,8 @@ export class ModelWorld extends TokenHarness {
     else if (what === 'revoke token') this.#revokeToken();
     else if (what === 'revoke service token') {
       this.serviceTokens.revoke(this.serviceTokenUid('web'));
+    } else if (what === 'revoke keyless token' || what === 'reinstate keyless token') {
+      this.#setRevoked(what === 'revoke keyless token');
     } else if (what === 'grant' || what === 'withdraw grant') {
       this.isGranted = what === 'grant';
       if (this.isGranted) this.grant();
@@ -219,7 +215,17 @@ export class ModelWorld extends TokenHarness {
     }
   }
 
-  /** Uid of the ServiceToken that a SecretSync owns. */
+  #setRevoked(isRevoked: boolean): void {
+    const id = this.environment('prod')?.id;
+    if (id !== undefined) this.services.setRevoked(id, isRevoked);
+  }
+
+  /** Whether the keyless token of an environment was revoked. */
+  isRevoked(environmentId: string): boolean {
+    return this.services.keylessTokens.get(`ns ${environmentId}`)?.isRevoked === true;
+  }
+
+  /** Uid of the ServiceToken that a SecretSync reads with, if it names one. */
   serviceTokenUid(sync: SyncName): string {
     return this.cluster.get(`${serviceTokensPath}/${sync}-token`)?.metadata.uid ?? '';
   }

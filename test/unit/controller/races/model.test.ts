@@ -31,7 +31,7 @@ async function play(steps: readonly Step[]): Promise<void> {
 function check(world: ModelWorld): void {
   for (const sync of syncNames) {
     // A ServiceToken may still wait to look for an environment that was away.
-    const isWaiting = world.asked.get(sync) === 'prod by its own token' && world.wasProdAway;
+    const isWaiting = world.asked.get(sync) === 'prod by a ServiceToken' && world.wasProdAway;
     if (!isWaiting) expectSettled(world, sync);
   }
   noteHeld(world, syncNames);

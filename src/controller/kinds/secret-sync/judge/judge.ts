@@ -1,29 +1,14 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { blockedDeletion } from './deletion-breaker.ts';
-import { isSame, keyLoss } from './key-loss.ts';
+import { keyLoss } from './key-loss.ts';
+import { replacedSourceError } from './replaced-source.ts';
 import { mergeBarred } from '../target/merge-refusals.ts';
-import {
-  type ReplacedSource,
-  beingDeleted,
-  deletionBlocked,
-  notOwned,
-  sourceReplaced,
-  tooLarge,
-  typeUnmet,
-} from '../target/refusals.ts';
+import { beingDeleted, deletionBlocked, notOwned, tooLarge, typeUnmet } from '../target/refusals.ts';
 import { secretBytesLimit } from '../data/secret-data.ts';
-import { sameRecord, sourcesOfRecord } from '../target/target-record.ts';
+import { sameRecord } from '../target/target-record.ts';
 import { allowDeletionAnnotation } from '../../../annotations.ts';
-import type {
-  TargetRecord,
-  Decision,
-  Facts,
-  OwnedTargetFacts,
-  SourceFacts,
-  TargetFacts,
-  WantedFacts,
-} from '../model.ts';
+import type { Decision, Facts, OwnedTargetFacts, TargetFacts, WantedFacts } from '../model.ts';
 
 /**
  * What to do about a target, from what was seen alone. An environment that could not be read is never taken for an
@@ -47,8 +32,8 @@ function holdsOurData(target: TargetFacts): target is OwnedTargetFacts {
 
 /** Why data that is there must not be replaced by that of these sources without somebody's consent. */
 function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, wanted: WantedFacts): DomainError | undefined {
-  const replaced = replacedSources(target.record, wanted.sources);
-  if (replaced.length > 0) return sourceReplaced(sync, replaced);
+  const replaced = replacedSourceError(sync, target, wanted.sources);
+  if (replaced !== undefined) return replaced;
   // What vanishes by going back is on purpose.
   if (wanted.rolledBack !== undefined) return undefined;
   const loss = keyLoss(target.record, wanted);
@@ -56,17 +41,6 @@ function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, wanted: Wante
   if (blocked === undefined || sync.metadata.annotations?.[allowDeletionAnnotation] === blocked.digest)
     return undefined;
   return deletionBlocked(sync, { ...blocked, originOf: loss.originOf, given: new Set(wanted.names) });
-}
-
-/** The sources whose environment is another one behind the same slugs than that which the Secret holds data of. */
-function replacedSources(record: TargetRecord, sources: readonly SourceFacts[]): readonly ReplacedSource[] {
-  const recorded = sourcesOfRecord(record) ?? [];
-  return sources.flatMap((now) => {
-    const before = recorded.find((one) => isSame(one, now, sources));
-    // Where the spec names another environment now, that is on purpose.
-    const isReplaced = before?.path === now.path && before.environmentId !== now.environmentId;
-    return isReplaced ? [{ before: before.environmentId, now }] : [];
-  });
 }
 
 /** Why the API server would not take the data. */

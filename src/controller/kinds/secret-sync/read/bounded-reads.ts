@@ -1,7 +1,7 @@
 import type { Plaintext } from '../../../../domain/plaintext.ts';
 import { ByteBudget } from '../../../../lib/byte-budget.ts';
 import type { Allowance } from '../model.ts';
-import type { EnvironmentAccess } from '../../../../services/access.ts';
+import type { ReadingAccess } from '../../../../services/access.ts';
 import {
   type FindOptions,
   type FoundState,
@@ -101,7 +101,7 @@ export class BoundedReads {
 
   /** Like `SecretReader.find`; a state that was found already is found again. Throws AllowanceExceededError as well. */
   async find(
-    access: EnvironmentAccess<'secret.list'>,
+    access: ReadingAccess,
     options: Omit<FindOptions, 'maxKeys'> = {},
   ): Promise<FoundState> {
     const id = JSON.stringify([access.environmentId, options.revision, options.deletedSince]);
@@ -125,7 +125,7 @@ export class BoundedReads {
 
   /** See `SecretReader.read`; `expectValues` comes first. */
   async read(
-    access: EnvironmentAccess<'secret.list'>,
+    access: ReadingAccess,
     found: FoundState,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Plaintext>> {

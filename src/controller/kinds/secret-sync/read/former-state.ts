@@ -1,5 +1,5 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
-import type { EnvironmentAccess } from '../../../../services/access.ts';
+import type { ReadingAccess } from '../../../../services/access.ts';
 import type { FoundState } from '../../../../services/secret-reader.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { chooseKeys } from '../data/keys.ts';
@@ -13,7 +13,7 @@ export class FormerStateError extends Error {
 
 export interface FormerReading {
   readonly source: Source;
-  readonly access: EnvironmentAccess<'secret.list'>;
+  readonly access: ReadingAccess;
   readonly revisionId: string;
 }
 

@@ -1,22 +1,19 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
-import type { BoundedReads } from './bounded-reads.ts';
-import type { SyncContext } from '../model.ts';
 import { Seen } from '../../../frame/dependencies.ts';
-import {
-  type ReadDeps,
-  type SourceContext,
-  type SourceReading,
-  enterSource,
-  readPrincipal,
-  readSource,
-} from './read.ts';
+import type { SyncContext, TargetSource } from '../model.ts';
+import { pinText } from '../spec/pin.ts';
+import { targetOf } from '../spec/resource.ts';
+import { type Source, environmentPath, inSource, sourcesOf } from '../spec/source.ts';
 import { isUnsettled } from '../tokens/service-token-refusals.ts';
+import type { SourceToken } from '../tokens/token-place.ts';
+import { type AdmittedSource, identify } from './admission.ts';
+import type { BoundedReads } from './bounded-reads.ts';
+import { GrantVerdicts, confirmKeyless } from './keyless.ts';
+import { type ReadDeps, type SourceReading, readSource } from './read.ts';
 import { sharedCalls } from './shared-calls.ts';
-import type { TokenPlace } from '../tokens/service-token.ts';
-import { type Source, inSource, sourcesOf } from '../spec/source.ts';
-import { type WantedState, wantedOf } from './state.ts';
+import { type SourceContext, type WantedState, wantedOf } from './state.ts';
 
-/** Why the sources of a SecretSync could not be read: what the first one that could not was refused with. */
+/** Why the sources of a SecretSync could not be read. */
 export class SourceRefusedError extends Error {
   override readonly name = 'SourceRefusedError';
   /** Names the source, if it has a name. */
@@ -24,67 +21,113 @@ export class SourceRefusedError extends Error {
   /** Whether that is trouble with a token which will be over or explained at any moment. */
   readonly isUnsettled: boolean;
 
-  constructor(source: Source, error: DomainError, serviceToken: TokenPlace['serviceToken']) {
-    super(error.detail, { cause: error });
-    this.refusal = inSource(source, error);
-    this.isUnsettled = isUnsettled(error, serviceToken);
+  constructor(refusal: DomainError, willSettle: boolean) {
+    super(refusal.detail, { cause: refusal });
+    this.refusal = refusal;
+    this.isUnsettled = willSettle;
   }
 }
 
 export interface SourceReadings {
   /** In the order of the spec. */
   readonly readings: readonly SourceReading[];
-  /** When the first of the tokens ends; null where none does. */
+  /** When the first of the tokens ends; null if none does. */
   readonly tokenExpiresAt: Date | null;
+  /** Judges the grants of keyless sources once more, in memory alone. Throws DomainError forbidden. */
+  readonly confirm: () => void;
 }
 
 export interface ReadPlan {
-  /** Where the tokens of the sources are, in the order of the spec. */
-  readonly places: readonly TokenPlace[];
-  /** At which state a source is to be read; the one that it asks for, if nothing else is said. */
+  /** What the sources read with, in the order of the spec. */
+  readonly tokens: readonly SourceToken[];
+  /**
+   * Why environments must not be read, judged before any keyless token is created for them. What sources with other tokens
+   * read is judged afterwards.
+   */
+  readonly objection: (sources: readonly TargetSource[]) => DomainError | undefined;
+  /** At which state a source is to be read; default: the one that it asks for. */
   readonly stateOf?: (source: Source) => WantedState;
   readonly reads: BoundedReads;
 }
 
+interface AskedSource {
+  readonly context: SourceContext;
+  readonly token: SourceToken;
+  readonly wanted: WantedState;
+}
+
 /**
  * Reads all sources of a SecretSync, one after the other: first every token, then whether each may enter its environment,
- * and only then the keys. The values are read once it is decided which of them the Secret gets. Each environment is read at one moment of its own. Throws
- * SourceRefusedError for the first source that cannot be read, and ApiError.
+ * and only then the keys. The values are read once it is decided which of them the Secret gets. Each environment is read
+ * at one moment of its own. Throws SourceRefusedError for the first source that cannot be read, and ApiError.
  */
 export async function readSources(
   deps: ReadDeps,
   context: SyncContext,
-  { places, stateOf = wantedOf, reads }: ReadPlan,
+  { tokens, objection, stateOf = wantedOf, reads }: ReadPlan,
 ): Promise<SourceReadings> {
   const { resource, requestId } = context;
-  const asked = sourcesOf(resource).map((source, index) => {
-    const place = places[index];
-    if (place === undefined) throw new Error('a source needs the place of its token');
-    return { source: { resource, source, requestId, seen: new Seen() }, place, wanted: stateOf(source) };
+  const asked = sourcesOf(resource).map((source, index): AskedSource => {
+    const token = tokens[index];
+    if (token === undefined) throw new Error('a source needs a token');
+    return { context: { resource, source, requestId, seen: new Seen() }, token, wanted: stateOf(source) };
   });
   // The definition of the kind sees to it. No sources at all must never pass for empty ones.
   if (asked.length === 0) throw new DomainError('invalid_input', 'spec names neither environmentRef nor sources');
+  const confirm = expectGrants(deps, context, asked);
   const shared = sharedCalls(deps);
   try {
-    const known = await oneByOne(asked, async (one) => {
-      return { ...one, principal: await readPrincipal(shared, one.source, one.place) };
+    const identified = await oneByOne(asked, async (one) => {
+      return { ...one, admit: await identify(shared, one.context, one.token) };
     });
-    const entered = await oneByOne(known, async (one) => {
-      return { ...one, access: await enterSource(shared, one.source, one.principal) };
+    const admitted = await oneByOne(identified, async (one) => ({ ...one, admitted: await one.admit() }));
+    expectNoObjection(objection, admitted);
+    const entered = await oneByOne(admitted, async (one) => ({ ...one, access: await one.admitted.enter() }));
+    const readings = await oneByOne(entered, async ({ context: source, access, wanted }) => {
+      return await readSource(deps, source, access, { wanted, reads });
     });
-    const readings = await oneByOne(entered, async (one) => {
-      return await readSource(deps, one.source, one.access, { wanted: one.wanted, reads });
-    });
-    const ends = known.flatMap(({ principal: { expiresAt } }) => expiresAt?.getTime() ?? []);
-    return { readings, tokenExpiresAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+    const ends = admitted.flatMap(({ admitted: { expiresAt } }) => expiresAt?.getTime() ?? []);
+    return { readings, tokenExpiresAt: ends.length === 0 ? null : new Date(Math.min(...ends)), confirm };
   } finally {
-    for (const { source } of asked) context.seen.add(source.seen);
+    for (const { context: source } of asked) context.seen.add(source.seen);
   }
 }
 
-interface AskedSource {
-  readonly source: SourceContext;
-  readonly place: TokenPlace;
+/** Has the result rest on what the keyless sources are granted. Returns what judges that once more. */
+function expectGrants(
+  { keyless }: ReadDeps,
+  { resource, seen }: SyncContext,
+  asked: readonly AskedSource[],
+): () => void {
+  const sources = asked.filter(({ token }) => token === 'keyless').map(({ context }) => context);
+  if (sources.length === 0) return () => {};
+  const { namespace } = targetOf(resource);
+  const verdicts = new GrantVerdicts(
+    keyless.grants,
+    namespace,
+    sources.map(({ source }) => source),
+  );
+  seen.expect('grants', namespace, verdicts);
+  return () => {
+    verdicts.renew();
+    for (const context of sources) confirmKeyless(keyless, context);
+  };
+}
+
+function expectNoObjection(
+  objection: ReadPlan['objection'],
+  sources: readonly (AskedSource & { readonly admitted: AdmittedSource })[],
+): void {
+  if (!sources.some(({ token }) => token === 'keyless')) return;
+  const refusal = objection(
+    sources.map(({ context: { source }, admitted: { environmentId } }) => ({
+      name: source.name,
+      path: environmentPath(source),
+      environmentId,
+      pin: pinText(source),
+    })),
+  );
+  if (refusal !== undefined) throw new SourceRefusedError(refusal, false);
 }
 
 async function oneByOne<A extends AskedSource, T>(asked: readonly A[], step: (one: A) => Promise<T>): Promise<T[]> {
@@ -94,10 +137,15 @@ async function oneByOne<A extends AskedSource, T>(asked: readonly A[], step: (on
       results.push(await step(one));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      // An environment that appears may be the one that is looked for.
-      if (error.code === 'not_found' || error.code === 'forbidden') one.source.seen.note('environments', '');
-      throw new SourceRefusedError(one.source.source, error, one.place.serviceToken);
+      throw refused(one, error);
     }
   }
   return results;
+}
+
+function refused({ context: { source, seen }, token }: AskedSource, error: DomainError): SourceRefusedError {
+  // An environment that appears may be the one that is looked for. Without a grant nothing is looked for.
+  if (error.code === 'not_found' || (error.code === 'forbidden' && token !== 'keyless')) seen.note('environments', '');
+  const serviceToken = token === 'keyless' ? undefined : token.serviceToken;
+  return new SourceRefusedError(inSource(source, error), isUnsettled(error, serviceToken));
 }

@@ -2,22 +2,21 @@ import { DomainError } from '../../../../domain/domain-error.ts';
 import type { ErrorCode } from '../../../../domain/error-catalogue.ts';
 import { Plaintext } from '../../../../domain/plaintext.ts';
 import type { Caller, ServiceTokenPrincipal } from '../../../../domain/principal.ts';
-import { isApiStatus } from '../../../../kube/api-error.ts';
 import { type ObjectMeta, objectKey } from '../../../../kube/objects.ts';
 import type { SecretObject, SecretsClient } from '../../../../kube/secrets.ts';
-import type { Access, EnvironmentAccess } from '../../../../services/access.ts';
+import type { Access, EnvironmentAccess, ReadingAccess } from '../../../../services/access.ts';
 import { type Authentication, AuthenticationRefusal } from '../../../../services/authentication.ts';
 import type { FoundState, SecretReader, SizedKey } from '../../../../services/secret-reader.ts';
-import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { isOwnedBy as isTokenSecretOf } from '../../service-token/observe.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { pinText } from '../spec/pin.ts';
 import { explained, notTheTokens } from '../tokens/service-token-refusals.ts';
-import type { TokenPlace } from '../tokens/service-token.ts';
+import type { TokenPlace } from '../tokens/token-place.ts';
 import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
-import { type StateDeps, type WantedState, readState } from './state.ts';
+import type { KeylessDeps } from './keyless.ts';
+import { type SourceContext, type StateDeps, type WantedState, readState } from './state.ts';
 import type { SourceFacts } from '../model.ts';
-import { type Seen, objectVersion } from '../../../frame/dependencies.ts';
+import { objectVersion } from '../../../frame/dependencies.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 import { statusVersionOf } from '../../service-token/versions.ts';
 
@@ -34,18 +33,13 @@ export interface ReadDeps {
   readonly services: ReadServices;
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly fingerprint: Fingerprint;
-  /** Metadata of a token Secret by `namespace/name`, as the watch by its name shows it. */
-  readonly watchedToken: (key: string) => { readonly metadata: ObjectMeta } | undefined;
+  /** For sources that name no token. */
+  readonly keyless: KeylessDeps;
+  /** Metadata of a token Secret by `namespace/name`: as the watch of all Secrets of ServiceTokens shows it. */
+  readonly issuedSecret: (key: string) => { readonly metadata: ObjectMeta } | undefined;
+  /** As the watch by its name shows it. */
+  readonly followedSecret: (key: string) => { readonly metadata: ObjectMeta } | undefined;
   readonly snapshots: StateDeps['snapshots'];
-}
-
-/** The part of a reconcile that one source has. */
-export interface SourceContext {
-  readonly resource: SecretSync;
-  readonly source: Source;
-  readonly requestId: string;
-  /** What the reading of this source rests on. */
-  readonly seen: Seen;
 }
 
 /** What a source gives: the keys of the state that was found, before any of them is chosen. */
@@ -53,7 +47,7 @@ export interface SourceReading {
   readonly facts: SourceFacts;
   readonly source: Source;
   readonly secrets: readonly SizedKey[];
-  readonly access: EnvironmentAccess<'secret.list'>;
+  readonly access: ReadingAccess;
   /** What the values are read from; undefined for a state that never had any. */
   readonly found: FoundState | undefined;
 }
@@ -96,14 +90,13 @@ async function authenticateByWatched(
   context: SourceContext,
   place: TokenPlace,
 ): Promise<ServiceTokenPrincipal> {
-  const watched = deps.watchedToken(objectKey(place))?.metadata.resourceVersion;
+  const key = objectKey(place);
+  const watched = (deps.issuedSecret(key) ?? deps.followedSecret(key))?.metadata.resourceVersion;
   try {
     return await authenticateBySecret(deps, context, place, watched);
   } catch (error) {
     const mayBeOutdated = error instanceof DomainError && tokenFaults.has(error.code);
-    // The server that was asked is behind the one that the watch reads from, or was restored from a backup.
-    const isBehind = isApiStatus(error, 410, 504);
-    if (watched === undefined || !(mayBeOutdated || isBehind)) throw error;
+    if (watched === undefined || !mayBeOutdated) throw error;
     return await authenticateBySecret(deps, context, place, undefined);
   }
 }
@@ -114,8 +107,11 @@ async function authenticateBySecret(
   place: TokenPlace,
   notOlderThan: string | undefined,
 ): Promise<ServiceTokenPrincipal> {
+  const key = objectKey(place);
+  // The Secrets of ServiceTokens have one watch for all; any other needs one by its name.
+  const isIssued = place.serviceToken !== undefined || deps.issuedSecret(key) !== undefined;
   const secret = await deps.secretsClient.find(place, notOlderThan);
-  seen.renote('Secret', objectKey(place), objectVersion(secret?.metadata));
+  seen.renote(isIssued ? 'issued Secret' : 'Secret', key, objectVersion(secret?.metadata));
   return await authenticate(deps.services, tokenIn(secret, place, source), place.name);
 }
 
@@ -132,7 +128,7 @@ export async function enterSource(
 export async function readSource(
   deps: ReadDeps,
   { resource, source, requestId, seen }: SourceContext,
-  access: EnvironmentAccess<'secret.list'>,
+  access: ReadingAccess,
   { wanted, reads }: { readonly wanted: WantedState; readonly reads: BoundedReads },
 ): Promise<SourceReading> {
   const state = await readState(deps, { resource, source, requestId, seen, access, reads }, wanted);

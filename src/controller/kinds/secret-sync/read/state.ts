@@ -1,4 +1,4 @@
-import type { EnvironmentAccess } from '../../../../services/access.ts';
+import type { ReadingAccess } from '../../../../services/access.ts';
 import type { ClaimedSnapshot } from '../../../../services/resource-snapshots.ts';
 import type { FoundState } from '../../../../services/secret-reader.ts';
 import type { SecretSnapshot } from '../../../generated/secret-snapshot.ts';
@@ -23,14 +23,18 @@ export interface StateDeps {
   readonly snapshots: Pick<SnapshotLookup, 'find' | 'claimed'>;
 }
 
-/** One reading of an environment that a source's token has been admitted to. */
-export interface StateReading {
+/** The part of a reconcile that one source has. */
+export interface SourceContext {
   readonly resource: SecretSync;
   readonly source: Source;
   readonly requestId: string;
   /** What the reading of the source rests on. */
   readonly seen: Seen;
-  readonly access: EnvironmentAccess<'secret.list'>;
+}
+
+/** One reading of an environment that a source's token has been admitted to. */
+export interface StateReading extends SourceContext {
+  readonly access: ReadingAccess;
   readonly reads: Pick<BoundedReads, 'find'>;
 }
 

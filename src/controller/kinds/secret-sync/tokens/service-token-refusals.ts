@@ -6,7 +6,7 @@ import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
 import { secretOf } from '../../service-token/resource.ts';
 import { targetOf } from '../spec/resource.ts';
-import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
+import { type Source, fieldOf } from '../spec/source.ts';
 
 /** Why a source of a SecretSync has no token from a ServiceToken: each says what to do. */
 
@@ -18,37 +18,11 @@ export function missing(source: Source): DomainError {
   );
 }
 
-/** It is on its way out; `namedBy` is the source whose tokenRef names it, undefined where it was made for the source. */
-export function leaving({ metadata: { name } }: ServiceToken, namedBy: Source | undefined): DomainError {
-  const next =
-    namedBy === undefined
-      ? 'it is made anew when it is gone'
-      : `make it anew when it is gone, or name another in ${fieldOf(namedBy, 'tokenRef')}`;
+/** It is being deleted. */
+export function leaving({ metadata: { name } }: ServiceToken, source: Source): DomainError {
   return new DomainError(
     'service_token_not_ready',
-    `ServiceToken ${name} is being deleted; ${next}. The Secret stays as it was.`,
-  );
-}
-
-/** The name of the owned one is taken. */
-export function notOurs(
-  { sync, source }: { readonly sync: SecretSync; readonly source: Source },
-  { metadata: { name, namespace } }: ServiceToken,
-): DomainError {
-  return new DomainError(
-    'service_token_not_owned',
-    `ServiceToken ${name} exists and was not made for the SecretSync ${sync.metadata.name}; it is left untouched. ` +
-      `To read with it, set ${fieldOf(source, 'tokenRef')} to { name: ${name} }. To have one made that reads just ${environmentPath(source)}, ` +
-      `run \`kubectl delete servicetoken -n ${namespace ?? ''} ${name}\`, which revokes its token.`,
-  );
-}
-
-/** The owned one is that of a SecretSync of the same name, which is no more. */
-export function predecessors({ metadata: { name, namespace } }: ServiceToken): DomainError {
-  return new DomainError(
-    'service_token_not_ready',
-    `ServiceToken ${name} was made for an earlier SecretSync of this name; the cluster's garbage collector deletes it, and then it is made anew. ` +
-      `Should it stay, run \`kubectl delete servicetoken -n ${namespace ?? ''} ${name}\`.`,
+    `ServiceToken ${name} is being deleted; create it again when it is gone, or name another in ${fieldOf(source, 'tokenRef')}. The Secret stays as it was.`,
   );
 }
 
@@ -62,7 +36,7 @@ export function sameSecret(sync: SecretSync, { metadata: { name } }: ServiceToke
 }
 
 /** It has not put a token that works into its Secret; `because` is its own word, where it has said so. */
-export function unready(name: string, because: Condition | undefined): DomainError {
+function unready(name: string, because: Condition | undefined): DomainError {
   if (because === undefined) {
     return new DomainError(
       'service_token_not_ready',

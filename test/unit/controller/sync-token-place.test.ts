@@ -2,18 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../../../src/controller/generated/service-token.ts';
 import { explained, isUnsettled } from '../../../src/controller/kinds/secret-sync/tokens/service-token-refusals.ts';
-import {
-  specVersionOf,
-  specVersionsOf,
-  statusVersionOf,
-} from '../../../src/controller/kinds/service-token/versions.ts';
-import {
-  type TokenDecision,
-  type TokenFacts,
-  judgeToken,
-  needlessTokens,
-  possibleOwnerOf,
-} from '../../../src/controller/kinds/secret-sync/tokens/service-token.ts';
+import { specVersionOf, statusVersionOf } from '../../../src/controller/kinds/service-token/versions.ts';
+import { judgeToken } from '../../../src/controller/kinds/secret-sync/tokens/token-place.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import type { ObjectMeta, OwnerReference } from '../../../src/kube/objects.ts';
@@ -75,88 +65,19 @@ function token({ metadata, spec, ready }: TokenOptions = {}): ServiceToken {
 const ci = (options: TokenOptions = {}): ServiceToken =>
   token({ ...options, metadata: { name: 'ci', ownerReferences: [], ...options.metadata } });
 
-/** What is due about the token of the only source. */
-function judged(facts: Omit<TokenFacts, 'source'>): TokenDecision {
-  const [source] = sourcesOf(facts.sync);
+/** What the only source of a SecretSync reads with, or the code of why it cannot. */
+function judged(sync: SecretSync, named: ServiceToken | undefined): string {
+  const [source] = sourcesOf(sync);
   if (source === undefined) throw new Error('a SecretSync has a source');
-  return judgeToken({ ...facts, source });
-}
-
-/** The step, and where the token is or why there is none. */
-function shown({ step, place: where }: TokenDecision): [string | undefined, string] {
-  return [step?.do, where instanceof DomainError ? where.code : `${where.namespace}/${where.name}#${where.key}`];
+  const found = judgeToken(sync, source, named);
+  if (found === 'keyless') return found;
+  return found instanceof DomainError ? found.code : `${found.namespace}/${found.name}#${found.key}`;
 }
 
 const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z' };
-const here = 'ns/app-token#token';
 
-describe('a SecretSync that names no token', () => {
-  const elsewhere: Partial<ServiceTokenSpec>[] = [
-    { environment: 'staging' },
-    { organization: 'other' },
-    { project: 'other' },
-    { scope: 'Organization' },
-    { secretName: 'theirs' },
-  ];
-  const edited: Partial<ServiceTokenSpec>[] = [
-    { permission: 'ReadWrite' },
-    { expiresIn: '24h' },
-    { suspend: true },
-    { rotation: { interval: '24h', overlap: '10m', maxOverlap: '1h' } },
-  ];
-
-  test('has a ServiceToken made', () => {
-    expect(shown(judged({ sync: syncWith(), named: undefined, beside: undefined }))).toEqual([
-      'create',
-      'service_token_not_ready',
-    ]);
-  });
-
-  test('reads with the one that was made for it', () => {
-    const decision = judged({ sync: syncWith(), named: undefined, beside: token() });
-    expect(shown(decision)).toEqual([undefined, here]);
-    expect(decision.place).toMatchObject({ serviceToken: { metadata: { uid: 'uid-token' } } });
-  });
-
-  test.each(edited)('has what was edited put right: %j', (spec) => {
-    expect(shown(judged({ sync: syncWith(), named: undefined, beside: token({ spec }) }))).toEqual(['correct', here]);
-  });
-
-  test.each(elsewhere)('has one that is for something else go first: %j', (spec) => {
-    const beside = token({ spec });
-    expect(shown(judged({ sync: syncWith(), named: undefined, beside }))).toEqual([
-      'delete',
-      'service_token_not_ready',
-    ]);
-    const gone = { ...beside, metadata: { ...beside.metadata, ...leaving } };
-    expect(shown(judged({ sync: syncWith(), named: undefined, beside: gone }))).toEqual([
-      undefined,
-      'service_token_not_ready',
-    ]);
-  });
-
-  test.each([
-    ['nobody', []],
-    ['another kind', [{ ...owner, kind: 'ConfigMap' }]],
-    ['the same kind of another group', [{ ...owner, apiVersion: 'example.com/v1' }]],
-    ['it without being its controller', [{ ...owner, controller: false }]],
-    ['another SecretSync', [{ ...owner, name: 'other', uid: 'uid-other' }]],
-  ])('leaves a ServiceToken of that name alone that belongs to %s', (_, ownerReferences) => {
-    const decision = judged({
-      sync: syncWith(),
-      named: undefined,
-      beside: token({ metadata: { ownerReferences }, spec: { permission: 'ReadWrite' } }),
-    });
-    expect(shown(decision)).toEqual([undefined, 'service_token_not_owned']);
-  });
-
-  test('waits for the one of a SecretSync of its name that is no more', () => {
-    const beside = token({ metadata: { ownerReferences: [{ ...owner, uid: 'uid-before' }] } });
-    const { step, place: why } = judged({ sync: syncWith(), named: undefined, beside });
-    expect(step).toBeUndefined();
-    expect(why).toMatchObject({ code: 'service_token_not_ready' });
-    expect((why as DomainError).detail).toContain('was made for an earlier SecretSync of this name');
-  });
+test('a source that names no token is keyless', () => {
+  expect(judged(syncWith(), undefined)).toBe('keyless');
 });
 
 describe('a SecretSync that names a token', () => {
@@ -165,48 +86,22 @@ describe('a SecretSync that names a token', () => {
 
   test('in a ServiceToken reads it from the Secret of that one', () => {
     const sync = syncWith({ tokenRef });
-    const elsewhere = ci({ spec: { secretName: 'elsewhere' } });
-    expect(shown(judged({ sync, named: ci(), beside: undefined }))).toEqual([undefined, 'ns/ci#token']);
-    expect(shown(judged({ sync, named: elsewhere, beside: undefined }))).toEqual([undefined, 'ns/elsewhere#token']);
+    expect(judged(sync, ci())).toBe('ns/ci#token');
+    expect(judged(sync, ci({ spec: { secretName: 'elsewhere' } }))).toBe('ns/elsewhere#token');
+  });
+
+  test('in a Secret reads it there', () => {
+    expect(judged(syncWith({ tokenSecretRef }), undefined)).toBe('ns/mine#value');
   });
 
   test('in a ServiceToken waits until that is there, and does not use one that is being deleted', () => {
     const sync = syncWith({ tokenRef });
-    const gone = ci({ metadata: leaving });
-    expect(shown(judged({ sync, named: undefined, beside: undefined }))).toEqual([
-      undefined,
-      'service_token_not_found',
-    ]);
-    expect(shown(judged({ sync, named: gone, beside: undefined }))).toEqual([undefined, 'service_token_not_ready']);
+    expect(judged(sync, undefined)).toBe('service_token_not_found');
+    expect(judged(sync, ci({ metadata: leaving }))).toBe('service_token_not_ready');
   });
 
   test('in a ServiceToken that keeps it in the Secret to be written is refused', () => {
-    const named = ci({ spec: { secretName: 'written' } });
-    expect(shown(judged({ sync: syncWith({ tokenRef }), named, beside: undefined }))).toEqual([
-      undefined,
-      'invalid_input',
-    ]);
-  });
-
-  test.each([[{ tokenRef }], [{ tokenSecretRef }]])('has the one go that was made for it: %j', (reference) => {
-    const sync = syncWith(reference);
-    expect(needlessTokens(sync, [token()])).toEqual([token()]);
-    expect(needlessTokens(sync, [token({ metadata: leaving })])).toEqual([]);
-    expect(needlessTokens(sync, [token({ metadata: { ownerReferences: [] } })])).toEqual([]);
-    expect(shown(judged({ sync, named: ci(), beside: token() }))).toEqual([
-      undefined,
-      'tokenRef' in reference ? 'ns/ci#token' : 'ns/mine#value',
-    ]);
-  });
-
-  test('leaves a ServiceToken alone that somebody gave a copy of the owner reference', () => {
-    expect(needlessTokens(syncWith({ tokenRef }), [token({ metadata: { name: 'theirs' } })])).toEqual([]);
-  });
-
-  test('keeps the one that was made for it where it is that one that it names', () => {
-    const sync = syncWith({ tokenRef: { name: 'app-token' } });
-    expect(shown(judged({ sync, named: token(), beside: token() }))).toEqual([undefined, here]);
-    expect(needlessTokens(sync, [token()])).toEqual([]);
+    expect(judged(syncWith({ tokenRef }), ci({ spec: { secretName: 'written' } }))).toBe('invalid_input');
   });
 });
 
@@ -267,10 +162,8 @@ describe('a change of a ServiceToken', () => {
     ['another one of its name', token({ metadata: { uid: 'other' } })],
     ['another spec', token({ metadata: { generation: 2 } })],
     ['its deletion', token({ metadata: leaving })],
-    ['another owner', token({ metadata: { ownerReferences: [] } })],
   ])('is another version of what it asks for if it is %s', (_, now) => {
     expect(specVersionOf(now)).not.toBe(specVersionOf(before));
-    expect(specVersionsOf(now === undefined ? [] : [now])).not.toBe(specVersionsOf([before]));
   });
 
   test('is another version of the status alone if it is the status alone', () => {
@@ -278,9 +171,5 @@ describe('a change of a ServiceToken', () => {
     expect(specVersionOf(now)).toBe(specVersionOf(before));
     expect(statusVersionOf(now)).not.toBe(statusVersionOf(before));
     expect(statusVersionOf(undefined)).not.toBe(statusVersionOf(before));
-  });
-
-  test('concerns the SecretSync whose name it has', () => {
-    expect([possibleOwnerOf('ns/app-token'), possibleOwnerOf('ns/ci')]).toEqual(['ns/app', undefined]);
   });
 });

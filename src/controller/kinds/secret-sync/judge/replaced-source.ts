@@ -1,0 +1,28 @@
+import type { DomainError } from '../../../../domain/domain-error.ts';
+import type { SecretSync } from '../../../generated/secret-sync.ts';
+import type { TargetFacts, TargetRecord, TargetSource } from '../model.ts';
+import { type ReplacedSource, sourceReplaced } from '../target/refusals.ts';
+import { sourcesOfRecord } from '../target/target-record.ts';
+import { isSame } from './key-loss.ts';
+
+/** The sources whose environment is another one behind the same slugs than that which the Secret holds data of. */
+function replacedSources(record: TargetRecord, sources: readonly TargetSource[]): readonly ReplacedSource[] {
+  const recorded = sourcesOfRecord(record) ?? [];
+  return sources.flatMap((now) => {
+    const before = recorded.find((one) => isSame(one, now, sources));
+    // If the spec names another environment now, that is on purpose.
+    const isReplaced = before?.path === now.path && before.environmentId !== now.environmentId;
+    return isReplaced ? [{ before: before.environmentId, now }] : [];
+  });
+}
+
+/** DomainError source_replaced if a Secret holds data of other environments than these; undefined if it does not. */
+export function replacedSourceError(
+  sync: SecretSync,
+  target: TargetFacts,
+  sources: readonly TargetSource[],
+): DomainError | undefined {
+  if (target.state !== 'owned' && target.state !== 'shared') return undefined;
+  const replaced = replacedSources(target.record, sources);
+  return replaced.length === 0 ? undefined : sourceReplaced(sync, replaced);
+}

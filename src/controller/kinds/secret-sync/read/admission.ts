@@ -1,0 +1,38 @@
+import type { ReadingAccess } from '../../../../services/access.ts';
+import type { SourceToken } from '../tokens/token-place.ts';
+import { admitKeyless, enterKeyless } from './keyless.ts';
+import { type ReadDeps, enterSource, readPrincipal } from './read.ts';
+import type { SourceContext } from './state.ts';
+
+/** How a source comes to read its environment, whichever token it reads with. */
+
+/** A source that may read its environment. A keyless one may still lack its token. */
+export interface AdmittedSource {
+  readonly environmentId: string;
+  /** When the token ends; null if it does not. */
+  readonly expiresAt: Date | null;
+  readonly enter: () => Promise<ReadingAccess>;
+}
+
+/**
+ * Finds out by which token a source reads. What is returned has it admitted to the environment. Both throw DomainError, and
+ * ApiError.
+ */
+export async function identify(
+  deps: ReadDeps,
+  context: SourceContext,
+  token: SourceToken,
+): Promise<() => Promise<AdmittedSource>> {
+  if (token === 'keyless') {
+    const admission = await admitKeyless(deps.keyless, context);
+    const { environmentId } = admission;
+    const enter = async (): ReturnType<AdmittedSource['enter']> => await enterKeyless(context, admission);
+    return () => Promise.resolve({ environmentId, expiresAt: null, enter });
+  }
+  const principal = await readPrincipal(deps, context, token);
+  return async () => {
+    const access = await enterSource(deps, context, principal);
+    const { environmentId } = access;
+    return { environmentId, expiresAt: principal.expiresAt, enter: () => Promise.resolve(access) };
+  };
+}

@@ -1,0 +1,109 @@
+import { isApiStatus } from '../../../../kube/api-error.ts';
+import type { KubeClient } from '../../../../kube/client.ts';
+import { deleteResource } from '../../../../kube/custom-resources.ts';
+import { type EventDeps, recordEvent } from '../../../../kube/events.ts';
+import { secretSyncKind, serviceTokenKind } from '../../../../kube/keyframe-kinds.ts';
+import { objectKey } from '../../../../kube/objects.ts';
+import type { Clock } from '../../../../lib/clock.ts';
+import { type Logger, errorFields } from '../../../../lib/logger.ts';
+import type { ResourceTokens } from '../../../../services/resource-tokens.ts';
+import type { SecretSync } from '../../../generated/secret-sync.ts';
+import type { ServiceToken } from '../../../generated/service-token.ts';
+import { isLegacyTokenOf, isTokenNamed, legacyOwnerOf } from './legacy-tokens.ts';
+
+export interface LegacySweepDeps {
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly resourceTokens: Pick<ResourceTokens, 'lastUse'>;
+  readonly cluster: () => string;
+  /** The ServiceTokens that exist; undefined before all have been listed. */
+  readonly serviceTokens: () => readonly ServiceToken[] | undefined;
+  /** A SecretSync by `namespace/name`. */
+  readonly find: (key: string) => SecretSync | undefined;
+  /** All SecretSyncs of a namespace. */
+  readonly syncsIn: (namespace: string) => readonly SecretSync[];
+  /** Whether this process has found the Secret of a SecretSync right. */
+  readonly isVerified: (key: string) => boolean;
+  readonly events: Omit<EventDeps, 'client'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Logger;
+}
+
+// A workload that mounts the token reads at least once a day, or it is not in use.
+const unusedMs = 24 * 3_600_000;
+
+/**
+ * Deletes the ServiceTokens that release 0.1.0 made for SecretSyncs which read without one now, one after the other. Their
+ * finalizer revokes the token. A ServiceToken stays until its SecretSync has read without it and reported that, as long as
+ * a source in the namespace names it, and as long as its token was used within a day, because a pod may use it.
+ */
+export class LegacySweep {
+  readonly #deps: LegacySweepDeps;
+  /** The uids of the ServiceTokens whose use has been reported. */
+  readonly #reported = new Set<string>();
+
+  constructor(deps: LegacySweepDeps) {
+    this.#deps = deps;
+  }
+
+  /** One sweep. Throws DomainError and ApiError; what was not reached is reached by the next one. */
+  async run(): Promise<void> {
+    for (const token of this.#deps.serviceTokens() ?? []) {
+      const sync = this.#deps.find(legacyOwnerOf(objectKey(token.metadata)) ?? '');
+      if (sync === undefined || !this.#isNeedless(sync, token)) continue;
+      if (await this.#isInUse(token)) await this.#report(sync, token);
+      else await this.#delete(token);
+    }
+  }
+
+  #isNeedless(sync: SecretSync, token: ServiceToken): boolean {
+    const { deletionTimestamp, namespace = '' } = token.metadata;
+    return (
+      deletionTimestamp === undefined &&
+      isLegacyTokenOf(sync, token) &&
+      this.#isSynced(sync) &&
+      !isTokenNamed(token, this.#deps.syncsIn(namespace))
+    );
+  }
+
+  /** Whether this process has read for a SecretSync, found its Secret right, and reported that. */
+  #isSynced({ metadata, status }: SecretSync): boolean {
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+    const isReported = ready?.status === 'True' && ready.observedGeneration === metadata.generation;
+    return isReported && this.#deps.isVerified(objectKey(metadata));
+  }
+
+  async #isInUse({ metadata: { uid } }: ServiceToken): Promise<boolean> {
+    const { resourceTokens, cluster, clock } = this.#deps;
+    const lastUse = await resourceTokens.lastUse(uid, cluster());
+    return lastUse !== null && clock.now() - lastUse.getTime() < unusedMs;
+  }
+
+  async #report(sync: SecretSync, { metadata: { name, uid } }: ServiceToken): Promise<void> {
+    if (this.#reported.has(uid)) return;
+    this.#reported.add(uid);
+    const { client, events, clock, logger } = this.#deps;
+    const note =
+      `ServiceToken ${name} of an earlier release is no longer needed for this SecretSync, but its token was used within ` +
+      `24 hours. It is deleted one day after its last use; to keep it, set tokenRef to { name: ${name} }.`;
+    const event = { type: 'Warning', reason: 'LegacyTokenInUse', action: 'Sync', note, at: clock.now() } as const;
+    try {
+      await recordEvent({ client, ...events }, secretSyncKind, sync, event);
+    } catch (error) {
+      logger.debug({ key: objectKey(sync.metadata), ...errorFields(error) }, 'an Event was not recorded');
+    }
+  }
+
+  async #delete({ metadata: { namespace, name, uid, resourceVersion } }: ServiceToken): Promise<void> {
+    const { client, logger } = this.#deps;
+    try {
+      await deleteResource(client, serviceTokenKind, { resource: { namespace, name }, uid, resourceVersion });
+    } catch (error) {
+      // It is no longer what was judged.
+      if (!isApiStatus(error, 404, 409)) throw error;
+      return;
+    }
+    logger.info({ key: objectKey({ ...(namespace && { namespace }), name }) }, deletedMessage);
+  }
+}
+
+const deletedMessage = 'a ServiceToken of an earlier release was deleted: its SecretSync reads without one';
