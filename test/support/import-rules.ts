@@ -53,6 +53,12 @@ const rooms: Readonly<Record<string, Room>> = {
   lib: { imports: [] },
 };
 
+/** Files that not all of a room may import, and the files that may: what they export proves a right. */
+const doors: readonly (readonly [target: string, importers: RegExp])[] = [
+  ['src/services/access/handles.ts', /^src\/services\/(access|access\/keyless)\.ts$/],
+  ['src/services/access/keyless.ts', /^src\/(compose\.ts|controller\/.*)$/],
+];
+
 /** The packages that belong to one room alone. */
 const owners: readonly (readonly [pattern: RegExp, room: string])[] = [
   [/^express(\/|$)/, 'http'],
@@ -140,10 +146,17 @@ function textOf(node: unknown): string | undefined {
 function faultOf(path: string, room: string, site: ImportSite, dependencies: ReadonlySet<string>): string | undefined {
   const { specifier } = site;
   if (specifier === undefined) return 'imports a module whose name is computed';
-  if (specifier.startsWith('.')) return relativeFault(path, room, specifier, site.typeOnly);
+  if (specifier.startsWith('.'))
+    return doorFault(path, specifier) ?? relativeFault(path, room, specifier, site.typeOnly);
   if (specifier.startsWith('node:'))
     return rooms[room]?.portable ? `${room} imports ${specifier}, a module of Node's` : undefined;
   return packageFault(room, specifier, site.typeOnly) ?? undeclaredFault(specifier, dependencies);
+}
+
+function doorFault(path: string, specifier: string): string | undefined {
+  const target = posix.join(posix.dirname(path), specifier);
+  const importers = doors.find(([door]) => door === target)?.[1];
+  return importers === undefined || importers.test(path) ? undefined : `imports ${target}, which few files may`;
 }
 
 function relativeFault(path: string, room: string, specifier: string, typeOnly: boolean): string | undefined {

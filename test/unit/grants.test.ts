@@ -9,7 +9,7 @@ import {
   grantedText,
   reveals,
 } from '../../src/domain/grants.ts';
-import type { ResourceKindName, TokenPermission } from '../../src/domain/principal.ts';
+import type { GrantedKindName, ResourceKindName, TokenPermission } from '../../src/domain/principal.ts';
 
 /** What each rule (by project and environments) covers, with permission and kind right. */
 const placeTable = `
@@ -94,6 +94,31 @@ describe('a rule', () => {
     };
     const need = { kind: 'ServiceToken', organization: 'acme', project: 'web', permission: 'read' } as const;
     expect(covers([rule], { ...need, environment: null })).toBe(false);
+  });
+});
+
+describe('reading as the keyless token of a namespace', () => {
+  const place = { organization: 'acme', project: 'web', environment: 'prod' };
+  const rule: GrantRule = { ...place, environments: ['prod'], permission: 'read', kinds: ['SecretSync'] };
+  const need: GrantNeed = { ...place, kind: 'SecretSync', permission: 'read' };
+
+  test('is covered by a rule for it, or for ServiceTokens, and by no other', () => {
+    const granted: readonly GrantedKindName[] = [...kinds, 'SnapshotSchedule', 'SecretSync'];
+    const covering = granted.filter((kind) => covers([{ ...rule, kinds: [kind] }], need));
+    expect(covering).toEqual(['ServiceToken', 'SecretSync']);
+    expect(covers([{ ...rule, kinds: ['ServiceToken'], environments: ['dev'] }], need)).toBe(false);
+  });
+
+  test('allows no other kind anything', () => {
+    for (const kind of kinds) expect(covers([rule], { ...need, kind })).toBe(false);
+  });
+
+  test('is asked for by its own kind, and told as granted with that of ServiceTokens', () => {
+    expect(grantYaml(need, 'team-a', 'g')).toContain('permission: Read\n      kinds: [SecretSync]\n');
+    expect(grantPatch(need, 'g')).toContain('"kinds":["SecretSync"]');
+    const rules: GrantRule[] = [rule, { ...rule, environments: ['dev'], kinds: ['ServiceToken'] }];
+    expect(grantedText(rules, 'SecretSync')).toBe('Read on acme/web/dev, Read on acme/web/prod');
+    expect(grantedText(rules, 'ServiceToken')).toBe('Read on acme/web/dev');
   });
 });
 

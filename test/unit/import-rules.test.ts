@@ -115,6 +115,16 @@ describe('a planted import is found:', () => {
     ['a room imports compose', 'src/services/a.ts', `import { b } from '../compose.ts';`],
     ['a room imports the configuration', 'src/http/a.ts', `import type { B } from '../config.ts';`],
     ['the configuration imports the store', 'src/config.ts', `import { b } from './store/b.ts';`],
+    [
+      'a service makes proofs of access itself',
+      'src/services/a.ts',
+      `import { EnvironmentHandle } from './access/handles.ts';`,
+    ],
+    [
+      'http imports the door of SecretSyncs',
+      'src/http/a.ts',
+      `import type { B } from '../services/access/keyless.ts';`,
+    ],
     ['domain imports a module of Node', 'src/domain/a.ts', `import { b } from 'node:crypto';`],
     ['domain imports one under its old name', 'src/domain/a.ts', `import { b } from 'crypto';`],
     ['wire imports a module of Node', 'src/wire/a.ts', `import type { B } from 'node:http';`],
@@ -151,6 +161,11 @@ describe('a planted import is found:', () => {
 describe('a right import is let through:', () => {
   test.each([
     ['main imports any room', 'src/main.ts', `import { b } from './store/b.ts';`],
+    [
+      'the controller imports the door of SecretSyncs',
+      'src/controller/a.ts',
+      `import { B } from '../services/access/keyless.ts';`,
+    ],
     ['http imports services', 'src/http/routes/a.ts', `import { b } from '../../services/b.ts';`],
     ['http imports a module of Node', 'src/http/a.ts', `import { b } from 'node:http';`],
     ['the port of the keyring is served by store', 'src/store/a.ts', `import type { B } from '../crypto/b.ts';`],
