@@ -5,7 +5,6 @@ import type { Plaintext } from '../domain/plaintext.ts';
 import { appendAudit } from '../store/audit.ts';
 import type { Database } from '../store/database.ts';
 import { notifyServiceToken } from '../store/notify.ts';
-import { findLastUse } from '../store/last-use.ts';
 import { type LiveToken, listLiveTokens } from '../store/live-tokens.ts';
 import { claimOnce, noteClaimed } from '../store/resource-claims.ts';
 import {
@@ -225,14 +224,6 @@ export class ResourceTokens {
     return await this.#changeOwn(access, { cause }, async (tx, held) => {
       return held !== undefined && (await setSuspended(tx, held.tokenId, true)) ? held : undefined;
     });
-  }
-
-  /**
-   * When the token of a ServiceToken was used last, whichever serial; null if it never was, or if there is none. Throws
-   * DomainError store_unavailable.
-   */
-  async lastUse(uid: string, cluster: string): Promise<Date | null> {
-    return await findLastUse(this.#deps.database.pool, { cluster, uid });
   }
 
   /**
