@@ -4,7 +4,7 @@ import type { Api } from './api.ts';
 /** The sample environment that examples/quickstart.yaml names. */
 export const sample = { organization: 'demo', project: 'shop', environment: 'production' } as const;
 const environmentPath = `${sample.organization}/${sample.project}/${sample.environment}`;
-// As the ServiceToken of examples/quickstart.yaml is called in Keyframe.
+// The token that release 0.1 made for examples/quickstart.yaml.
 const tokenName = 'default/quickstart-token';
 
 /** Makes the sample organization, project and environment, and its secrets if it has none: an earlier run's are kept. */
@@ -30,7 +30,7 @@ export async function makeSample(api: Api): Promise<void> {
   });
 }
 
-/** Revokes the service tokens of earlier runs: their clusters are gone, and nothing else would do it. */
+/** Revokes the service tokens that release 0.1 made in earlier runs: their clusters are gone, and nothing else would do it. */
 export async function revokeEarlierTokens(api: Api): Promise<void> {
   const organizationPath = `/service-tokens/${sample.organization}`;
   const { serviceTokens } = await api.call<{ serviceTokens: { id: string; name: string; revokedAt: string | null }[] }>(

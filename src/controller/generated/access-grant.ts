@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * AccessGrant lets the resources of some namespaces act on some environments of Keyframe. Without one, a ServiceToken or SecretSnapshot can do nothing. Whoever may create AccessGrants outranks every owner of an organization.
+ * AccessGrant lets the resources of some namespaces act on some environments of Keyframe. Without one, a SecretSync that names no token, a ServiceToken or a SecretSnapshot can do nothing. Whoever may create AccessGrants outranks every owner of an organization.
  */
 export interface AccessGrant {
   /**
@@ -103,7 +103,7 @@ export interface AccessGrantSpec {
      */
     permission: 'Read' | 'ReadWrite';
     /**
-     * The kinds of resource that the rule is for: ServiceToken (the only one if this is left out), SecretSync, SecretSnapshot, SnapshotRestore, SnapshotSchedule. A SecretSync that names no token needs SecretSync or ServiceToken; a SnapshotSchedule needs SnapshotSchedule and SecretSnapshot.
+     * The kinds of resource that the rule is for: ServiceToken (the default), SecretSync, SecretSnapshot, SnapshotRestore, SnapshotSchedule. SecretSync is for SecretSyncs that name no token, and ServiceToken covers them too; a SnapshotSchedule needs SnapshotSchedule and SecretSnapshot.
      *
      * @minItems 1
      * @maxItems 8

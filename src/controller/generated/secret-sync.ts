@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe, or with several. It reads each with the service token that it names for it, or with one that is made for it within the namespace's AccessGrants, and can do no more than these tokens.
+ * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe, or with several. It reads each with the service token that it names for it. If it names none, it reads with the keyless service token of its namespace, within the namespace's AccessGrants.
  */
 export interface SecretSync {
   /**
@@ -51,7 +51,7 @@ export interface SecretSyncSpec {
    */
   sources?: {
     /**
-     * What the source is called in messages, in the status and in the name of the ServiceToken that is made for it.
+     * What the source is called in messages, in the status and in the audit.
      */
     name: string;
     /**
@@ -72,7 +72,7 @@ export interface SecretSyncSpec {
       name: string;
     };
     /**
-     * The ServiceToken in this namespace to read with. With neither this nor tokenSecretRef, the controller makes the ServiceToken <name of the SecretSync>-token-<name of the source>, which may read this one environment and needs an AccessGrant that allows it; it goes with the SecretSync.
+     * The ServiceToken in this namespace to read with. With neither this nor tokenSecretRef, the source is read with the keyless service token that the namespace has for this environment. This needs an AccessGrant with the kind SecretSync or ServiceToken.
      */
     tokenRef?: {
       /**
@@ -167,7 +167,7 @@ export interface SecretSyncSpec {
    */
   revision?: number;
   /**
-   * The ServiceToken in this namespace to read with. With neither this nor tokenSecretRef, the controller makes the ServiceToken <name>-token, which may read this one environment and needs an AccessGrant that allows it; it goes with the SecretSync.
+   * The ServiceToken in this namespace to read with. With neither this nor tokenSecretRef, the environment is read with the keyless service token that the namespace has for it. This needs an AccessGrant with the kind SecretSync or ServiceToken.
    */
   tokenRef?: {
     /**
