@@ -36,7 +36,7 @@ describe('«Several teams»', () => {
       .as((await valuesOf('payments', 'seed-staging'))?.['token'] ?? '')
       .call('PATCH', '/secrets/acme/payments/staging', { set: { SEED: 'x' } });
     await step(heading, 2);
-    await waitFor('the SecretSync to tell what its ServiceToken lacks', async () => {
+    await waitFor('the SecretSync to report what it lacks', async () => {
       const peek = await site.ready('search', 'secretsyncs', 'peek');
       expect(peek).toMatchObject({
         reason: 'AccessDenied',
@@ -109,6 +109,19 @@ describe('«Tokens that rotate»', () => {
       'the Secret to follow',
       async () => (await valuesOf('reports', 'reports'))?.['DATABASE_URL'] === 'changed',
     );
+  });
+});
+
+describe('«A token from somewhere else»', () => {
+  test('a SecretSync reads with a token that a person made, without a grant, until it is revoked', async () => {
+    const heading = 'A token from somewhere else';
+    await step(heading, 1);
+    expect(await valuesOf('partners', 'partners')).toEqual({ API_KEY: 'of-partners' });
+    const held = (await valuesOf('partners', 'keyframe-token'))?.['token'];
+    expect(await site.answer(held?.trim(), 'partners/production')).toBe(200);
+    await step(heading, 2);
+    expect(await site.answer(held?.trim(), 'partners/production')).toBe(401);
+    expect(await valuesOf('partners', 'partners')).toEqual({ API_KEY: 'of-partners' });
   });
 });
 

@@ -67,7 +67,7 @@ describe('README.md', () => {
     expect({ code, errors: stderr.match(/^error: .*$/gm) }).toEqual({ code: 0, errors: null });
     expect(stdout).toMatch(/v3 +updated .*quieter\nv2 +updated/);
     expect(stdout).toMatch(/\nhello\n$/);
-    expect(stdout).toContain('The token is suspended');
+    expect(stdout).toContain('no AccessGrant allows that');
     expect(stdout).toContain('kind: AccessGrant');
     expect(stdout).not.toContain('kf_svc_');
     await waitFor('the Secret to follow', async () => {

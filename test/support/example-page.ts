@@ -26,6 +26,7 @@ export const exampleThemes = {
     'Several teams',
     'A canary beside a pinned production',
     'Tokens that rotate',
+    'A token from somewhere else',
     'A Secret that is there already',
     'Keys in a Secret of somebody else',
     'Shared and own secrets',
