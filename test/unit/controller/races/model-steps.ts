@@ -6,13 +6,7 @@ export type SyncName = 'app' | 'web';
 export type EnvironmentName = 'prod' | 'dev';
 /** What a SecretSync asks for: see `specOf`. */
 export type Ask =
-  | 'prod'
-  | 'dev'
-  | 'prod at 2'
-  | 'prod and dev'
-  | 'prod by a ServiceToken'
-  | 'prod, keyless'
-  | 'nothing, suspended';
+  'prod' | 'dev' | 'prod at 2' | 'prod and dev' | 'prod by a ServiceToken' | 'prod, keyless' | 'nothing, suspended';
 /** A call of the controller, by a pattern of its step. */
 export type Place =
   | 'authentication'
