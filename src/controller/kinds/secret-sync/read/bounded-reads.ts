@@ -100,10 +100,7 @@ export class BoundedReads {
   }
 
   /** Like `SecretReader.find`; a state that was found already is found again. Throws AllowanceExceededError as well. */
-  async find(
-    access: ReadingAccess,
-    options: Omit<FindOptions, 'maxKeys'> = {},
-  ): Promise<FoundState> {
+  async find(access: ReadingAccess, options: Omit<FindOptions, 'maxKeys'> = {}): Promise<FoundState> {
     const id = JSON.stringify([access.environmentId, options.revision, options.deletedSince]);
     const known = this.#found.get(id);
     if (known !== undefined) return known;

@@ -40,7 +40,6 @@ export function isTokenNamed(token: ServiceToken, syncs: readonly SecretSync[]):
   return syncs
     .flatMap((sync) => sourcesOf(sync))
     .some(
-      ({ tokenRef, tokenSecretRef }) =>
-        tokenRef?.name === token.metadata.name || tokenSecretRef?.name === secret.name,
+      ({ tokenRef, tokenSecretRef }) => tokenRef?.name === token.metadata.name || tokenSecretRef?.name === secret.name,
     );
 }
