@@ -147,6 +147,7 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
   const keyring = new Keyring({ rootKeys: RootKeys.parse(rootKeys), store: new PostgresKeyStore({ database }) });
   await keyring.open();
   const audit = new AuditLog({ database });
+  const controllerAudit = new AuditLog({ database });
   const usage = new CredentialUsage({ database, clock: systemClock, logger: createLogger('silent') });
   const logger = createLogger('silent');
   const feed = new ChangeFeed({ database, listener: new Listener({ url, logger }), logger });
@@ -169,8 +170,8 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     projects: new Projects({ database, audit }),
     environments: new Environments({ database, audit }),
     secrets: new Secrets({ database, keyring, writer, states, audit }),
-    secretReader: new SecretReader({ database, keyring, states, audit }),
-    keyless: new KeylessAccess({ database, audit, usage }),
+    secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
+    keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
     clusters: new ClusterRegistry({ database }),
     usage,
     versions: new Versions({ database, keyring, writer, audit }),
@@ -181,16 +182,17 @@ export async function startServices(url: string, options: StartOptions = {}): Pr
     changes: new Changes({ database, audit }),
     changeStreams: new ChangeStreams({ database, changes: feed, audit, clock: systemClock, ...options.streams }),
     auditEntries: new AuditEntries({ database, audit }),
-    resourceAccess: new ResourceAccess({ database, audit }),
-    resourceTokens: new ResourceTokens({ database, audit }),
-    resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit }),
-    resourceRestores: new ResourceRestores({ database, queue, budget, audit }),
-    resourceSchedules: new ResourceSchedules({ database, audit }),
-    resourceEnvironments: new ResourceEnvironments({ database, audit }),
+    resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),
+    resourceTokens: new ResourceTokens({ database, audit: controllerAudit }),
+    resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit: controllerAudit }),
+    resourceRestores: new ResourceRestores({ database, queue, budget, audit: controllerAudit }),
+    resourceSchedules: new ResourceSchedules({ database, audit: controllerAudit }),
+    resourceEnvironments: new ResourceEnvironments({ database, audit: controllerAudit }),
     feed,
     close: async () => {
       await feed.close();
       await audit.drain();
+      await controllerAudit.drain();
       await usage.drain();
       await database.close();
     },

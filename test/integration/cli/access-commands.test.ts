@@ -5,6 +5,7 @@ import type { CliRunner } from '../../support/cli.ts';
 import { startCommandWorld } from '../../support/command-world.ts';
 import type { TestApi } from '../../support/http.ts';
 import { createUser, type World } from '../../support/services.ts';
+import { TestSyncReader } from '../../support/sync-reader.ts';
 
 const unknownId = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
 const resources = new AsyncDisposableStack();
@@ -88,6 +89,29 @@ describe('service tokens', () => {
       new RegExp(`${made.id} +turning.*revoked`),
     );
     expect((await cli.run(['token', 'revoke-service', '-o', organization, '--id', unknownId])).code).toBe(5);
+  });
+
+  test('reinstate lifts the revocation of a keyless token, which list-service shows with its namespace, and of no other', async () => {
+    const { organization } = world.slugs;
+    const { tokenId } = await new TestSyncReader(api.services, world, { namespace: 'team-a' }).enter();
+    const line = ['-o', organization, '--id', tokenId];
+    expect((await cli.run(['token', 'rotate-service', ...line, '--overlap', '1h'])).code).toBe(6);
+    await cli.output(['token', 'revoke-service', ...line]);
+    const listed = async (): Promise<string | undefined> =>
+      (await cli.output(['token', 'list-service', '-o', organization]))
+        .split('\n')
+        .find((row) => row.includes(tokenId));
+    expect(await listed()).toMatch(/ test +team-a +revoked /);
+    const { code, stdout, stderr } = await cli.run(['token', 'reinstate', ...line]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `Service token ${tokenId} (SecretSyncs of team-a (cluster test)) is reinstated.\n`,
+    });
+    expect(await listed()).toMatch(/ test +team-a +active /);
+    const other = await world.serviceToken();
+    const refused = await cli.run(['token', 'reinstate', '-o', organization, '--id', other.id]);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('its revocation is permanent') });
   });
 
   test('a read token that writes ends with 4, and says how to look', async () => {

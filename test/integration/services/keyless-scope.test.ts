@@ -83,6 +83,17 @@ describe('when its environment', () => {
   });
 });
 
+test('the audit of reads for SecretSyncs delays that of requests in nothing', async () => {
+  await own.enter();
+  const held = proxy.hold(runs(/INSERT INTO audit_entry/));
+  const reading = own.read();
+  await held.arrived();
+  const more = Array.from({ length: 50 }, () => own.read());
+  expect((await calls.read()).secrets).toEqual({ API_KEY: ['value', 1] });
+  held.release();
+  expect(await Promise.all([reading, ...more])).toEqual(Array.from({ length: 51 }, () => value));
+});
+
 describe('what a read costs in statements', () => {
   test('one for all that ask at the same time, and none more to enter with a token that exists', async () => {
     await own.enter();
