@@ -82,6 +82,21 @@ describe('a new SecretSync', () => {
   });
 });
 
+test('a second refusal is under way for 30 s again', async () => {
+  harness.services.create(prod, 'env', { A: 'alpha' });
+  await harness.start();
+  harness.putKeyless();
+  await harness.clock.advance(20_000);
+  harness.grant(['SecretSync']);
+  await harness.clock.advance(60_000);
+  expect(harness.ready()?.reason).toBe('Synced');
+  harness.withdraw();
+  await harness.clock.advance(20_000);
+  expect([harness.ready()?.reason, condition('Stalled')]).toEqual(['AccessDenied', 'False']);
+  await harness.clock.advance(20_000);
+  expect([harness.ready()?.reason, condition('Stalled')]).toEqual(['AccessDenied', 'True']);
+});
+
 describe('an edit of the grants', () => {
   test('reads nothing if it leaves what the SecretSync needs as it is', async () => {
     await harness.keyless();
@@ -95,6 +110,39 @@ describe('an edit of the grants', () => {
     harness.grant(['SecretSnapshot'], ['prod']);
     await harness.clock.advance(5000);
     expect(harness.ready()?.reason).toBe('AccessDenied');
+  });
+});
+
+describe('a grant that is withdrawn', () => {
+  test('once the values are read keeps them from being written', async () => {
+    await harness.keyless();
+    harness.services.onStep = (step) => {
+      if (step === 'after reading values') harness.withdraw();
+    };
+    harness.services.change(prod, { A: 'second' });
+    await harness.clock.advance(1000);
+    expect([harness.ready()?.reason, harness.values()]).toEqual(['AccessDenied', { A: 'alpha' }]);
+  });
+
+  test('by the labels of a namespace counts as well', async () => {
+    await harness.keyless();
+    harness.cluster.put('/apis/keyframe.dev/v1alpha1/accessgrants', 'team', (object) => {
+      object.metadata.generation = 7;
+      const { rules } = object['spec'] as { readonly rules: unknown };
+      object['spec'] = { namespaceSelector: { matchLabels: { team: 'a' } }, rules };
+    });
+    await harness.clock.advance(1000);
+    expect(harness.ready()?.reason).toBe('AccessDenied');
+    for (const [team, reason] of [
+      ['a', 'Synced'],
+      ['b', 'AccessDenied'],
+    ] as const) {
+      harness.cluster.put('/api/v1/namespaces', 'ns', ({ metadata }) => {
+        metadata.labels = { team };
+      });
+      await harness.clock.advance(1000);
+      expect(harness.ready()?.reason).toBe(reason);
+    }
   });
 });
 

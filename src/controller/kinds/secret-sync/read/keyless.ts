@@ -32,11 +32,7 @@ export interface KeylessDeps {
  * not_found, token_revoked, store_unavailable and cluster_unavailable.
  */
 export async function admitKeyless(deps: KeylessDeps, context: SourceContext): Promise<KeylessAdmission> {
-  return await noting(context, async () => {
-    const admission = await deps.access.admit(readerOf(deps, context), slugsOf(context.source));
-    if (admission.tokenId !== undefined) context.seen.note('service token', admission.tokenId, 'live');
-    return admission;
-  });
+  return await noting(context, async () => await deps.access.admit(readerOf(deps, context), slugsOf(context.source)));
 }
 
 /** Enters the environment, with a new token if there is none yet. Throws what `admitKeyless` throws, and conflict. */
