@@ -29,8 +29,7 @@ afterEach(() => site.thaw());
 const steps = [
   ['looks up environment and token', /t\.id AS "tokenId"/],
   ['makes the token', /INSERT INTO service_token \(id, organization_id/],
-  ['finds the keys', /FROM environment e\s+LEFT JOIN secret s ON/],
-  ['reads the values', /v\.ciphertext, v\.data_key_id AS "dataKeyId"\s+FROM secret_version/],
+  ['reads keys and values', /v\.value_bytes AS "valueBytes"/],
   ['audits the read', /^\s*INSERT INTO\s+"?audit_entry/i],
 ] as const;
 
@@ -119,7 +118,7 @@ describe('the API server', () => {
 
 describe('the listening connection is ended by PostgreSQL', () => {
   async function endListeners(): Promise<void> {
-    const sql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~* '^\\s*listen' AND pid <> pg_backend_pid()`;
+    const sql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keyframe-listener'`;
     expect((await query(site.postgres.url, sql)).length).toBeGreaterThan(0);
   }
 

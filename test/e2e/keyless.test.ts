@@ -171,6 +171,8 @@ describe('the keyless token of a namespace', () => {
       environment.ref.organization,
       '--id',
       token?.id ?? '',
+      '--overlap',
+      '0s',
     ]);
     expect(rotated.code).not.toBe(0);
     expect(rotated.stderr).toContain('has no value');

@@ -6,7 +6,7 @@ import { MortalPostgres } from './mortal-postgres.ts';
 import { startOwnCluster } from './own-cluster.ts';
 import { PostgresProxy } from './postgres-proxy.ts';
 import { query } from './resource-rows.ts';
-import type { ServerProcess } from './server-process.ts';
+import { ServerProcess } from './server-process.ts';
 import { Stack } from './stack.ts';
 import { parentOf } from './sync-site.ts';
 import { TokenSync } from './token-sync.ts';
@@ -32,9 +32,11 @@ export class KeylessFaultSite {
   readonly database: PostgresProxy;
   /** The controller's way to the API server. */
   readonly api: ApiProxy;
+  readonly #resources: AsyncDisposableStack;
   #controller: ServerProcess | undefined;
 
-  private constructor({ cluster, postgres, stack, database, api }: Parts) {
+  private constructor(resources: AsyncDisposableStack, { cluster, postgres, stack, database, api }: Parts) {
+    this.#resources = resources;
     this.cluster = cluster;
     this.postgres = postgres;
     this.stack = stack;
@@ -53,17 +55,22 @@ export class KeylessFaultSite {
     resources.defer(() => database.close());
     const api = await ApiProxy.start(join(runFolder, 'controller.kubeconfig'));
     resources.defer(() => api.close());
-    const site = new KeylessFaultSite({ cluster, postgres, stack, database, api });
+    const site = new KeylessFaultSite(resources, { cluster, postgres, stack, database, api });
     await site.startController();
     return site;
   }
 
   /** Starts a controller with rights in all namespaces: those that a Role gives in one go with it. */
   async startController(): Promise<void> {
-    this.#controller = await this.stack.startController({
-      databaseUrl: this.database.url,
-      kubeconfigFile: this.api.kubeconfigFile,
-      env: { NAMESPACE: 'keyframe', WATCH_NAMESPACES: '' },
+    this.#controller = await ServerProcess.start(this.#resources, {
+      role: 'controller',
+      env: {
+        DATABASE_URL: this.database.url,
+        ROOT_KEY: `test:${this.stack.rootKey}`,
+        KUBECONFIG_FILE: this.api.kubeconfigFile,
+        NAMESPACE: 'keyframe',
+        LOG_LEVEL: 'debug',
+      },
     });
   }
 
