@@ -136,7 +136,7 @@ describe('The chart, installed on a node with its defaults', () => {
     const doomed = await makeResourcesWithFinalizers();
     expect(await finalizersIn(doomed)).toEqual([
       'SecretSnapshot doomed: keyframe.dev/cleanup',
-      'ServiceToken doomed: keyframe.dev/cleanup',
+      'ServiceToken doomed-token: keyframe.dev/cleanup',
     ]);
     await release.uninstall();
     expect(await finalizersIn(doomed)).toEqual([]);
@@ -183,7 +183,7 @@ async function patchSync(patch: object): Promise<void> {
 /** A namespace with one resource of each kind that can hold up its deletion, all of them ready. */
 async function makeResourcesWithFinalizers(): Promise<string> {
   const namespace = await site.makeNamespace('restricted');
-  await makeToken(namespace, 'doomed');
+  await makeToken(namespace, 'doomed-token');
   const environmentRef = { organization, project, name: environment };
   await make(namespace, 'doomed', 'SecretSync', { environmentRef, target: { deletionPolicy: 'Delete' } });
   await make(namespace, 'doomed', 'SecretSnapshot', { source: { environmentRef }, deletionPolicy: 'Delete' });
