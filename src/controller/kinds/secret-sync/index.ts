@@ -32,8 +32,9 @@ import { isKeyless } from './tokens/token-place.ts';
 
 // The one key of the queue that sweeps.
 const sweepKey = 'sweep';
-// A new leader, or one that lost the database, first reads for all SecretSyncs.
+// A new leader first reads for all SecretSyncs.
 const firstSweepMs = 60_000;
+const sweepIntervalMs = 10 * 60_000;
 
 export interface SecretSyncDeps {
   readonly context: KindContext;
@@ -74,7 +75,7 @@ class SecretSyncController implements ManagedKind {
   readonly #kind: KindController<SecretSync, SyncOutcome>;
   readonly #secrets: SyncSecrets;
   readonly #rollouts: Rollouts;
-  /** One sweep at a time, tried again until it succeeds. */
+  /** One sweep at a time, tried again until it succeeds, however often everything is compared. */
   readonly #sweeps: WorkQueue;
 
   constructor(deps: SecretSyncDeps) {
@@ -124,7 +125,6 @@ class SecretSyncController implements ManagedKind {
 
   async resync(): Promise<void> {
     await this.#kind.resync();
-    this.#sweeps.addAfter(sweepKey, firstSweepMs);
   }
 
   async drain(limitMs: number): Promise<void> {
@@ -230,7 +230,7 @@ class SecretSyncController implements ManagedKind {
     });
     const process = async (): Promise<Next> => {
       await sweep.run();
-      return { kind: 'done' };
+      return { kind: 'after', delayMs: sweepIntervalMs };
     };
     return new WorkQueue({ clock, logger, workers: 1, process });
   }
