@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { openApiDocument } from '../src/http/openapi.ts';
 import { chartDocs } from './generate-chart-docs.ts';
 import { cliDocs } from './generate-cli-docs.ts';
+import { clusterDefinition } from './generate-cluster-definition.ts';
 import { errorDocs } from './generate-error-docs.ts';
 
 /**
@@ -15,6 +16,7 @@ import { errorDocs } from './generate-error-docs.ts';
  */
 
 const root = join(import.meta.dirname, '..');
+const sharingDefinition = 'crds/keyframe.dev_clustersecretsyncs.yaml';
 
 /** One file that is made from others. */
 export interface GeneratedFile {
@@ -25,6 +27,7 @@ export interface GeneratedFile {
 
 /** A generator answers all files of its kind; add one here and `--check` covers it. */
 const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [
+  sharedDefinition,
   customResourceTypes,
   errorPage,
   interfaceDocument,
@@ -79,14 +82,27 @@ async function chartPage(): Promise<readonly GeneratedFile[]> {
   return [{ path, content: await formatted(path, await chartDocs(join(root, 'charts', 'keyframe'))) }];
 }
 
+/** The definition that has a part in common with another one. */
+async function sharedDefinition(): Promise<readonly GeneratedFile[]> {
+  return [{ path: sharingDefinition, content: await definitionText(sharingDefinition) }];
+}
+
 /** The chart's copies of crds/: a chart can only read files of its own. */
 async function chartDefinitions(): Promise<readonly GeneratedFile[]> {
   const names = (await readdir(join(root, 'crds'))).sort();
   const copy = async (name: string): Promise<GeneratedFile> => {
-    const content = await readFile(join(root, 'crds', name), 'utf8');
+    const content = await definitionText(`crds/${name}`);
     return { path: `charts/keyframe/files/crds/${name}`, content };
   };
   return await Promise.all(names.map(copy));
+}
+
+/** A definition with what it takes from another one. */
+async function definitionText(path: string): Promise<string> {
+  const text = await readFile(join(root, path), 'utf8');
+  if (path !== sharingDefinition) return text;
+  const secretSync = await readFile(join(root, 'crds', 'keyframe.dev_secretsyncs.yaml'), 'utf8');
+  return await formatted(path, clusterDefinition(text, secretSync));
 }
 
 /** A definition's file with the schema of its storage version. */
@@ -107,7 +123,7 @@ async function customResourceTypes(): Promise<readonly GeneratedFile[]> {
 }
 
 async function definitionOf(source: string): Promise<Definition> {
-  const { spec } = parse(await readFile(join(root, source), 'utf8')) as CustomResourceDefinition;
+  const { spec } = parse(await definitionText(source)) as CustomResourceDefinition;
   const version = spec.versions.find(({ storage }) => storage);
   if (version === undefined) throw new Error(`${source} has no storage version`);
   const { kind } = spec.names;
@@ -119,7 +135,9 @@ async function kindTypes({ source, kind, apiVersion, schema }: Definition): Prom
   const notice = '// What has a default there is always present here: the API server fills it in.\n';
   const metadataImport = "import type { ObjectMeta } from '../../kube/objects.ts';\n";
   const conditionImport = "import type { Condition } from './condition.ts';\n";
-  const content = `${banner(source)}${notice}\n${metadataImport}${conditionImport}\n${types}`;
+  const specImport =
+    templateSpecOf(schema) === undefined ? '' : "import type { SecretSyncSpec } from './secret-sync.ts';\n";
+  const content = `${banner(source)}${notice}\n${metadataImport}${conditionImport}${specImport}\n${types}`;
   const path = `src/controller/generated/${kebabCase(kind)}.ts`;
   return { path, content: await formatted(path, content) };
 }
@@ -135,6 +153,12 @@ async function conditionTypes(definitions: readonly Definition[]): Promise<Gener
   const path = 'src/controller/generated/condition.ts';
   const types = await compiled({ ...first, title: 'Condition' }, 'Condition');
   return { path, content: await formatted(path, `${banner('crds/')}\n${types}`) };
+}
+
+/** The part of a schema that is the spec of a SecretSync; undefined for kinds without such a part. */
+function templateSpecOf(schema: Schema): Schema | undefined {
+  const template = schema.properties?.['spec']?.properties?.['template']?.properties?.['spec'];
+  return template?.properties?.['target'] === undefined ? undefined : template;
 }
 
 function conditionOf(schema: Schema): Schema | undefined {
@@ -161,6 +185,8 @@ function prepared(schema: Schema, { kind, apiVersion }: { kind: string; apiVersi
   if (status !== undefined) status.title = `${kind}Status`;
   const condition = conditionOf(schema);
   if (condition !== undefined) condition.tsType = 'Condition';
+  const templateSpec = templateSpecOf(schema);
+  if (templateSpec !== undefined) templateSpec.tsType = 'SecretSyncSpec';
   requireDefaulted(schema);
   return {
     ...schema,

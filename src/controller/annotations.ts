@@ -7,16 +7,26 @@ export const forceFinalizeAnnotation = 'keyframe.dev/force-finalize';
 /** The only finalizer, on resources that own what must go with them. */
 export const finalizer = 'keyframe.dev/cleanup';
 
-/** Of a SecretSync: the digest of the keys that may vanish although they are more than spec.maxDeletedKeys. */
+/**
+ * Of a SecretSync: the digest of the keys that may vanish although they are more than spec.maxDeletedKeys. Of a
+ * ClusterSecretSync: that of the namespaces that may lose their SecretSync although they are more than
+ * spec.maxRemovedNamespaces.
+ */
 export const allowDeletionAnnotation = 'keyframe.dev/allow-deletion';
 /** Of a SecretSync: a new value makes it try data again, once, that a guarded rollout has taken back. */
 export const retryAnnotation = 'keyframe.dev/retry-rollout';
+
+/** Label of a SecretSync that a ClusterSecretSync made: the name of that ClusterSecretSync. */
+export const clusterSyncLabel = 'keyframe.dev/cluster-sync';
 
 /** Label of every Secret that a SecretSync writes. The watch of these Secrets' metadata selects by it. */
 export const targetLabel = 'keyframe.dev/target';
 /** Of a target: the name of the SecretSync that it belongs to. A uid would strand Secrets in a rebuilt cluster. */
 export const ownedByAnnotation = 'keyframe.dev/owned-by';
-/** Of a target: which of its labels and annotations come from the SecretSync's spec. */
+/**
+ * Of a target: which of its labels and annotations come from the SecretSync's spec. Of a SecretSync that a ClusterSecretSync
+ * made: which of its labels come from the template.
+ */
 export const managedMetadataAnnotation = 'keyframe.dev/managed-metadata';
 /** Of an unmanaged Secret: the name of the SecretSync that may take it over. */
 export const allowAdoptionAnnotation = 'keyframe.dev/allow-adoption';

@@ -4,6 +4,7 @@ import type { Fingerprint } from './frame/fingerprint.ts';
 import type { KindContext, ManagedKind } from './frame/managed-kind.ts';
 import { type Controller, Manager, type ManagerDeps, type ManagerOptions } from './frame/manager.ts';
 import { registerAccessGrant } from './kinds/access-grant/index.ts';
+import { registerClusterSecretSync } from './kinds/cluster-secret-sync/index.ts';
 import type { ResourceServices } from './kinds/resource-services.ts';
 import { registerSecretEnvironment } from './kinds/secret-environment/index.ts';
 import { adoptionsOf } from './kinds/secret-snapshot/adoptions.ts';
@@ -59,5 +60,6 @@ function registerAll(context: KindContext, { services, fingerprint, options }: C
     secretSnapshots,
     snapshotRestores,
     registerSnapshotSchedule(context, { ...deps, fingerprint, snapshots, snapshotWatch, references }),
+    registerClusterSecretSync({ context, secretSyncWatch: secretSyncs.watch }),
   ];
 }

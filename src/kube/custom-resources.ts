@@ -127,6 +127,26 @@ export async function patchSpec(
   await mergePatch(client, resourcePath(kind, resource), { metadata: { resourceVersion }, spec });
 }
 
+export interface ResourcePatch {
+  readonly resource: ResourceName;
+  /** The version that was judged; on any other the API server answers 409. */
+  readonly resourceVersion: string;
+  /** Merged into the metadata and the spec: null removes a field, an array replaces one. */
+  readonly patch: { readonly metadata?: object; readonly spec?: object };
+}
+
+/** Patches the metadata and the spec of one resource and returns its metadata. Throws ApiError. */
+export async function patchResource(
+  client: Pick<KubeClient, 'request'>,
+  kind: ResourceKind,
+  { resource, resourceVersion, patch: { metadata, ...rest } }: ResourcePatch,
+): Promise<ObjectMeta> {
+  return await mergePatch(client, resourcePath(kind, resource), {
+    metadata: { ...metadata, resourceVersion },
+    ...rest,
+  });
+}
+
 export interface NewResource {
   readonly metadata: Pick<ObjectMeta, 'name'> &
     Partial<Pick<ObjectMeta, 'namespace' | 'ownerReferences' | 'labels' | 'annotations'>>;

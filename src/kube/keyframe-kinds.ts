@@ -14,6 +14,12 @@ export const secretSyncKind = {
   kind: 'SecretSync',
   plural: 'secretsyncs',
 } as const satisfies ResourceKind;
+export const clusterSecretSyncKind = {
+  group,
+  version,
+  kind: 'ClusterSecretSync',
+  plural: 'clustersecretsyncs',
+} as const satisfies ResourceKind;
 export const serviceTokenKind = {
   group,
   version,

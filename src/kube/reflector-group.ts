@@ -1,6 +1,6 @@
 import { isApiStatus } from './api-error.ts';
-import { type KubeObject, parseObjectKey } from './objects.ts';
-import { Reflector, type ReflectorDeps, type ReflectorSource } from './reflector.ts';
+import { type KubeObject, objectKey, parseObjectKey } from './objects.ts';
+import { Reflector, type ReflectorDeps, type ReflectorHandler, type ReflectorSource } from './reflector.ts';
 
 export interface ReflectorGroupDeps<T extends KubeObject> extends Omit<ReflectorDeps<T>, 'source'> {
   /** Namespaces to watch, one reflector each; none means the whole cluster by one reflector. */
@@ -17,13 +17,15 @@ export class ReflectorGroup<T extends KubeObject> {
   readonly #byNamespace: ReadonlyMap<string, Reflector<T>>;
   readonly #all: readonly Reflector<T>[];
   readonly #isGone: (namespace: string) => boolean;
+  readonly #listeners: ((key: string, object: T | undefined) => void)[] = [];
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
 
-  constructor({ namespaces, source, isGone = () => false, onFailure, ...rest }: ReflectorGroupDeps<T>) {
+  constructor({ namespaces, source, isGone = () => false, onFailure, handler, ...rest }: ReflectorGroupDeps<T>) {
     this.#isGone = isGone;
     const deps: Omit<ReflectorDeps<T>, 'source'> = {
       ...rest,
+      handler: this.#overheard(handler),
       onFailure: (kind) => {
         this.#look();
         onFailure?.(kind);
@@ -61,8 +63,30 @@ export class ReflectorGroup<T extends KubeObject> {
     return this.#all.flatMap((reflector) => [...reflector.keys()]);
   }
 
+  /** Calls a listener with every change, after the handler; `object` is undefined for one that is gone. Call before `start`. */
+  onChange(listener: (key: string, object: T | undefined) => void): void {
+    this.#listeners.push(listener);
+  }
+
   start(): void {
     for (const reflector of this.#all) reflector.start();
+  }
+
+  #overheard(handler: ReflectorHandler<T>): ReflectorHandler<T> {
+    const report = (key: string, object: T | undefined): void => {
+      for (const listener of this.#listeners) listener(key, object);
+    };
+    return {
+      onUpsert: (object) => {
+        handler.onUpsert(object);
+        report(objectKey(object.metadata), object);
+      },
+      onDelete: (object) => {
+        handler.onDelete(object);
+        report(objectKey(object.metadata), undefined);
+      },
+      onListed: () => handler.onListed?.(),
+    };
   }
 
   // Once for all: a namespace that is made again is seen when it can be listed, like any that is new.

@@ -17,6 +17,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   kinds: ['frame', 'kinds/access-grant'],
   'kinds/access-grant': ['frame'],
   'kinds/secret-environment': kind,
+  'kinds/cluster-secret-sync': ['frame', 'kinds/access-grant'],
   'kinds/secret-snapshot': kind,
   'kinds/service-token': [...kind, 'kinds/access-grant'],
   'kinds/snapshot-restore': [...kind, 'kinds/secret-snapshot'],

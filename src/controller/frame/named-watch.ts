@@ -8,6 +8,8 @@ import type { ReflectorGroup } from '../../kube/reflector-group.ts';
 export interface WatchedObjects {
   get(key: string): KubeObject | undefined;
   keys(): readonly string[];
+  /** Calls a listener with every change; `object` is undefined for one that is gone. */
+  onChange(listener: (key: string, object: KubeObject | undefined) => void): void;
 }
 
 /** What to do about watches that the API server does not allow, as a sentence without its full stop. */

@@ -267,11 +267,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
       if (isLast) this.remove(path);
       return stored;
     }
-    if (spec !== undefined) {
-      const generation = (before.metadata.generation ?? 0) + 1;
-      const after = { ...before, metadata: { ...before.metadata, generation }, spec: merged(before['spec'], spec) };
-      return this.#store(path, after, before);
-    }
+    if (!call.path.endsWith('/status')) return this.#store(path, withPatch(before, metadata, spec), before);
     const fields = Object.entries({ ...(before['status'] as object | undefined), ...status }).filter(
       ([, value]) => value !== null,
     );
@@ -313,6 +309,16 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     this.#version += 1;
     return String(this.#version);
   }
+}
+
+/** An object after a merge patch of its metadata and spec. Another spec is another generation. */
+function withPatch(before: AnyObject, { labels, annotations, ownerReferences }: ObjectMeta, spec?: object): AnyObject {
+  const maps = Object.entries({ labels, annotations }).filter(([, map]) => map !== undefined);
+  const patched = merged(before.metadata, Object.fromEntries(maps)) as unknown as ObjectMeta;
+  const metadata = { ...patched, ...(ownerReferences === undefined ? {} : { ownerReferences }) };
+  if (spec === undefined) return { ...before, metadata };
+  const generation = (before.metadata.generation ?? 0) + 1;
+  return { ...before, metadata: { ...metadata, generation }, spec: merged(before['spec'], spec) };
 }
 
 /** Has a watch show a change, as far as it is of what the watch selects. */

@@ -119,12 +119,12 @@ describe('with namespaces to watch', () => {
     harness = new Harness({ watchNamespaces: ['ns', 'second'] });
     const asked: string[] = [];
     for (let list = 0; list < 10; list += 1)
-      harness.cluster.before(/^GET .*(secrets|secretsyncs)$/, ({ path }) => void asked.push(path));
+      harness.cluster.before(/^GET .*\/(secrets|secretsyncs)$/, ({ path }) => void asked.push(path));
     harness.cluster.put('/apis/keyframe.dev/v1alpha1/namespaces/outside/secretsyncs', 'app', (object) => {
       object['spec'] = {};
     });
     await harness.synced();
-    expect(asked.filter((path) => path.endsWith('secretsyncs')).sort()).toEqual([
+    expect(asked.filter((path) => path.endsWith('/secretsyncs')).sort()).toEqual([
       '/apis/keyframe.dev/v1alpha1/namespaces/ns/secretsyncs',
       '/apis/keyframe.dev/v1alpha1/namespaces/second/secretsyncs',
     ]);

@@ -34,6 +34,7 @@ function watch(kind: NamedWatch['kind'], ...objects: KubeObject[]): NamedWatch {
   const byKey = new Map(objects.map((object) => [objectKey(object.metadata), object]));
   const view = { get: (key: string) => byKey.get(key), keys: () => [...byKey.keys()] };
   const group = {
+    onChange: () => {},
     ...view,
     start: () => {},
     stop: async () => {},

@@ -40,12 +40,16 @@ test('every kind is deleted by its full name, in all namespaces if it has one', 
   expect(deleted).toEqual(expect.arrayContaining(expected));
 });
 
-test('schedules go before the snapshots that they take, and SecretSyncs keep their Secrets', () => {
+test('what makes resources goes before these, and SecretSyncs keep their Secrets', () => {
   const order = all.flatMap(([kinds = '']) => kinds.split(','));
   const snapshots = order.indexOf('secretsnapshots.keyframe.dev');
   expect(order.indexOf('snapshotschedules.keyframe.dev')).toBeLessThan(snapshots);
   const syncs = all.filter(([kinds]) => kinds?.includes('secretsyncs'));
-  expect(syncs).toEqual([['secretsyncs.keyframe.dev', '--all', '-A', '--cascade=orphan']]);
+  expect(syncs).toEqual([
+    // Without the SecretSyncs that they made, which would take their Secrets along.
+    ['clustersecretsyncs.keyframe.dev', '--all', '--cascade=orphan'],
+    ['secretsyncs.keyframe.dev', '--all', '-A', '--cascade=orphan'],
+  ]);
 });
 
 test('the definitions are deleted by a label that every one of them has', () => {

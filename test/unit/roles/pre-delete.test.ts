@@ -144,7 +144,7 @@ test.each([
   expect(uninstallLeaseSeconds(delayMs)).toBe(seconds);
 });
 
-const withoutFinalizer = ['accessgrants', 'secretsyncs', 'snapshotrestores', 'snapshotschedules'];
+const withoutFinalizer = ['accessgrants', 'clustersecretsyncs', 'secretsyncs', 'snapshotrestores', 'snapshotschedules'];
 
 test('of each kind it is decided whether finalizers of ours may hold it', () => {
   const kinds = readdirSync(join(checkoutDirectory, 'crds')).map((file) =>

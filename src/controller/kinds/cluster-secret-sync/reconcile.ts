@@ -1,0 +1,182 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeClient } from '../../../kube/client.ts';
+import { objectKey } from '../../../kube/objects.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { allowDeletionAnnotation } from '../../annotations.ts';
+import type { ReconcileContext } from '../../frame/kind-rules.ts';
+import type { Namespaces } from '../../frame/namespaces.ts';
+import type { DeferredOutcome, Outcome } from '../../frame/outcome.ts';
+import type { Next } from '../../frame/work-queue.ts';
+import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';
+import type { SecretSync } from '../../generated/secret-sync.ts';
+import { childPatch } from './child.ts';
+import type { Children } from './children.ts';
+import { type Findings, fieldsOf, outcomeOf } from './outcome.ts';
+import { type Fits, type NamespaceFacts, type Plan, type Write, planFor } from './plan.ts';
+import type { Refusals } from './refusals.ts';
+import { type RemovalRecord, type RemovalVerdict, judgeRemoval } from './removal.ts';
+import { isSelected } from './selection.ts';
+import { Settling } from './settling.ts';
+import { type WriteResult, carryOut } from './writes.ts';
+
+export interface ClusterSyncReconcilerDeps {
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly clock: Clock;
+  readonly namespaces: Pick<Namespaces, 'all'>;
+  /** Empty for all namespaces. */
+  readonly watchNamespaces: readonly string[];
+  readonly children: Children;
+  readonly refusals: Refusals;
+  /** The removal that the API server has in a ClusterSecretSync's status, by the key; own writes do not count before the watch shows them. */
+  readonly recordedRemoval: (key: string) => RemovalRecord | undefined;
+}
+
+type ClusterSyncContext = ReconcileContext<ClusterSecretSync>;
+
+// The rest follows in the next pass, so that a large selection keeps no other waiting.
+const maxWrites = 100;
+const passIntervalMs = 10;
+const minReportIntervalMs = 1000;
+const recordPollMs = 100;
+
+/** Sees to it that every selected namespace has the SecretSync of a ClusterSecretSync, and no other namespace. */
+export class ClusterSyncReconciler {
+  readonly #deps: ClusterSyncReconcilerDeps;
+  readonly #settling: Settling;
+  /** When the status of each was reported last. */
+  readonly #reportedAt = new Map<string, number>();
+  /** SecretSyncs that are as the template of this version says, by `uid/generation` of the ClusterSecretSync. */
+  readonly #fitting = new WeakMap<SecretSync, string>();
+
+  constructor(deps: ClusterSyncReconcilerDeps) {
+    this.#deps = deps;
+    this.#settling = new Settling(deps.clock);
+  }
+
+  /** One pass: at most 100 writes. Throws ApiError. */
+  async reconcile(context: ClusterSyncContext): Promise<Outcome<ClusterSecretSync> | DeferredOutcome> {
+    const { key, resource: parent, isForced } = context;
+    if (isForced) this.#deps.refusals.forget(key);
+    const before = this.#look(context);
+    if (before.removal.verdict === 'consented' && !this.#isRecorded(key, before.removal.record)) {
+      return this.#reported(key, outcomeOf(parent, before), { kind: 'after', delayMs: recordPollMs });
+    }
+    const isOutdated = await this.#write(context, before);
+    const after = this.#look(context);
+    const hasMore = after.plan.writes.length + removalsOf(after).length > 0;
+    return this.#reported(key, outcomeOf(parent, after), this.#next(key, after, { hasMore, isOutdated }));
+  }
+
+  /** What a suspended ClusterSecretSync reports: how its namespaces stand. */
+  suspended(context: ClusterSyncContext): Outcome<ClusterSecretSync> {
+    const message = 'spec.suspend is true. No SecretSync is made, changed or removed.';
+    const { removal: _, ...fields } = fieldsOf(this.#look(context));
+    return { claim: { progress: 'suspended', reason: 'Suspended', message }, fields };
+  }
+
+  /** Drops what is known of one that is gone. */
+  forget(key: string): void {
+    this.#reportedAt.delete(key);
+    this.#deps.refusals.forget(key);
+    this.#settling.forget(key);
+  }
+
+  #look({ key, resource: parent }: ClusterSyncContext): Findings {
+    const { facts, unwatched } = this.#facts(key, parent);
+    const plan = planFor(parent, facts, this.#fits(parent));
+    return { plan, unwatched, removal: this.#judge(key, parent, plan) };
+  }
+
+  /** What is known of each namespace, in the order of their names. */
+  #facts(key: string, parent: ClusterSecretSync): { facts: NamespaceFacts[]; unwatched: number } {
+    const { namespaces, watchNamespaces, children, refusals } = this.#deps;
+    const { name, generation = 0 } = parent.metadata;
+    const present = [...namespaces.all()].filter(({ isEnding }) => !isEnding);
+    const isWatched = (namespace: string): boolean =>
+      watchNamespaces.length === 0 || watchNamespaces.includes(namespace);
+    const facts = present.flatMap((state): NamespaceFacts[] => {
+      const { name: namespace } = state;
+      if (!isWatched(namespace)) return [];
+      const refusal = refusals.reasonOf(key, namespace, generation);
+      const child = children.find(objectKey({ namespace, name }));
+      return [{ namespace, isSelected: isSelected(parent.spec, state), present: child, refusal }];
+    });
+    const unwatched = present.filter((state) => !isWatched(state.name) && isSelected(parent.spec, state)).length;
+    return { facts: facts.sort((a, b) => (a.namespace < b.namespace ? -1 : 1)), unwatched };
+  }
+
+  #fits(parent: ClusterSecretSync): Fits {
+    const version = `${parent.metadata.uid}/${parent.metadata.generation}`;
+    return (present) => {
+      if (this.#fitting.get(present) === version) return true;
+      if (childPatch(parent, present) !== undefined) return false;
+      this.#fitting.set(present, version);
+      return true;
+    };
+  }
+
+  #judge(key: string, { metadata, spec, status }: ClusterSecretSync, plan: Plan): RemovalVerdict {
+    const consent = metadata.annotations?.[allowDeletionAnnotation];
+    const removal = judgeRemoval(plan, { limit: spec.maxRemovedNamespaces, consent, record: status?.removal });
+    const waitMs = this.#settling.note(key, plan.lost);
+    return removal.verdict === 'allowed' && waitMs > 0 ? { verdict: 'settling', waitMs } : removal;
+  }
+
+  /** Whether the API server has the record: a process that ends in the middle of a removal leaves the consent behind. */
+  #isRecorded(key: string, record: RemovalRecord): boolean {
+    return isDeepStrictEqual(this.#deps.recordedRemoval(key), record);
+  }
+
+  /** Returns whether a SecretSync was no longer what was judged. */
+  async #write({ key, resource: parent }: ClusterSyncContext, findings: Findings): Promise<boolean> {
+    const { refusals } = this.#deps;
+    const { generation = 0 } = parent.metadata;
+    const writes = [...findings.plan.writes, ...removalsOf(findings)].slice(0, maxWrites);
+    let isOutdated = false;
+    await carryOut(this.#deps, parent, writes, ({ do: operation, namespace }: Write, result: WriteResult) => {
+      if (operation === 'remove' && result === 'done') this.#settling.removed(key, namespace);
+      if (result === 'refused') refusals.note(key, namespace, generation);
+      if (result === 'outdated') isOutdated = true;
+    });
+    return isOutdated;
+  }
+
+  #next(key: string, { removal }: Findings, { hasMore, isOutdated }: Progress): Next {
+    if (isOutdated) return { kind: 'retry' };
+    if (hasMore) return { kind: 'after', delayMs: passIntervalMs };
+    const delays = [
+      ...(removal.verdict === 'settling' ? [removal.waitMs] : []),
+      this.#deps.refusals.untilNextTry(key) ?? Infinity,
+    ];
+    const delayMs = Math.min(...delays);
+    return delayMs === Infinity ? { kind: 'done' } : { kind: 'after', delayMs };
+  }
+
+  /** An outcome, or nothing yet if the last one was reported less than a second ago. */
+  #reported(
+    key: string,
+    outcome: Outcome<ClusterSecretSync>,
+    next: Next,
+  ): Outcome<ClusterSecretSync> | DeferredOutcome {
+    const now = this.#deps.clock.now();
+    const waitMs = (this.#reportedAt.get(key) ?? -Infinity) + minReportIntervalMs - now;
+    if (waitMs <= 0) {
+      this.#reportedAt.set(key, now);
+      return { ...outcome, next };
+    }
+    const isSooner = next.kind === 'retry' || (next.kind === 'after' && next.delayMs < waitMs);
+    return { isDeferred: true, next: isSooner ? next : { kind: 'after', delayMs: waitMs } };
+  }
+}
+
+interface Progress {
+  /** Whether the pass left writes to the next one. */
+  readonly hasMore: boolean;
+  /** Whether a SecretSync was no longer what was judged. */
+  readonly isOutdated: boolean;
+}
+
+/** The removals that are allowed. */
+function removalsOf({ plan, removal }: Findings): readonly Write[] {
+  return removal.verdict === 'allowed' || removal.verdict === 'consented' ? plan.removals : [];
+}

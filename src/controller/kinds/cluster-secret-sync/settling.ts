@@ -1,0 +1,45 @@
+import type { Clock } from '../../../lib/clock.ts';
+
+interface Loss {
+  readonly namespaces: Set<string>;
+  readonly sinceMs: number;
+}
+
+// Longer than a person or a script that changes the labels of many namespaces takes from one to the next.
+const settleMs = 5000;
+
+/**
+ * How long each ClusterSecretSync's lost namespaces have been the same. Namespaces lose their labels one after the other, and
+ * get them back so: at each step those that are lost at that moment may be few enough, and no limit would see all of them.
+ */
+export class Settling {
+  readonly #clock: Clock;
+  readonly #losses = new Map<string, Loss>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Notes which namespaces are lost now. Returns how long it is until they count as complete; 0 if they do. */
+  note(key: string, lost: readonly string[]): number {
+    const before = this.#losses.get(key);
+    if (lost.length === 0) {
+      this.#losses.delete(key);
+      return 0;
+    }
+    const isSame = before?.namespaces.size === lost.length && lost.every((name) => before.namespaces.has(name));
+    const sinceMs = isSame ? before.sinceMs : this.#clock.now();
+    if (!isSame) this.#losses.set(key, { namespaces: new Set(lost), sinceMs });
+    return Math.max(0, sinceMs + settleMs - this.#clock.now());
+  }
+
+  /** Notes that the SecretSync of a lost namespace was removed: the rest need not settle again. */
+  removed(key: string, namespace: string): void {
+    this.#losses.get(key)?.namespaces.delete(namespace);
+  }
+
+  /** Drops what is known of a ClusterSecretSync. */
+  forget(key: string): void {
+    this.#losses.delete(key);
+  }
+}
