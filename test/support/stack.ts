@@ -53,6 +53,8 @@ export interface ControllerOptions {
   readonly role?: 'all' | 'controller';
   /** The machine's if it is left out. */
   readonly memory?: MemoryLimit;
+  /** Whether it watches all namespaces, which needs another account than the stack's; default false. */
+  readonly isClusterWide?: boolean;
 }
 
 const account = 'controller';
@@ -145,12 +147,12 @@ export class Stack {
   /** Starts a controller and does not wait for it. */
   async spawnController(options: ControllerOptions = {}): Promise<ServerProcess> {
     const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile } = options;
-    const { env, clock, memory, role = 'controller' } = options;
+    const { env, clock, memory, role = 'controller', isClusterWide = false } = options;
     const all = {
       ...this.#env,
       DATABASE_URL: databaseUrl,
       KUBECONFIG_FILE: kubeconfigFile,
-      WATCH_NAMESPACES: this.namespaces.join(','),
+      ...(isClusterWide ? {} : { WATCH_NAMESPACES: this.namespaces.join(',') }),
       NAMESPACE: this.namespaces[0] ?? '',
       ...env,
     };
