@@ -116,6 +116,18 @@ describe('what the API server does not take', () => {
     expect(harness.child('team')).toBeDefined();
   });
 
+  test('is tried at once where the namespace was made again', async () => {
+    harness.putNamespaces(2);
+    harness.cluster.before(/POST .*team-00\/secretsyncs$/, (call) => {
+      throw new ApiError(`POST ${call.path}`, 403, 'Forbidden');
+    });
+    await harness.generated();
+    harness.cluster.remove('/api/v1/namespaces/team-00');
+    harness.putNamespace('team-00');
+    await harness.settle();
+    expect(harness.takeWrites()).toEqual(['POST team-00']);
+  });
+
   test('an API server that is away is tried again with backoff', async () => {
     harness.putNamespace('team');
     harness.cluster.before(/POST .*team\/secretsyncs$/, (call) => {

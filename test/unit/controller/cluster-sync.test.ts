@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../src/kube/api-error.ts';
 import { ClusterSyncHarness, clusterSyncs, syncsIn } from './cluster-sync-harness.ts';
 
 /** The SecretSyncs that a ClusterSecretSync makes, and what becomes of them. */
@@ -119,9 +120,12 @@ describe('a SecretSync that was made', () => {
   });
 
   test('is no longer counted where its namespace ends, and is made again where that comes back', async () => {
+    expect(harness.parent.status).toMatchObject({ selected: 1 });
     harness.cluster.put('/api/v1/namespaces', 'team', ({ metadata }) => {
       metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     });
+    await harness.settle();
+    expect(harness.parent.status).toMatchObject({ selected: 0 });
     harness.cluster.remove(`${syncsIn('team')}/shared`);
     await harness.settle();
     expect(harness.child('team')).toBeUndefined();
@@ -133,6 +137,37 @@ describe('a SecretSync that was made', () => {
     await harness.settle();
     expect(harness.takeWrites()).toEqual(['POST team']);
     expect(harness.parent.status).toMatchObject({ selected: 1 });
+  });
+
+  test('that changes while it is put right is put right all the same, without delay', async () => {
+    harness.cluster.before(/PATCH .*\/secretsyncs\/shared$/, () => {
+      harness.cluster.put(syncsIn('team'), 'shared', ({ metadata }) => {
+        metadata.labels = { ...metadata.labels, own: 'label' };
+      });
+    });
+    harness.putClusterSync({ labels: { tier: 'api' } });
+    await harness.settle();
+    expect(harness.child('team')?.metadata.labels).toMatchObject({ tier: 'api', own: 'label' });
+  });
+
+  test('that is being deleted is waited for, and deleted once only', async () => {
+    harness.cluster.put(syncsIn('team'), 'shared', ({ metadata }) => {
+      metadata.finalizers = ['example.com/hold'];
+    });
+    harness.putNamespace('other');
+    await harness.settle();
+    harness.cluster.takeCalls();
+    harness.putNamespace('team', {});
+    await harness.settle();
+    harness.putNamespace('third');
+    await harness.settle();
+    expect(harness.takeWrites()).toEqual(['DELETE team', 'POST third']);
+    harness.putNamespace('team');
+    await harness.settle();
+    expect(harness.parent.status).toMatchObject({ selected: 3, blocked: 0 });
+    harness.cluster.remove(`${syncsIn('team')}/shared`);
+    await harness.settle();
+    expect(harness.takeWrites()).toEqual(['POST team']);
   });
 });
 
@@ -205,8 +240,11 @@ describe('a SecretSync of that name that was there before', () => {
     expect(harness.parent.status).toMatchObject({ blocked: 0 });
   });
 
-  test('stays in a namespace that is not selected, whatever its label says', async () => {
-    putForeign((metadata) => Object.assign(metadata, { labels: { 'keyframe.dev/cluster-sync': 'shared' } }));
+  test.each([
+    ['has the label', { labels: { 'keyframe.dev/cluster-sync': 'shared' } }],
+    ['belonged to a former ClusterSecretSync', { ownerReferences: [{ ...owner, uid: 'former' }] }],
+  ])('stays in a namespace that is not selected if it %s', async (_, more) => {
+    putForeign((metadata) => Object.assign(metadata, more));
     harness.putNamespace('team', {});
     await harness.generated();
     expect(harness.child('team')?.['spec']).toEqual({ maxDeletedKeys: 3, target: {} });
@@ -214,19 +252,25 @@ describe('a SecretSync of that name that was there before', () => {
 });
 
 describe('nothing is done', () => {
+  // A list that is denied does not keep a process from leading, as one that is slow does.
   test.each([
     ['namespaces', /GET \/api\/v1\/namespaces$/],
     ['SecretSyncs', /GET \/apis\/keyframe\.dev\/v1alpha1\/secretsyncs$/],
   ])('before all %s were seen', async (_, list) => {
     harness.putNamespaces(3);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    harness.cluster.before(list, () => promise);
+    for (let count = 0; count < 8; count += 1) {
+      harness.cluster.before(list, (call) => {
+        throw new ApiError(`GET ${call.path}`, 403, 'Forbidden');
+      });
+    }
     harness.putClusterSync();
     await harness.start();
     await harness.settle();
+    expect(harness.lease.isHeld).toBe(true);
     expect(harness.takeWrites()).toEqual([]);
-    resolve();
-    await harness.clock.advance(30_000);
+    expect(harness.clusterReady).toMatchObject({ reason: 'ClusterUnavailable' });
+    harness.cluster.mend();
+    await harness.clock.advance(120_000);
     expect(harness.takeWrites()).toHaveLength(3);
   });
 
@@ -248,6 +292,10 @@ describe('1,000 namespaces', () => {
   test('get their SecretSyncs in passes of 100 writes', async () => {
     const names = harness.putNamespaces(1000);
     harness.putClusterSync({ templateSpec: { suspend: true } });
+    let statusPatches = 0;
+    harness.cluster.onStep = (step) => {
+      if (step === `before PATCH ${clusterSyncs}/shared/status`) statusPatches += 1;
+    };
     const held = harness.cluster.holdWatches();
     await harness.start();
     // The watch shows none of the writes: what a pass has made counts all the same.
@@ -259,6 +307,7 @@ describe('1,000 namespaces', () => {
     const first = passes[0] ?? 0;
     expect(first % 100).toBe(0);
     expect(passes).toEqual([first, ...Array.from({ length: 10 - first / 100 }, () => 100), 0]);
+    expect(statusPatches).toBe(1);
     held();
     await harness.settle();
     expect(harness.children(names)).toHaveLength(1000);

@@ -33,7 +33,7 @@ export class Children {
     const watched = this.#watched.get(key) as SecretSync | undefined;
     const pending = this.#pending.get(key);
     if (pending === undefined) return watched;
-    if (this.#clock.now() - pending.atMs > maxPendingMs) {
+    if (this.#clock.now() - pending.atMs >= maxPendingMs) {
       this.#pending.delete(key);
       return watched;
     }
@@ -52,7 +52,14 @@ export class Children {
 
   /** Notes that one was deleted. */
   removed(key: string, { metadata }: SecretSync): void {
-    this.#pending.set(key, { object: new OwnWrites(), deletedUid: metadata.uid, atMs: this.#clock.now() });
+    this.#expect(key, new OwnWrites(), metadata.uid);
+  }
+
+  /** How long it is until the first expectation is dropped; undefined if there is none. */
+  untilExpiry(): number | undefined {
+    // In the order of the writes.
+    const [first] = this.#pending.values();
+    return first === undefined ? undefined : Math.max(0, first.atMs + maxPendingMs - this.#clock.now());
   }
 
   /** Drops what is expected in a namespace, which has ended. */
@@ -63,7 +70,12 @@ export class Children {
   #note(key: string, base: string | undefined, made: SecretSync): void {
     const object = new OwnWrites<SecretSync>();
     object.record(base, made);
-    if (object.isAhead) this.#pending.set(key, { object, deletedUid: undefined, atMs: this.#clock.now() });
+    if (object.isAhead) this.#expect(key, object, undefined);
+  }
+
+  #expect(key: string, object: OwnWrites<SecretSync>, deletedUid: string | undefined): void {
+    this.#pending.delete(key);
+    this.#pending.set(key, { object, deletedUid, atMs: this.#clock.now() });
   }
 
   #shown(key: string, shown: KubeObject | undefined): void {

@@ -144,11 +144,10 @@ export class ClusterSyncReconciler {
   #next(key: string, { removal }: Findings, { hasMore, isOutdated }: Progress): Next {
     if (isOutdated) return { kind: 'retry' };
     if (hasMore) return { kind: 'after', delayMs: passIntervalMs };
-    const delays = [
-      ...(removal.verdict === 'settling' ? [removal.waitMs] : []),
-      this.#deps.refusals.untilNextTry(key) ?? Infinity,
-    ];
-    const delayMs = Math.min(...delays);
+    const { refusals, children } = this.#deps;
+    const settlesInMs = removal.verdict === 'settling' ? removal.waitMs : undefined;
+    const delays = [settlesInMs, refusals.untilNextTry(key), children.untilExpiry()];
+    const delayMs = Math.min(...delays.map((delay) => delay ?? Infinity));
     return delayMs === Infinity ? { kind: 'done' } : { kind: 'after', delayMs };
   }
 
