@@ -164,6 +164,22 @@ describe('«Shared and own secrets»', () => {
   });
 });
 
+describe('«One Secret in many namespaces»', () => {
+  test('every namespace with the label has the Secret, and a mistyped selector takes none away', async () => {
+    const heading = 'One Secret in many namespaces';
+    await step(heading, 1);
+    const values = { TRACING_TOKEN: 'tr-1' };
+    expect(await valuesOf('orders', 'tracing')).toEqual(values);
+    expect(await valuesOf('invoices', 'tracing')).toEqual(values);
+    expect(await valuesOf('returns', 'tracing')).toBeUndefined();
+    await step(heading, 2);
+    expect(await valuesOf('returns', 'tracing')).toEqual(values);
+    await step(heading, 3);
+    await step(heading, 4);
+    expect(await valuesOf('returns', 'tracing')).toEqual(values);
+  });
+});
+
 describe('«A value made of others»', () => {
   test('nothing is composed while a part is missing, and the URL is there with it', async () => {
     const heading = 'A value made of others';

@@ -30,6 +30,7 @@ export const exampleThemes = {
     'A Secret that is there already',
     'Keys in a Secret of somebody else',
     'Shared and own secrets',
+    'One Secret in many namespaces',
     'A value made of others',
     'Pods that are restarted',
   ],

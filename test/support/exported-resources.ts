@@ -6,7 +6,7 @@ import type { Cluster } from '../../scripts/cluster/cluster.ts';
 import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
 import { runKubectl } from './kubectl.ts';
 
-const ofTheCluster = ['accessgrants', 'secretenvironments'];
+const ofTheCluster = ['accessgrants', 'secretenvironments', 'clustersecretsyncs'];
 const ofANamespace = ['servicetokens', 'secretsnapshots', 'secretsyncs', 'snapshotrestores', 'snapshotschedules'];
 
 type Exported = KubeObject & {
