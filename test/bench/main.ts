@@ -1,6 +1,7 @@
 /** `npm run bench [-- NAME …]`: the benchmarks, all of them or those named. They print figures and judge nothing. */
 import { busyNeighbour } from './busy-neighbour.ts';
 import { changeToSecret } from './change-to-secret.ts';
+import { clusterSecretSync } from './cluster-secret-sync.ts';
 import { commandStart } from './command-start.ts';
 import { image } from './image.ts';
 import { readEnvironment } from './read-environment.ts';
@@ -11,6 +12,7 @@ import { writeSecret } from './write-secret.ts';
 const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['busy-neighbour', busyNeighbour],
   ['change-to-secret', changeToSecret],
+  ['cluster-secret-sync', clusterSecretSync],
   ['command-start', commandStart],
   ['image', image],
   ['read-environment', readEnvironment],
