@@ -163,6 +163,10 @@ export interface ClusterSecretSyncStatus {
     selection: string;
   };
   /**
+   * The digest of the last removal that was consented to and has ended. It allows no other one.
+   */
+  usedConsent?: string;
+  /**
    * Ready: every selected namespace has its SecretSync, and all of these are ready. Reconciling: the controller is not done, or waits for a change elsewhere. Stalled: it goes on only when the spec changes.
    *
    * @maxItems 16

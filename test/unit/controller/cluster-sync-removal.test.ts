@@ -7,7 +7,7 @@ import { ClusterSyncHarness, clusterSyncs, syncsIn } from './cluster-sync-harnes
 const consentTo = 'keyframe.dev/allow-deletion';
 
 describe('a removal', () => {
-  const terms: RemovalTerms = { limit: '50%', consent: undefined, record: undefined };
+  const terms: RemovalTerms = { limit: '50%', consent: undefined, record: undefined, usedConsent: undefined };
   const of = (lost: number, owned: number): { lost: string[]; owned: number; selected: string[] } => ({
     lost: Array.from({ length: lost }, (_, index) => `lost-${index}`),
     owned,
@@ -101,6 +101,26 @@ describe('namespaces that are selected no more', () => {
     await harness.settle();
     expect(harness.children(names)).toEqual([]);
     expect(harness.clusterReady?.reason).toBe('NoNamespaces');
+  });
+
+  test('keep it where the same ones are lost again: a consent holds once', async () => {
+    const lost = ['team-00', 'team-01', 'team-02'];
+    unselect(...lost);
+    await harness.settle();
+    const first = harness.askedDigest;
+    harness.annotate(consentTo, first);
+    await harness.settle();
+    expect(harness.children(names)).toEqual(['team-03']);
+    for (const name of lost) harness.putNamespace(name);
+    await harness.settle();
+    unselect(...lost);
+    await harness.settle();
+    expect(harness.children(names)).toEqual(names);
+    expect(harness.clusterReady?.reason).toBe('RemovalBlocked');
+    expect(harness.askedDigest).not.toBe(first);
+    harness.annotate(consentTo, harness.askedDigest);
+    await harness.settle();
+    expect(harness.children(names)).toEqual(['team-03']);
   });
 
   test('keep it again where they are selected again', async () => {

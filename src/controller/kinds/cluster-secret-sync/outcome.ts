@@ -19,8 +19,13 @@ export interface Findings {
 const maxFailing = 100;
 
 /** The status's fields beside the conditions. */
-export function fieldsOf({ plan, removal, unwatched }: Findings): StatusFields<ClusterSecretSync> {
+export function fieldsOf(
+  { status }: ClusterSecretSync,
+  { plan, removal, unwatched }: Findings,
+): StatusFields<ClusterSecretSync> {
+  const ended = removal.verdict === 'consented' ? undefined : status?.removal;
   return {
+    ...(ended === undefined ? {} : { usedConsent: ended.consent }),
     selected: plan.selected.length + unwatched,
     ready: plan.ready,
     blocked: plan.blocked.length,
@@ -32,13 +37,14 @@ export function fieldsOf({ plan, removal, unwatched }: Findings): StatusFields<C
 
 /** What a reconcile comes to. */
 export function outcomeOf(parent: ClusterSecretSync, findings: Findings): Outcome<ClusterSecretSync> {
-  return { claim: claimOf(parent, findings), fields: fieldsOf(findings) };
+  return { claim: claimOf(parent, findings), fields: fieldsOf(parent, findings) };
 }
 
 function claimOf(parent: ClusterSecretSync, findings: Findings): ReadyClaim {
   const claim = workClaim(parent, findings) ?? stateClaim(parent, findings);
   const { unwatched } = findings;
-  const beside = unwatched === 0 ? '' : ` ${counted(unwatched)} more, which this controller does not watch, are selected.`;
+  const beside =
+    unwatched === 0 ? '' : ` ${counted(unwatched)} more, which this controller does not watch, are selected.`;
   return { ...claim, message: `${claim.message}${beside}` };
 }
 

@@ -70,7 +70,7 @@ export class ClusterSyncReconciler {
   /** What a suspended ClusterSecretSync reports: how its namespaces stand. */
   suspended(context: ClusterSyncContext): Outcome<ClusterSecretSync> {
     const message = 'spec.suspend is true. No SecretSync is made, changed or removed.';
-    const { removal: _, ...fields } = fieldsOf(this.#look(context));
+    const { removal: _, usedConsent: __, ...fields } = fieldsOf(context.resource, this.#look(context));
     return { claim: { progress: 'suspended', reason: 'Suspended', message }, fields };
   }
 
@@ -117,7 +117,8 @@ export class ClusterSyncReconciler {
 
   #judge(key: string, { metadata, spec, status }: ClusterSecretSync, plan: Plan): RemovalVerdict {
     const consent = metadata.annotations?.[allowDeletionAnnotation];
-    const removal = judgeRemoval(plan, { limit: spec.maxRemovedNamespaces, consent, record: status?.removal });
+    const { removal: record, usedConsent } = status ?? {};
+    const removal = judgeRemoval(plan, { limit: spec.maxRemovedNamespaces, consent, record, usedConsent });
     const waitMs = this.#settling.note(key, plan.lost);
     return removal.verdict === 'allowed' && waitMs > 0 ? { verdict: 'settling', waitMs } : removal;
   }

@@ -20,8 +20,10 @@ export interface RemovalTerms {
   readonly limit: number | string;
   /** The digest that the annotation names. */
   readonly consent: string | undefined;
-  /** What the status keeps. */
+  /** What the status keeps of a removal under way. */
   readonly record: RemovalRecord | undefined;
+  /** The consent to the last removal, which has ended. Part of the next digest: each consent holds once. */
+  readonly usedConsent: string | undefined;
 }
 
 // A share of one or two namespaces says nothing: one of them would be half.
@@ -30,11 +32,11 @@ const minForShare = 3;
 /** Judges the removals of a plan. A selection that became empty always needs a consent. */
 export function judgeRemoval(
   { lost, owned, selected }: Pick<Plan, 'lost' | 'owned' | 'selected'>,
-  { limit, consent, record }: RemovalTerms,
+  { limit, consent, record, usedConsent = '' }: RemovalTerms,
 ): RemovalVerdict {
   const isEmptied = selected.length === 0;
   if (lost.length === 0 || (!isEmptied && lost.length <= maxRemovals(owned, limit))) return { verdict: 'allowed' };
-  const digest = digestOf(lost);
+  const digest = digestOf([...lost, usedConsent]);
   const selection = digestOf(selected);
   if (consent === digest) return { verdict: 'consented', record: { consent, selection } };
   // Some of it is done already. Nothing can have been added: that would have needed another selection.
