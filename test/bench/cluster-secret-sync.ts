@@ -4,7 +4,7 @@ import type { ApiClient, ApiEnvironment } from '../support/api-client.ts';
 import { adminClient, discardNamespace } from '../support/cluster.ts';
 import type { SecretObject } from '../support/secret-watch.ts';
 import type { ServerProcess } from '../support/server-process.ts';
-import { type SyncObject, concurrency, isReady, randomValues } from './fleet.ts';
+import { type SyncObject, isReady, randomValues } from './fleet.ts';
 import { ObjectWatch } from './object-watch.ts';
 import { processTimes, usedBetween } from './process-times.ts';
 import { untilIdle } from './reconciles.ts';
@@ -13,6 +13,8 @@ import { type SecretPlace, commitTime, startProcesses, startSecretPlace } from '
 
 const defaultSize = 1_000;
 const rounds = 5;
+/** How many requests a bare loop sends at once: as many as the controller has workers. */
+const concurrency = 24;
 const settleMs = 3_000;
 const restMs = 20_000;
 const name = 'shared';

@@ -19,7 +19,7 @@ export interface WriterDeps {
   readonly children: Children;
 }
 
-// The API server is asked for nothing else meanwhile.
+// Each SecretSync that is written is reconciled meanwhile, which asks the API server for more.
 const concurrency = 10;
 // The answer is about the API server, and not about the SecretSync.
 const troubles: readonly number[] = [0, 401, 429, 502, 503, 504];
