@@ -16,7 +16,7 @@ export interface SyncObject extends KubeObject {
 /** How many SecretSyncs one environment has. */
 export const syncsPerEnvironment = 100;
 /** How many requests the fleet and the floors send at once: as many as the controller has workers. */
-export const concurrency = 12;
+export const concurrency = 24;
 
 const namespaceCount = 10;
 
