@@ -20,3 +20,15 @@ export async function untilIdle(server: ServerProcess, idleMs: number): Promise<
 export function sumOfSeries(pattern: RegExp, text: string): number {
   return Array.from(text.matchAll(pattern), ([, value]) => Number(value)).reduce((sum, value) => sum + value, 0);
 }
+
+/** Whether a controller works, or stands by. */
+export async function isLeading(server: ServerProcess): Promise<boolean> {
+  return metricOf('keyframe_controller_leader', await server.metrics()) === 1;
+}
+
+/** The value of a metric without labels. Throws if it is missing. */
+export function metricOf(name: string, text: string): number {
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
+  if (value === undefined) throw new Error(`there is no metric ${name}`);
+  return Number(value);
+}

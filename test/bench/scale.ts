@@ -1,63 +1,41 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
 import type { ApiEnvironment } from '../support/api-client.ts';
-import { adminClient, sharedCluster } from '../support/cluster.ts';
+import { adminClient } from '../support/cluster.ts';
 import type { SecretObject } from '../support/secret-watch.ts';
 import type { ServerProcess } from '../support/server-process.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { Fleet, fleetNamespaces, isReady, syncsPerEnvironment } from './fleet.ts';
-import { FloorObjects } from './floor-objects.ts';
-import { findProcess, processFigures } from './process-figures.ts';
+import { readSize } from './bench-size.ts';
+import { type Fleet, syncsPerEnvironment } from './fleet.ts';
+import { type Contenders, type FleetSite, addContenders, measureBoth, startFleetSite } from './fleet-site.ts';
+import { processFigures } from './process-figures.ts';
 import { processTimes, usedBetween } from './process-times.ts';
-import {
-  type Contender,
-  type SecretPlace,
-  commitTime,
-  floorContender,
-  keyframeContender,
-  measureChanges,
-  startProcesses,
-  startReconciling,
-  startSecretPlace,
-} from './secret-contender.ts';
-import { reconcilesOf, sumOfSeries, untilIdle } from './reconciles.ts';
+import { type SecretPlace, commitTime } from './secret-contender.ts';
+import { sumOfSeries, untilIdle } from './reconciles.ts';
 import { percentile } from './statistics.ts';
+import { type Takeover, takeOver } from './takeover.ts';
 
 const defaultSize = 1_000;
 const minSize = 400;
 const creationRounds = 3;
-const changeRounds = { count: 6, changes: 10 };
 const fanOutRounds = 5;
 const restMs = 30_000;
 const settleMs = 3_000;
 const mebibyte = 1024 * 1024;
 
-interface Site {
-  readonly place: SecretPlace;
-  readonly fleet: Fleet;
-  readonly floorObjects: FloorObjects;
-  readonly contenders: { readonly keyframe: Contender; readonly floor: Contender };
-  readonly apiServer: number;
-}
+type Site = FleetSite & Contenders;
 
 /**
  * What many SecretSyncs cost: their creation, a change with few and with many in place, one change that many take, memory and
  * connections, a rest, and a new leader. KEYFRAME_BENCH_SIZE says how many. Each figure has its floor beside it.
  */
 export async function scale(): Promise<void> {
-  const size = readSize(process.env['KEYFRAME_BENCH_SIZE']);
+  const size = readSize({ usual: defaultSize, min: minSize });
   await using resources = new AsyncDisposableStack();
-  const place = await startSecretPlace(resources);
-  const namespaces = await fleetNamespaces(resources);
-  // The floor's namespace is not watched: what the floor writes there is no work for the controller.
-  const env = { WATCH_NAMESPACES: namespaces.join(',') };
-  const { client, reconciling } = await startProcesses(resources, place, { role: 'controller', env });
-  const fleet = await Fleet.open(resources, client, namespaces);
-  const apiServer = findProcess('kube-apiserver', sharedCluster().runFolder);
+  const fleetSite = await startFleetSite(resources);
+  const { fleet, reconciling, apiServer } = fleetSite;
   await untilIdle(reconciling, settleMs);
   const empty = { ...figuresOf(reconciling, apiServer), rest: await restOf(reconciling) };
-  const site = { place, fleet, apiServer, ...(await makeContenders(resources, place, fleet, client)) };
+  const site = { ...fleetSite, ...(await addContenders(resources, fleetSite)) };
 
   await fleet.add(syncsPerEnvironment);
   const few = await measureChange(site, `${syncsPerEnvironment} in place`);
@@ -70,40 +48,12 @@ export async function scale(): Promise<void> {
   reportSize(empty, figuresOf(reconciling, apiServer), size);
   reportRest('at rest, no SecretSync', empty.rest);
   reportRest(`at rest, ${size}`, await restOf(reconciling));
-  await measureTakeover(resources, site, { reconciling, env });
-}
-
-function readSize(text: string | undefined): number {
-  const size = text === undefined ? defaultSize : Number(text);
-  if (Number.isSafeInteger(size) && size >= minSize && size % syncsPerEnvironment === 0) return size;
-  throw new Error(`KEYFRAME_BENCH_SIZE must be a multiple of ${syncsPerEnvironment}, and at least ${minSize}`);
-}
-
-async function makeContenders(
-  resources: AsyncDisposableStack,
-  place: SecretPlace,
-  fleet: Fleet,
-  client: Parameters<typeof keyframeContender>[2],
-): Promise<Pick<Site, 'contenders' | 'floorObjects'>> {
-  const [namespace = ''] = fleet.namespaces;
-  const environment = await fleet.makeEnvironment({});
-  const keyframe = await keyframeContender(resources, { ...place, namespace }, client, environment);
-  const floor = await floorContender(resources, place);
-  const status = await waitFor('the first status', () => {
-    const first = fleet.syncs.objects.get(`${namespace}/keyframe`);
-    return first !== undefined && isReady(first) && first.status;
-  });
-  return { contenders: { keyframe, floor }, floorObjects: new FloorObjects(place.namespace, status) };
+  reportTakeover(fleet, await takeOver(resources, site, { leader: reconciling, settleMs }));
 }
 
 /** From the commit to the watch event of a Secret; returns Keyframe's median divided by the floor's. */
 async function measureChange({ contenders }: Site, title: string): Promise<number> {
-  const samples = { floor: [] as number[], keyframe: [] as number[] };
-  for (const contender of Object.values(contenders)) await measureChanges(contender, 5, () => 25);
-  for (let round = 0; round < changeRounds.count; round += 1) {
-    samples.floor.push(...(await measureChanges(contenders.floor, changeRounds.changes, () => 25)));
-    samples.keyframe.push(...(await measureChanges(contenders.keyframe, changeRounds.changes, () => 25)));
-  }
+  const samples = await measureBoth(contenders);
   for (const [name, share, aim] of [
     ['median', 0.5, 1.6],
     ['99 of 100', 0.99, 2.5],
@@ -151,57 +101,17 @@ async function fanOut({ database }: SecretPlace, fleet: Fleet, environment: ApiE
   return (keys.length * 1000) / (lastAtMs - committedAtMs);
 }
 
-/** The leader ends in order; another controller, which stood by, verifies everything and goes on. */
-async function measureTakeover(
-  resources: AsyncDisposableStack,
-  { place, fleet, floorObjects, contenders }: Site,
-  { reconciling, env }: { readonly reconciling: ServerProcess; readonly env: Readonly<Record<string, string>> },
-): Promise<void> {
-  const successor = await startReconciling(resources, place, { role: 'controller', env });
-  const versions = versionsOf(fleet);
-  const stopped = reconciling.stop();
-  await waitFor('the next leader', async () => /^keyframe_controller_leader 1$/m.test(await successor.metrics()), {
-    pollMs: 50,
-  });
-  const leadsAt = performance.now();
-  const takeover = { doneAt: 0 };
-  const verified = waitFor(
-    'every SecretSync to be verified',
-    async () => {
-      return (await reconcilesOf(successor, 'SecretSync')) > fleet.size;
-    },
-    { pollMs: 200, timeoutMs: 600_000 },
-  ).then(() => (takeover.doneAt = performance.now()));
-  const changes: number[] = [];
-  while (takeover.doneAt === 0) changes.push(...(await measureChanges(contenders.keyframe, 1, () => 25)));
-  await Promise.all([verified, stopped]);
-  await untilIdle(successor, settleMs);
-  const perSecond = (fleet.size * 1000) / (takeover.doneAt - leadsAt);
-  const floor = await floorObjects.get(fleet.size);
+function reportTakeover(fleet: Fleet, { floorPerSecond, perSecond, written, changesMs }: Takeover): void {
   line(
     `takeover of ${fleet.size}`,
-    `floor ${floor.toFixed(0)}/s, keyframe ${perSecond.toFixed(0)}/s, ratio ${(perSecond / floor).toFixed(2)}`,
+    `floor ${floorPerSecond.toFixed(0)}/s, keyframe ${perSecond.toFixed(0)}/s, ratio ${(perSecond / floorPerSecond).toFixed(2)}`,
     'aim ≥ 300/s',
   );
-  const after = versionsOf(fleet);
-  const written = [...after].filter(([id, version]) => versions.get(id) !== version).length;
   line('  objects written meanwhile', `${written}`, 'aim 0');
   line(
     '  a change meanwhile',
-    `first ${(changes[0] ?? NaN).toFixed(0)} ms, median of ${changes.length}: ${percentile(changes, 0.5).toFixed(0)} ms`,
+    `first ${(changesMs[0] ?? NaN).toFixed(0)} ms, median of ${changesMs.length}: ${percentile(changesMs, 0.5).toFixed(0)} ms`,
     '',
-  );
-}
-
-/** Of the fleet's own objects; the contender's change all the time. */
-function versionsOf(fleet: Fleet): ReadonlyMap<string, string> {
-  const version = (objects: ReadonlyMap<string, KubeObject>, key: string): string =>
-    objects.get(key)?.metadata.resourceVersion ?? '';
-  return new Map(
-    fleet.keys().flatMap((key) => [
-      [`SecretSync ${key}`, version(fleet.syncs.objects, key)],
-      [`Secret ${key}`, version(fleet.secrets.objects, key)],
-    ]),
   );
 }
 

@@ -68,6 +68,7 @@ export async function measureChanges(
 /** The API, and a process that reconciles. */
 export interface Processes {
   readonly client: ApiClient;
+  readonly api: ServerProcess;
   readonly reconciling: ServerProcess;
 }
 
@@ -78,18 +79,21 @@ export interface ReconcilingOptions {
   readonly memory?: MemoryLimit;
   /** Further variables, as `ServerProcess` takes them. */
   readonly env?: Readonly<Record<string, string>>;
+  /** For node, before the program. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** Starts both as users run them. */
 export async function startProcesses(
   resources: AsyncDisposableStack,
   place: SecretPlace,
-  options: ReconcilingOptions,
+  options: ReconcilingOptions & { readonly apiNodeArgs?: readonly string[] },
 ): Promise<Processes> {
   const tokenFile = join(sharedCluster().runFolder, 'bench-admin-token');
   writeFileSync(rootKeyFile(), `bench:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   const api = await ServerProcess.start(resources, {
     role: 'api',
+    nodeArgs: options.apiNodeArgs,
     env: {
       DATABASE_URL: place.databaseUrl,
       ROOT_KEY_FILE: rootKeyFile(),
@@ -99,14 +103,14 @@ export async function startProcesses(
   });
   const reconciling = await startReconciling(resources, place, options);
   const client = new ApiClient({ url: api.url, token: readFileSync(tokenFile, 'utf8').trim() });
-  return { client, reconciling };
+  return { client, api, reconciling };
 }
 
 /** Starts one more process that reconciles, after `startProcesses`. */
 export async function startReconciling(
   resources: AsyncDisposableStack,
   { databaseUrl }: SecretPlace,
-  { role, memory, env = {} }: ReconcilingOptions,
+  { role, memory, env = {}, nodeArgs }: ReconcilingOptions,
 ): Promise<ServerProcess> {
   const variables = {
     DATABASE_URL: databaseUrl,
@@ -114,7 +118,7 @@ export async function startReconciling(
     KUBECONFIG_FILE: sharedCluster().controllerKubeconfig,
     ...env,
   };
-  return await ServerProcess.start(resources, { role, memory, env: variables });
+  return await ServerProcess.start(resources, { role, memory, nodeArgs, env: variables });
 }
 
 function rootKeyFile(): string {

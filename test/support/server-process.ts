@@ -19,6 +19,8 @@ export interface ServerOptions {
   readonly clock?: MovedClock | undefined;
   /** The machine's if it is left out. */
   readonly memory?: MemoryLimit | undefined;
+  /** For node, before the program. */
+  readonly nodeArgs?: readonly string[] | undefined;
 }
 
 const readyLimitMs = 90_000;
@@ -38,7 +40,7 @@ export class ServerProcess {
   /** Starts it, to be ended with `resources` at the latest. Does not wait until it is ready. */
   static async spawn(
     resources: AsyncDisposableStack,
-    { role, env, name = role, clock, memory }: ServerOptions,
+    { role, env, name = role, clock, memory, nodeArgs = [] }: ServerOptions,
   ): Promise<ServerProcess> {
     const program = await buildServer();
     const ports = { api: await freePort(), metrics: await freePort() };
@@ -46,7 +48,7 @@ export class ServerProcess {
     const prefixed = Object.fromEntries(
       Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, String(value)]),
     );
-    const args = [...(clock?.nodeArgs ?? []), program, role];
+    const args = [...(clock?.nodeArgs ?? []), ...nodeArgs, program, role];
     const command = { program: process.execPath, args };
     const captured = new CapturedProcess({
       name,
