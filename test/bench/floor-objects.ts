@@ -28,9 +28,19 @@ export class FloorObjects {
     let next = first;
     return await throughput(count, concurrency, async () => {
       const name = `floor-${next++}`;
-      const path = `/apis/keyframe.dev/v1alpha1/namespaces/${this.#namespace}/secretsyncs/${name}/status`;
+      const path = `${this.#syncPath(name)}/status`;
       await this.#write('POST', name);
       await adminClient().json({ method: 'PATCH', path, contentType: mergePatch, body: { status: this.#status } });
+    });
+  }
+
+  /** Deletes as many of the last ones. */
+  async remove(count: number): Promise<void> {
+    await throughput(count, concurrency, async () => {
+      this.#made -= 1;
+      const name = `floor-${this.#made}`;
+      await adminClient().json({ method: 'DELETE', path: this.#path(name) });
+      await adminClient().json({ method: 'DELETE', path: this.#syncPath(name) });
     });
   }
 
@@ -51,6 +61,10 @@ export class FloorObjects {
   async #write(method: 'POST' | 'PUT', name: string): Promise<void> {
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: randomValues() };
     await adminClient().json({ method, path: method === 'POST' ? this.#path() : this.#path(name), body });
+  }
+
+  #syncPath(name: string): string {
+    return `/apis/keyframe.dev/v1alpha1/namespaces/${this.#namespace}/secretsyncs/${name}`;
   }
 
   #path(name?: string): string {

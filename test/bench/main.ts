@@ -9,6 +9,7 @@ import { commandStart } from './command-start.ts';
 import { image } from './image.ts';
 import { readEnvironment } from './read-environment.ts';
 import { scale } from './scale.ts';
+import { sizing } from './sizing.ts';
 import { snapshotRestore } from './snapshot-restore.ts';
 import { soak } from './soak.ts';
 import { writeSecret } from './write-secret.ts';
@@ -21,12 +22,13 @@ const benches: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['image', image],
   ['read-environment', readEnvironment],
   ['scale', scale],
+  ['sizing', sizing],
   ['snapshot-restore', snapshotRestore],
   ['soak', soak],
   ['write-secret', writeSecret],
 ]);
-// It takes half an hour.
-const onlyIfNamed: ReadonlySet<string> = new Set(['soak']);
+// One takes half an hour, the other one writes into docs.
+const onlyIfNamed: ReadonlySet<string> = new Set(['sizing', 'soak']);
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !benches.has(name));

@@ -3,14 +3,19 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 /** What a process holds, as Linux tells. */
 export interface ProcessFigures {
   readonly residentBytes: number;
+  /** The most that it has been. */
+  readonly peakBytes: number;
   /** Connections and listening sockets. */
   readonly sockets: number;
 }
 
 /** Reads the figures of a process. Throws if it has ended, or if there is no /proc. */
 export function processFigures(pid: number): ProcessFigures {
-  const residentKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-  return { residentBytes: residentKib * 1024, sockets: readdirSync(`/proc/${pid}/fd`).filter(isSocket(pid)).length };
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const bytesOf = (field: string): number =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
+  const sockets = readdirSync(`/proc/${pid}/fd`).filter(isSocket(pid)).length;
+  return { residentBytes: bytesOf('VmRSS'), peakBytes: bytesOf('VmHWM'), sockets };
 }
 
 /** Of descriptors that were open a moment ago. */

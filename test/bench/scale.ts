@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiEnvironment } from '../support/api-client.ts';
 import { adminClient } from '../support/cluster.ts';
-import type { SecretObject } from '../support/secret-watch.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { readSize } from './bench-size.ts';
+import { takeFanOut } from './fan-out.ts';
 import { type Fleet, syncsPerEnvironment } from './fleet.ts';
 import { type Contenders, type FleetSite, addContenders, measureBoth, startFleetSite } from './fleet-site.ts';
 import { processFigures } from './process-figures.ts';
@@ -90,15 +90,9 @@ async function measureFanOut({ place, fleet, floorObjects }: Site): Promise<void
 }
 
 async function fanOut({ database }: SecretPlace, fleet: Fleet, environment: ApiEnvironment): Promise<number> {
-  const value = randomBytes(12).toString('hex');
-  const wanted = Buffer.from(value).toString('base64');
-  const isMet = ({ data }: SecretObject): boolean => data?.['KEY_0'] === wanted;
-  const keys = fleet.secretsOf(environment);
-  const all = fleet.secrets.all('take the change', keys, isMet);
-  const { revisionId } = await environment.change({ KEY_0: value });
-  const lastAtMs = await all;
+  const { revisionId, lastAtMs } = await takeFanOut(fleet, environment, randomBytes(12).toString('hex'));
   const committedAtMs = await commitTime(database, 'SELECT xmin FROM environment_revision WHERE id = $1', revisionId);
-  return (keys.length * 1000) / (lastAtMs - committedAtMs);
+  return (fleet.secretsOf(environment).length * 1000) / (lastAtMs - committedAtMs);
 }
 
 function reportTakeover(fleet: Fleet, { floorPerSecond, perSecond, written, changesMs }: Takeover): void {
