@@ -140,20 +140,20 @@ export async function measureWork(
 
 /** The floor is an entry for the change itself and one for each read. */
 async function measureAudit(site: SizingSite, leader: ServerProcess): Promise<Work['auditRows']> {
-  const before = await auditRows(site, leader);
+  const before = await countAuditRows(site, leader);
   await measureChanges(site.contenders.keyframe, auditedChanges, () => 25);
-  const between = await auditRows(site, leader);
+  const between = await countAuditRows(site, leader);
   const [environment] = site.fleet.environments;
   if (environment === undefined) throw new Error('the fleet has no environment');
   await takeFanOut(site.fleet, environment, randomUUID());
-  const after = await auditRows(site, leader);
+  const after = await countAuditRows(site, leader);
   return {
     one: { floor: 2, keyframe: (between - before) / auditedChanges },
     hundred: { floor: 1 + site.fleet.secretsOf(environment).length, keyframe: after - between },
   };
 }
 
-async function auditRows({ place }: SizingSite, leader: ServerProcess): Promise<number> {
+async function countAuditRows({ place }: SizingSite, leader: ServerProcess): Promise<number> {
   await untilIdle(leader, auditMs);
   const { rows } = await place.database.query<{ count: number }>('SELECT count(*)::float8 AS count FROM audit_entry');
   return rows[0]?.count ?? 0;
