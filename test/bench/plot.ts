@@ -1,4 +1,4 @@
-/** A line of a plot. A floor is dashed and gray. */
+/** A line of a plot. A floor is dashed, in the colour of the curve before it, whose floor it is. */
 export interface Curve {
   readonly name: string;
   readonly isFloor: boolean;
@@ -18,7 +18,7 @@ const width = 640;
 const height = 400;
 const area = { left: 76, right: 612, top: 104, bottom: 340 };
 const colours = ['#2563eb', '#b45309', '#0f766e', '#9333ea'];
-const floorColour = '#64748b';
+const axisColour = '#64748b';
 const inkColour = '#0f172a';
 const gridColour = '#e2e8f0';
 const maxTicks = 6;
@@ -29,8 +29,7 @@ export function drawPlot({ title, unit, xLabel, curves }: Plot): string {
   const scales = { x: scaleOf(points.map(({ x }) => x)), y: scaleOf(points.map(({ y }) => y)) };
   const atX = (x: number): number => area.left + (x / scales.x.max) * (area.right - area.left);
   const atY = (y: number): number => area.bottom - (y / scales.y.max) * (area.bottom - area.top);
-  const colourOf = colourer();
-  const drawn = curves.map((curve) => ({ ...curve, colour: colourOf(curve) }));
+  const drawn = curves.map((curve, index) => ({ ...curve, colour: colourOf(curves, index) }));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-sans-serif, system-ui, sans-serif" font-size="13">
   <title>${escape(title)}</title>
   <rect width="${width}" height="${height}" fill="#ffffff" />
@@ -39,7 +38,7 @@ export function drawPlot({ title, unit, xLabel, curves }: Plot): string {
   <g stroke="${gridColour}">
     ${scales.y.ticks.map((tick) => `<path d="M${area.left} ${at(atY(tick))}H${area.right}" />`).join('\n    ')}
   </g>
-  <path d="M${area.left} ${area.top}V${area.bottom}H${area.right}" fill="none" stroke="${floorColour}" />
+  <path d="M${area.left} ${area.top}V${area.bottom}H${area.right}" fill="none" stroke="${axisColour}" />
   <g fill="${inkColour}">
     <text x="${area.left}" y="${area.top - 12}" text-anchor="middle">${escape(unit)}</text>
     <text x="${(area.left + area.right) / 2}" y="${area.bottom + 44}" text-anchor="middle">${escape(xLabel)}</text>
@@ -74,9 +73,9 @@ interface Coloured {
 }
 type Place = (value: number) => number;
 
-function colourer(): (curve: Curve) => string {
-  let used = 0;
-  return ({ isFloor }) => (isFloor ? floorColour : (colours[used++ % colours.length] ?? inkColour));
+function colourOf(curves: readonly Curve[], index: number): string {
+  const before = curves.slice(0, index + 1).filter(({ isFloor }) => !isFloor);
+  return colours[(before.length - 1) % colours.length] ?? inkColour;
 }
 
 function dashes(isFloor: boolean): string {

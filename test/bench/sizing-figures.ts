@@ -1,4 +1,5 @@
 import type { Curve, Plot } from './plot.ts';
+import type { DiskFigures } from './sizing-disk.ts';
 import type { Beside, Measurement } from './sizing-measure.ts';
 
 /** A line of a plot, and a row of the table. */
@@ -52,9 +53,8 @@ const figures: readonly Figure[] = [
     digits: 0,
     curves: [
       megabytes('leader that made them', ({ leader }) => leader.residentBytes),
-      megabytes('its peak', ({ leader }) => leader.peakBytes),
       megabytes('stand-by', ({ work }) => work?.standby.residentBytes),
-      megabytes('peak of a new leader', ({ work }) => work?.successor.peakBytes),
+      megabytes('new leader, at most', ({ work }) => work?.successor.peakBytes),
     ],
   },
   {
@@ -146,15 +146,34 @@ function drawable({ name, isFloor = false, of }: CurveOf, measurements: readonly
   return { name, isFloor, points };
 }
 
-/** A table in Markdown: a column for each number of SecretSyncs, a row for each figure and each floor. */
+/** A table in Markdown: a column for each number of SecretSyncs; a row for each figure, for its floor, and for their ratio. */
 export function tableOf(measurements: readonly Measurement[]): string {
   const rows = figures.flatMap(({ title, unit, digits, curves }) =>
-    curves.map(({ name, of }) => [
-      `${title}: ${name}${unit === 'number' || unit === 'entries' ? '' : ` (${unit})`}`,
-      ...measurements.map((measurement) => of(measurement)?.toFixed(digits) ?? ''),
-    ]),
+    curves.flatMap((curve, index) => {
+      const cells = (of: CurveOf['of'], places: number): string[] =>
+        measurements.map((measurement) => of(measurement)?.toFixed(places) ?? '');
+      const shownUnit = unit === 'number' || unit === 'entries' ? '' : ` (${unit})`;
+      const row = [`${title}: ${curve.name}${shownUnit}`, ...cells(curve.of, digits)];
+      const kept = curves[index - 1];
+      if (curve.isFloor !== true || kept === undefined) return [row];
+      return [row, ['ratio', ...cells((measurement) => ratioOf(kept.of(measurement), curve.of(measurement)), 2)]];
+    }),
   );
   return markdownTable([xLabel, ...measurements.map(({ size }) => String(size))], rows);
+}
+
+function ratioOf(figure: number | undefined, floor: number | undefined): number | undefined {
+  return figure === undefined || floor === undefined ? undefined : figure / floor;
+}
+
+/** The table of what one thing of each kind takes. */
+export function diskTableOf({ secret, version, auditEntry }: DiskFigures): string {
+  const rows = [
+    ['a new secret with a value of 50 bytes', secret.toFixed(0)],
+    ['a further version of it', version.toFixed(0)],
+    ['an entry of the audit', auditEntry.toFixed(0)],
+  ];
+  return markdownTable(['disk of PostgreSQL for', 'bytes'], rows);
 }
 
 function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerProcess } from '../support/server-process.ts';
+import { databaseFigures } from './database-figures.ts';
+import { takeFanOut } from './fan-out.ts';
 import { syncsPerEnvironment } from './fleet.ts';
 import { type Contenders, type FleetSite, measureBoth } from './fleet-site.ts';
 import { HeapProbe } from './heap-probe.ts';
 import { processFigures } from './process-figures.ts';
 import { untilIdle } from './reconciles.ts';
 import { measureChanges } from './secret-contender.ts';
-import { takeFanOut } from './fan-out.ts';
 import { percentile } from './statistics.ts';
 import { takeOver } from './takeover.ts';
 
-export const settleMs = 3_000;
+const settleMs = 3_000;
 const auditedChanges = 10;
 // Longer than the audit waits for further entries.
 const auditMs = 1_000;
@@ -69,17 +70,14 @@ export async function measureState(
   { server, probe }: ProbedServer,
 ): Promise<Omit<Measurement, 'work'>> {
   await untilIdle(server, settleMs);
-  const { rows } = await place.database.query<{ connections: number; bytes: number }>(
-    `SELECT pg_database_size(current_database())::float8 AS bytes, count(*)::float8 AS connections
-      FROM pg_stat_activity WHERE backend_type = 'client backend'`,
-  );
+  const { bytes, connections } = await databaseFigures(place.database);
   return {
     size: fleet.size,
     sockets: processFigures(server.captured.pid).sockets,
     leader: await memoryOf({ server, probe }),
     apiServerBytes: processFigures(apiServer).residentBytes,
-    databaseBytes: rows[0]?.bytes ?? 0,
-    connections: rows[0]?.connections ?? 0,
+    databaseBytes: bytes,
+    connections,
   };
 }
 

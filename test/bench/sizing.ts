@@ -6,7 +6,8 @@ import { syncsPerEnvironment } from './fleet.ts';
 import { addContenders, startFleetSite } from './fleet-site.ts';
 import { HeapProbe } from './heap-probe.ts';
 import { drawPlot } from './plot.ts';
-import { plotsOf, tableOf } from './sizing-figures.ts';
+import { measureDisk } from './sizing-disk.ts';
+import { diskTableOf, plotsOf, tableOf } from './sizing-figures.ts';
 import { type Measurement, type ProbedServer, measureReady, measureState, measureWork } from './sizing-measure.ts';
 
 const sizes = { usual: [100, 400, 1_000], full: [100, 400, 1_000, 4_000, 10_000] };
@@ -37,17 +38,15 @@ export async function sizing(): Promise<void> {
     console.log(`${size} SecretSyncs are measured; the new leader wrote ${work.written} objects.`);
     leader = successor;
   }
-  write(folder, measurements);
+  write(folder, `${tableOf(measurements)}\n${diskTableOf(await measureDisk(fleetSite))}`, plotsOf(measurements));
 }
 
-function write(folder: string, measurements: readonly Measurement[]): void {
+function write(folder: string, tables: string, plots: ReturnType<typeof plotsOf>): void {
   mkdirSync(folder, { recursive: true });
-  const plots = plotsOf(measurements);
   for (const [file, plot] of plots) writeFileSync(join(folder, file), drawPlot(plot));
-  const table = tableOf(measurements);
   writeFileSync(
     join(folder, 'sizing.md'),
-    `# Figures of sizing\n\nWritten by \`npm run bench -- sizing\`.\n\n${table}`,
+    `# Figures of sizing\n\nWritten by \`npm run bench -- sizing\`.\n\n${tables}`,
   );
-  console.log(`\n${table}\n${plots.size} plots and the table are in ${folder}.`);
+  console.log(`\n${tables}\n${plots.size} plots and the tables are in ${folder}.`);
 }

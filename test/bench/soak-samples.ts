@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ServerProcess } from '../support/server-process.ts';
+import { databaseFigures } from './database-figures.ts';
 import type { Allowance, Sample } from './flatness.ts';
 import type { HeapProbe } from './heap-probe.ts';
 import { processFigures } from './process-figures.ts';
@@ -63,7 +64,7 @@ export class Sampler {
     this.#sampled = sampled;
   }
 
-  /** Begins; every sixth sample has the garbage collected. It ends with `resources` at the latest. */
+  /** Begins; every third sample has the garbage collected. It ends with `resources` at the latest. */
   static start(resources: AsyncDisposableStack, sampled: Sampled, everyMs: number): Sampler {
     const sampler = new Sampler(sampled);
     sampler.#running = sampler.#repeat(everyMs);
@@ -91,7 +92,7 @@ export class Sampler {
   async #repeat(everyMs: number): Promise<void> {
     const { signal } = this.#stop;
     for (let taken = 0; !signal.aborted; taken += 1) {
-      if (taken % 6 === 0) await this.#takeHeaps();
+      if (taken % 3 === 0) await this.#takeHeaps();
       await this.#take();
       await pause(everyMs, undefined, { signal }).catch(() => undefined);
     }
@@ -116,12 +117,9 @@ export class Sampler {
     this.#add('queue', ofAll('keyframe_controller_queue_length'));
     this.#add('auditQueue', ofAll('keyframe_audit_queue_length') + metricOf('keyframe_audit_queue_length', apiText));
     this.#add('apiServerMemory', processFigures(apiServer).residentBytes / mebibyte);
-    const { rows } = await database.query<{ connections: number; bytes: number }>(
-      `SELECT pg_database_size(current_database())::float8 AS bytes, count(*)::float8 AS connections
-        FROM pg_stat_activity WHERE backend_type = 'client backend'`,
-    );
-    this.#add('connections', rows[0]?.connections ?? 0);
-    this.#add('databaseSize', (rows[0]?.bytes ?? 0) / mebibyte);
+    const { bytes, connections } = await databaseFigures(database);
+    this.#add('connections', connections);
+    this.#add('databaseSize', bytes / mebibyte);
   }
 
   #add(name: FigureName, value: number): void {
