@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { Leak } from './heap-probe.ts';
 
 // Loaded into a server before its program. On the port of its query, each request collects the garbage and is answered with
-// the bytes that are left. `leak` in the query plants a leak of so much each second.
+// the bytes that are left. `leak` in the query plants a leak.
 const query = new URL(import.meta.url).searchParams;
 const leakedBytes = 64 * 1024;
 
@@ -42,4 +42,5 @@ const plants: Readonly<Record<Leak, () => Promise<() => void>>> = {
 };
 
 const leak = query.get('leak') as Leak | null;
-if (leak !== null) setInterval(await plants[leak](), 1_000).unref();
+// PostgreSQL has connections for a few minutes of it.
+if (leak !== null) setInterval(await plants[leak](), leak === 'connections' ? 4_000 : 1_000).unref();
