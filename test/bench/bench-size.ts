@@ -2,7 +2,7 @@ import { syncsPerEnvironment } from './fleet.ts';
 
 const variable = 'KEYFRAME_BENCH_SIZE';
 
-/** How many SecretSyncs a bench shall make, by KEYFRAME_BENCH_SIZE. Throws if that is no multiple of an environment's, or too few. */
+/** How many SecretSyncs a bench makes, by KEYFRAME_BENCH_SIZE. Throws if that is no multiple of an environment's, or too few. */
 export function readSize({ usual, min }: { readonly usual: number; readonly min: number }): number {
   const text = process.env[variable];
   const size = text === undefined ? usual : Number(text);

@@ -36,7 +36,10 @@ const heapAllowance = { absolute: 4, share: 0.05 };
 const residentAllowance = { absolute: 48, share: 0.1 };
 const socketAllowance = { absolute: 8, share: 0 };
 
-/** Every figure with its allowance. A queue may be long while a hundred Secrets are written; it must not stay so. */
+/**
+ * Every figure with its allowance. A queue may be long while a hundred Secrets are written; it must not stay so. The pools of
+ * connections grow and shrink within their limit.
+ */
 const figures = {
   controllerMemory: ['memory of the controllers', 'MiB', residentAllowance],
   controllerHeap: ['their heap after a collection', 'MiB', heapAllowance],
@@ -44,7 +47,7 @@ const figures = {
   apiHeap: ['its heap after a collection', 'MiB', heapAllowance],
   controllerSockets: ['sockets of the controllers', '', socketAllowance],
   apiSockets: ['sockets of the API', '', socketAllowance],
-  connections: ['database connections', '', { absolute: 4, share: 0 }],
+  connections: ['database connections', '', { absolute: 10, share: 0 }],
   queue: ["the controllers' queue", '', { absolute: 10, share: 0 }],
   auditQueue: ['audit entries that wait', '', { absolute: 10, share: 0 }],
   apiServerMemory: ['memory of the API server', 'MiB', undefined],
