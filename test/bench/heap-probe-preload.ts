@@ -8,7 +8,7 @@ import type { Leak } from './heap-probe.ts';
 // Loaded into a server before its program. On the port of its query, each request collects the garbage and is answered with
 // the bytes that are left. `leak` in the query plants a leak.
 const query = new URL(import.meta.url).searchParams;
-const leakedBytes = 64 * 1024;
+const leakedBytes = 256 * 1024;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

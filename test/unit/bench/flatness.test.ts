@@ -53,6 +53,22 @@ test('a moment of much does not count', () => {
   expect(judgeFlatness(peak, allowance).isFlat).toBe(true);
 });
 
+test('with a lower quantile only the low values count', () => {
+  const queue = { absolute: 10, share: 0, quantile: 0.25 };
+  expect(
+    judgeFlatness(
+      minute((second) => (second > 45 ? 500 : 0)),
+      queue,
+    ).isFlat,
+  ).toBe(true);
+  expect(
+    judgeFlatness(
+      minute((second) => (second > 35 ? 500 : 0)),
+      queue,
+    ).isFlat,
+  ).toBe(false);
+});
+
 test('too few samples are refused', () => {
   expect(() => judgeFlatness(minute(() => 1).slice(0, 4), allowance)).toThrow('needs 3 samples, not 2');
 });
