@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ServerProcess } from '../support/server-process.ts';
 import { databaseFigures } from './database-figures.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { Allowance, Sample } from './flatness.ts';
 import type { HeapProbe } from './heap-probe.ts';
 import { processFigures } from './process-figures.ts';
@@ -109,9 +110,9 @@ export class Sampler {
 
   async #take(): Promise<void> {
     const { controllers, api, database, apiServer } = this.#sampled;
-    const texts = await Promise.all(controllers.map(({ server }) => server.metrics()));
+    const texts = await Promise.all(controllers.map(({ server }) => metricsOf(server)));
     const ofAll = (name: string): number => sum(texts.map((text) => metricOf(name, text)));
-    const apiText = await api.server.metrics();
+    const apiText = await metricsOf(api.server);
     this.#add('controllerMemory', ofAll('process_resident_memory_bytes') / mebibyte);
     this.#add('apiMemory', metricOf('process_resident_memory_bytes', apiText) / mebibyte);
     this.#add('controllerSockets', sum(controllers.map(({ server }) => socketsOf(server))));
@@ -129,6 +130,11 @@ export class Sampler {
     this.#samples.set(name, samples);
     samples.push({ atMs: performance.now(), value });
   }
+}
+
+/** Asks again if the connection ends, as that of a process does which has been suspended. */
+function metricsOf(server: ServerProcess): Promise<string> {
+  return waitFor(`the metrics of ${server.captured.name}`, () => server.metrics(), { timeoutMs: 30_000 });
 }
 
 function socketsOf(server: ServerProcess): number {

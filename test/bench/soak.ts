@@ -144,13 +144,28 @@ function column(text: string): string {
 /** Waits until nothing is stale, and returns what still is after two minutes. */
 async function reportEnd(look: () => Promise<string[]>): Promise<string[]> {
   const startedAtMs = performance.now();
-  let faults: string[] = [];
   const isDone = async (): Promise<boolean> => {
-    faults = await look();
-    return faults.length === 0;
+    const faults = await look();
+    if (faults.length > 0) throw new StaleError(faults);
+    return true;
   };
-  await waitFor('everything to be in step', isDone, { timeoutMs: settleMs, pollMs: 1_000 }).catch(() => undefined);
-  const seconds = (performance.now() - startedAtMs) / 1_000;
-  if (faults.length === 0) console.log(`\nIn step ${seconds.toFixed(1)} s after the end of the load.`);
-  return faults;
+  try {
+    await waitFor('everything to be in step', isDone, { timeoutMs: settleMs, pollMs: 1_000 });
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (cause instanceof StaleError) return [...cause.faults];
+    throw error;
+  }
+  console.log(`\nIn step ${((performance.now() - startedAtMs) / 1_000).toFixed(1)} s after the end of the load.`);
+  return [];
+}
+
+/** What is stale. */
+class StaleError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('; '));
+    this.faults = faults;
+  }
 }
