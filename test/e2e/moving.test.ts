@@ -31,53 +31,75 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
+const foreign = { group: 'external-secrets.io', version: 'v1' } as const;
+
 /** What another operator has left: a kind of its own, a resource of it, and the Secret that belongs to that. */
 async function makeForeignSecret(): Promise<void> {
   const kube = new KubeHttp(cluster.kubeconfig);
   resources.defer(() => kube.close());
-  const [group, version] = ['external-secrets.io', 'v1'];
-  const names = { kind: 'ExternalSecret', plural: 'externalsecrets', singular: 'externalsecret' };
+  await makeForeignKind(kube, 'ExternalSecret', 'Namespaced');
+  await makeForeignKind(kube, 'ClusterExternalSecret', 'Cluster');
+  await makeForeignTarget(kube, 'shop', []);
+  const uid = await makeForeignResource(kube, 'ClusterExternalSecret');
+  const owner = { apiVersion: `${foreign.group}/${foreign.version}`, kind: 'ClusterExternalSecret', name: 'web', uid };
+  await makeForeignTarget(kube, 'store', [{ ...owner, controller: true }]);
+}
+
+async function makeForeignKind(kube: KubeHttp, kind: string, scope: 'Namespaced' | 'Cluster'): Promise<void> {
+  const { group, version: name } = foreign;
+  const singular = kind.toLowerCase();
   const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const versions = [{ name, served: true, storage: true, schema: { openAPIV3Schema } }];
   await kube.json({
     method: 'POST',
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
     body: {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
-      metadata: { name: `externalsecrets.${group}` },
-      spec: {
-        group,
-        scope: 'Namespaced',
-        names,
-        versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }],
-      },
+      metadata: { name: `${singular}s.${group}` },
+      spec: { group, scope, names: { kind, plural: `${singular}s`, singular }, versions },
     },
   });
-  await kube.json({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: 'shop' } } });
-  const owner = { apiVersion: `${group}/${version}`, kind: 'ExternalSecret', name: 'web' };
-  const path = `/apis/${group}/${version}/namespaces/shop/externalsecrets`;
-  const uid = await waitFor('the kind to be served', async () => {
-    const body = { apiVersion: owner.apiVersion, kind: owner.kind, metadata: { name: 'web' } };
+}
+
+/** Makes the resource `web` of a foreign kind, and returns its uid. */
+async function makeForeignResource(
+  kube: KubeHttp,
+  kind: string,
+  { namespace, ...metadata }: { readonly namespace?: string; readonly ownerReferences?: readonly object[] } = {},
+): Promise<string> {
+  const { group, version } = foreign;
+  const place = namespace === undefined ? '' : `namespaces/${namespace}/`;
+  const path = `/apis/${group}/${version}/${place}${kind.toLowerCase()}s`;
+  const body = { apiVersion: `${group}/${version}`, kind, metadata: { name: 'web', ...metadata } };
+  return await waitFor('the kind to be served', async () => {
     const made = await kube.send({ method: 'POST', path, body });
     return made.status === 201 ? (made.body as SecretObject).metadata.uid : undefined;
   });
+}
+
+/** A namespace with an ExternalSecret and the Secret that belongs to it. */
+async function makeForeignTarget(kube: KubeHttp, namespace: string, ownerReferences: readonly object[]): Promise<void> {
+  await kube.json({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: namespace } } });
+  const uid = await makeForeignResource(kube, 'ExternalSecret', { namespace, ownerReferences });
+  const owner = { apiVersion: `${foreign.group}/${foreign.version}`, kind: 'ExternalSecret', name: 'web', uid };
   await kube.json({
     method: 'POST',
-    path: '/api/v1/namespaces/shop/secrets',
+    path: `/api/v1/namespaces/${namespace}/secrets`,
     body: {
       metadata: {
         name: 'web-secrets',
         labels: { 'reconcile.external-secrets.io/managed': 'true' },
         annotations: { 'reconcile.external-secrets.io/data-hash': 'x', 'example.com/team': 'web' },
-        ownerReferences: [{ ...owner, uid, controller: true, blockOwnerDeletion: true }],
+        ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
       },
       stringData: values,
     },
   });
 }
 
-async function find(name: string): Promise<SecretObject | undefined> {
-  return await stack.kube.find<SecretObject>({ path: `/api/v1/namespaces/shop/secrets/${name}` });
+async function find(name: string, namespace = 'shop'): Promise<SecretObject | undefined> {
+  return await stack.kube.find<SecretObject>({ path: `/api/v1/namespaces/${namespace}/secrets/${name}` });
 }
 
 async function held(name: string): Promise<Record<string, string>> {
@@ -109,9 +131,50 @@ describe('docs/coming-from.md', () => {
     const { metadata } = (await find('web-secrets')) ?? {};
     expect(metadata).toMatchObject({ uid: before?.metadata.uid, annotations: { 'example.com/team': 'web' } });
     expect(JSON.stringify(metadata)).not.toMatch(/external-secrets\.io\/|allow-adoption|ownerReferences/);
-    expect(reader.untried).toEqual(['From Doppler, 1', 'From Vault, 1', 'From Vault, 2']);
+    // The last two are the next test's.
+    expect(reader.untried).toEqual(['From Doppler, 1', 'From Vault, 1', 'From Vault, 2', ...clusterSteps]);
+  });
+
+  test('the Secrets of another operator in many namespaces are taken over as the page says', async () => {
+    const reader = await PageReader.open('docs/coming-from.md', { cli, cluster });
+    const before = await find('web-secrets', 'store');
+    writeFileSync(join(cli.folder, 'many.yaml'), manyNamespaces);
+    await reader.run('kubectl apply -f many.yaml');
+    await reader.run(
+      `kubectl wait --for=jsonpath='{.status.conditions[?(@.type=="Ready")].reason}'=TargetNotOwned -n store secretsync/web --timeout=60s`,
+    );
+    expect(await find('web-secrets', 'store')).toEqual(before);
+    await reader.step('From a ClusterExternalSecret', 1);
+    await reader.step('From a ClusterExternalSecret', 2);
+    const secret = await find('web-secrets', 'store');
+    expect(secret?.metadata).toMatchObject({ uid: before?.metadata.uid, annotations: { 'example.com/team': 'web' } });
+    expect(JSON.stringify(secret?.metadata)).not.toMatch(
+      /"reconcile\.external-secrets\.io\/|allow-adoption"|ownerReferences/,
+    );
+    expect(secret === undefined ? {} : Object.fromEntries(secretValues(secret))).toEqual(await held('web-secrets'));
   });
 });
+
+const clusterSteps = ['From a ClusterExternalSecret, 1', 'From a ClusterExternalSecret, 2'];
+
+const manyNamespaces = `apiVersion: keyframe.dev/v1alpha1
+kind: AccessGrant
+metadata: { name: store }
+spec:
+  namespaces: [store]
+  rules:
+    - { organization: acme, project: web, environments: [production], kinds: [SecretSync] }
+---
+apiVersion: keyframe.dev/v1alpha1
+kind: ClusterSecretSync
+metadata: { name: web }
+spec:
+  namespaces: [store]
+  template:
+    spec:
+      environmentRef: { organization: acme, project: web, name: production }
+      target: { name: web-secrets }
+`;
 
 const others = `apiVersion: keyframe.dev/v1alpha1
 kind: SecretEnvironment
@@ -200,7 +263,7 @@ describe('docs/leaving.md', () => {
   });
 
   test('without our resources the Secrets stay as they are, and the tokens are dead', async () => {
-    const before = await Promise.all(['web-secrets', 'owned'].map(find));
+    const before = await Promise.all(['web-secrets', 'owned'].map((name) => find(name)));
     expect(await stack.admin.as(token).send('GET', '/secrets/acme/web/production')).toMatchObject({ status: 200 });
     await reader.step('3. Remove our resources', 1);
     await reader.step('3. Remove our resources', 2);
