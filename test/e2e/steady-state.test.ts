@@ -57,9 +57,10 @@ async function requestsSince(mark: AuditMark): Promise<{ watches: number; renewa
   };
 }
 
-/** Whether it is about an AccessGrant of another test: these belong to the whole cluster, and each controller reports on them. */
+/** Whether it is about a resource of another test: some belong to the whole cluster, and each controller reports on them. */
 function isOfOthers({ objectRef = {} }: AuditEntry): boolean {
   const { resource, namespace = '', name = '' } = objectRef;
+  if (resource === 'clustersecretsyncs') return true;
   if (resource === 'accessgrants') return !stack.namespaces.some((own) => name.includes(own));
   // Events about what has no namespace.
   return resource === 'events' && namespace === 'default';
