@@ -270,18 +270,19 @@ async function expectNoMoreThanGranted(attempts: readonly Attempt[]): Promise<vo
 
 /** Whoever was refused a place is in the audit with it; in the instance's, for a stranger must not fill an organization's. */
 async function expectAudited(attempts: readonly Attempt[]): Promise<void> {
-  const denied = attempts.filter(
-    ({ kind, spec, answer, isAllowed }) =>
-      answer === 201 && !isAllowed && kind === 'ServiceToken' && !('secretName' in spec),
-  );
-  expect(denied.length).toBeGreaterThan(0);
+  const refused = attempts.filter(({ answer, isAllowed }) => answer === 201 && !isAllowed);
+  const tokens = refused.filter(({ kind, spec }) => kind === 'ServiceToken' && !('secretName' in spec));
+  const syncs = refused.filter(({ kind, spec }) => kind === 'SecretSync' && !('tokenSecretRef' in spec));
+  // Whose Secret is not the reason.
+  const ownSyncs = syncs.filter(({ spec }) => !('name' in Object(spec['target'])));
+  for (const denied of [tokens, ownSyncs]) expect(denied.length).toBeGreaterThan(0);
   const rows = await query<{ name: string; organization: string | null; chain: string | null }>(
     stack.databaseUrl,
     `SELECT actor_name AS name, target->>'organization' AS organization, organization_id AS chain
      FROM audit_entry WHERE outcome = 'denied' AND actor_type = 'resource'`,
   );
-  for (const { name, spec } of denied) {
-    const actor = `ServiceToken ${attackerNamespace}/${name}`;
-    expect(rows).toContainEqual({ name: actor, organization: spec['organization'], chain: null });
+  for (const { kind, name, spec } of [...tokens, ...ownSyncs]) {
+    const { organization } = (spec['environmentRef'] ?? spec) as { organization: string };
+    expect(rows).toContainEqual({ name: `${kind} ${attackerNamespace}/${name}`, organization, chain: null });
   }
 }

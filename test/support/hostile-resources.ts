@@ -166,13 +166,20 @@ function restores(targets: HostileTargets): fc.Arbitrary<Judged> {
 const reserved = ['keyframe.dev/target', 'keyframe.dev/token', 'app.kubernetes.io/managed-by', 'deep.keyframe.dev/x'];
 
 function syncs(targets: HostileTargets): fc.Arbitrary<Judged> {
-  const { read, takenNames, victimNames, tokenSecret, victimNamespace } = targets;
+  const { read, written, takenNames, victimNames, tokenSecret, victimNamespace } = targets;
   const usually = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
     fc.oneof({ weight: 6, arbitrary: fc.constant(usual) }, { weight: 2, arbitrary: fc.constantFrom(...others) });
   return fc
     .record({
       ref: fc.oneof({ weight: 1, arbitrary: fc.constant(read) }, { weight: 2, arbitrary: places(targets) }),
-      token: usually(tokenSecret, ...takenNames, ...victimNames, `${victimNamespace}/${victimNames[0]}`),
+      token: fc.oneof(
+        {
+          weight: 2,
+          arbitrary: usually(tokenSecret, ...takenNames, ...victimNames, `${victimNamespace}/${victimNames[0]}`),
+        },
+        // With the keyless token of the namespace.
+        { weight: 1, arbitrary: fc.constant(undefined) },
+      ),
       key: usually('token', 'A', '../token'),
       name: usually<string | undefined>(undefined, ...takenNames, `${victimNamespace}/${victimNames[0]}`),
       type: usually(
@@ -192,9 +199,13 @@ function syncs(targets: HostileTargets): fc.Arbitrary<Judged> {
         ...(label === undefined ? {} : { labels: { [label]: 'true' } }),
         ...(annotation === undefined ? {} : { annotations: { [annotation]: 'default' } }),
       };
-      const spec = { environmentRef: ref, tokenSecretRef: { name: token, key, namespace: victimNamespace }, target };
-      const isAllowed = isHarmless && token === tokenSecret && key === 'token' && sameRef(read, ref);
-      return { kind: 'SecretSync', spec, isAllowed };
+      const reference = { tokenSecretRef: { name: token, key, namespace: victimNamespace } };
+      const spec = { environmentRef: ref, ...(token === undefined ? {} : reference), target };
+      const isRead =
+        token === undefined
+          ? sameRef(read, ref) || sameRef(written, ref)
+          : token === tokenSecret && key === 'token' && sameRef(read, ref);
+      return { kind: 'SecretSync', spec, isAllowed: isHarmless && isRead };
     });
 }
 
