@@ -73,8 +73,8 @@ describe('of two controllers', () => {
     expect(await standby.server.isReady()).toBe(true);
     expect(await standby.server.metrics()).toMatch(/^keyframe_controller_leader 0$/m);
     expect(standby.api.count(isWrite)).toBe(0);
-    // Of the seven kinds, of namespaces, and of the Secrets that are targets or hold tokens.
-    expect(standby.api.countOpen(({ isWatch }) => isWatch)).toBe(10);
+    // Of the eight kinds, of namespaces, and of the Secrets that are targets or hold tokens.
+    expect(standby.api.countOpen(({ isWatch }) => isWatch)).toBe(11);
     expect(leader.api.count(isWrite)).toBeGreaterThan(before);
     expect(history()).toEqual([0, 1]);
   });
