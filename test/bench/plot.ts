@@ -16,7 +16,7 @@ export interface Plot {
 
 const width = 640;
 const height = 400;
-const area = { left: 76, right: 612, top: 104, bottom: 340 };
+const area = { left: 76, right: 612, top: 114, bottom: 340 };
 const colours = ['#2563eb', '#b45309', '#0f766e', '#9333ea'];
 const axisColour = '#64748b';
 const inkColour = '#0f172a';
@@ -57,12 +57,14 @@ function line({ isFloor, colour, points }: Curve & Coloured, atX: Place, atY: Pl
 }
 
 function legend(curves: readonly (Curve & Coloured)[]): string {
-  let left = 20;
+  let [left, y] = [20, 52];
   const entries = curves.map(({ name, isFloor, colour }) => {
+    const entryWidth = 54 + name.length * 7;
+    if (left + entryWidth > width) [left, y] = [20, y + 20];
     const entry =
-      `<path d="M${left} 56h24" stroke="${colour}" stroke-width="2"${dashes(isFloor)} />` +
-      `<text x="${left + 30}" y="60" fill="${inkColour}">${escape(name)}</text>`;
-    left += 54 + name.length * 7;
+      `<path d="M${left} ${y}h24" stroke="${colour}" stroke-width="2"${dashes(isFloor)} />` +
+      `<text x="${left + 30}" y="${y + 4}" fill="${inkColour}">${escape(name)}</text>`;
+    left += entryWidth;
     return entry;
   });
   return entries.join('\n  ');

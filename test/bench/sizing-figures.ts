@@ -122,8 +122,8 @@ const figures: readonly Figure[] = [
     unit: 'entries',
     digits: 1,
     curves: [
-      ...both(({ work }) => work?.auditRows.one, 1, 'taken by 1 Secret'),
-      ...both(({ work }) => work?.auditRows.hundred, 1, 'taken by 100'),
+      ...both(({ work }) => work?.auditRows.one, 1, 'for 1 Secret'),
+      ...both(({ work }) => work?.auditRows.hundred, 1, 'for 100 Secrets'),
     ],
   },
 ];

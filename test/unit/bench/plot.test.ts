@@ -37,7 +37,7 @@ test('a plot has its title, unit, labels and points, and a dashed floor', () => 
     expect(svg).toContain(text);
   // The corners of the area, and its middle.
   expect(svg).toContain('<circle cx="76" cy="340"');
-  expect(svg).toContain('<circle cx="612" cy="104"');
-  expect(svg).toContain('<circle cx="344" cy="222"');
+  expect(svg).toContain('<circle cx="612" cy="114"');
+  expect(svg).toContain('<circle cx="344" cy="227"');
   expect(svg.match(/stroke-dasharray/g)).toHaveLength(2);
 });
