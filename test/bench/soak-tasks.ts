@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { reconcileAtAnnotation } from '../../src/controller/annotations.ts';
+import type { ApiEnvironment } from '../support/api-client.ts';
 import { adminClient } from '../support/cluster.ts';
 import type { Followed, SoakCrowd } from './soak-crowd.ts';
 import type { LoadTask } from './soak-load.ts';
@@ -19,17 +20,12 @@ export function soakTasks(crowd: SoakCrowd): readonly LoadTask[] {
   const edited = inTurn(spread(crowd.followed()));
   const asked = inTurn(spread(crowd.followed()).toReversed());
   const edits = inTurn([replaceValue, addKey, removeKey, deleteSecret]);
-  let writes = 0;
+  const writeShared = sharedWriter();
   return [
     {
       name: 'writes that a hundred SecretSyncs take',
       everyMs: 6 * second,
-      run: async () => {
-        writes += 1;
-        // In turn a value, a further key, and its end: the Secrets' keys change as well.
-        if (writes % 3 === 0) await shared().change({ KEY_0: randomUUID() }, ['PASSING']);
-        else await shared().change({ KEY_0: randomUUID(), ...(writes % 3 === 1 ? { PASSING: randomUUID() } : {}) });
-      },
+      run: () => writeShared(shared()),
     },
     {
       name: 'writes that one or two SecretSyncs take',
@@ -44,6 +40,18 @@ export function soakTasks(crowd: SoakCrowd): readonly LoadTask[] {
       run: () => crowd.togglePassing(namespaces()),
     },
   ];
+}
+
+/** Each write changes a value, and adds a further key or takes it away again: the Secrets' keys change as well. */
+function sharedWriter(): (environment: ApiEnvironment) => Promise<void> {
+  const withFurther = new Set<ApiEnvironment>();
+  return async (environment) => {
+    const hasFurther = withFurther.has(environment);
+    const further = hasFurther ? {} : { FURTHER: randomUUID() };
+    await environment.change({ KEY_0: randomUUID(), ...further }, hasFurther ? ['FURTHER'] : []);
+    if (hasFurther) withFurther.delete(environment);
+    else withFurther.add(environment);
+  };
 }
 
 /** Returns the items one after the other, again and again. */
