@@ -166,7 +166,7 @@ function restores(targets: HostileTargets): fc.Arbitrary<Judged> {
 const reserved = ['keyframe.dev/target', 'keyframe.dev/token', 'app.kubernetes.io/managed-by', 'deep.keyframe.dev/x'];
 
 function syncs(targets: HostileTargets): fc.Arbitrary<Judged> {
-  const { read, written, takenNames, victimNames, tokenSecret, victimNamespace } = targets;
+  const { read, takenNames, victimNames, tokenSecret, victimNamespace } = targets;
   const usually = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
     fc.oneof({ weight: 6, arbitrary: fc.constant(usual) }, { weight: 2, arbitrary: fc.constantFrom(...others) });
   return fc
@@ -201,12 +201,22 @@ function syncs(targets: HostileTargets): fc.Arbitrary<Judged> {
       };
       const reference = { tokenSecretRef: { name: token, key, namespace: victimNamespace } };
       const spec = { environmentRef: ref, ...(token === undefined ? {} : reference), target };
-      const isRead =
-        token === undefined
-          ? sameRef(read, ref) || sameRef(written, ref)
-          : token === tokenSecret && key === 'token' && sameRef(read, ref);
+      const isRead = token === undefined ? isGranted(targets, ref) : isOpened(targets, { ref, token, key });
       return { kind: 'SecretSync', spec, isAllowed: isHarmless && isRead };
     });
+}
+
+/** Whether the namespace may read an environment with its keyless token. */
+function isGranted({ read, written }: HostileTargets, ref: EnvironmentRef): boolean {
+  return sameRef(read, ref) || sameRef(written, ref);
+}
+
+/** Whether a Secret of the namespace holds a token that opens an environment. */
+function isOpened(
+  { read, tokenSecret }: HostileTargets,
+  { ref, token, key }: { readonly ref: EnvironmentRef; readonly token: string; readonly key: string },
+): boolean {
+  return token === tokenSecret && key === 'token' && sameRef(read, ref);
 }
 
 /** A grant for oneself, of all there is. */
