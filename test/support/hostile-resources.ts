@@ -201,13 +201,13 @@ function syncs(targets: HostileTargets): fc.Arbitrary<Judged> {
       };
       const reference = { tokenSecretRef: { name: token, key, namespace: victimNamespace } };
       const spec = { environmentRef: ref, ...(token === undefined ? {} : reference), target };
-      const isRead = token === undefined ? isGranted(targets, ref) : isOpened(targets, { ref, token, key });
+      const isRead = token === undefined ? isReadable(targets, ref) : isOpened(targets, { ref, token, key });
       return { kind: 'SecretSync', spec, isAllowed: isHarmless && isRead };
     });
 }
 
 /** Whether the namespace may read an environment with its keyless token. */
-function isGranted({ read, written }: HostileTargets, ref: EnvironmentRef): boolean {
+function isReadable({ read, written }: HostileTargets, ref: EnvironmentRef): boolean {
   return sameRef(read, ref) || sameRef(written, ref);
 }
 
