@@ -46,7 +46,7 @@ function write(folder: string, tables: string, plots: ReturnType<typeof plotsOf>
   for (const [file, plot] of plots) writeFileSync(join(folder, file), drawPlot(plot));
   writeFileSync(
     join(folder, 'sizing.md'),
-    `# Figures of sizing\n\nWritten by \`npm run bench -- sizing\`.\n\n${tables}`,
+    `# Figures of sizing\n\nWritten by \`npm run bench -- sizing\`; [sizing.md](../sizing.md) explains them.\n\n${tables}`,
   );
   console.log(`\n${tables}\n${plots.size} plots and the tables are in ${folder}.`);
 }
