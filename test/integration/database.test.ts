@@ -224,7 +224,8 @@ describe('a transaction', () => {
     );
     await unhurried.close();
     expect(rows).toEqual([{ revision_number: 2 }, { revision_number: 2 }]);
-    expect(runsOfWork).toBe(3);
+    // On a busy machine PostgreSQL may find the deadlock from both sides, and end both.
+    expect([3, 4]).toContain(runsOfWork);
   });
 
   test('that always collides ends as overloaded after a few runs', async () => {
