@@ -212,6 +212,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     // It was deleted before the reconcile made a note of it.
     if (run !== undefined && !this.#states.has(key)) this.#rules.onGone?.(run.resource);
     this.#judgeOwnEvents(key);
+    if (this.#queue.isIdle) this.#statuses.reconcilesEnded();
   }
 
   #settleRun(key: string, { state, position, seen }: Run<T>): void {

@@ -38,7 +38,7 @@ export class NamespaceShares {
   /** What the process had used when it was divided last. */
   #dividedMs: number;
 
-  constructor({ steadyNow = systemSteadyNow, usedMs = processUsedMs }: NamespaceSharesDeps = {}) {
+  constructor({ steadyNow = systemSteadyNow, usedMs = processUsage() }: NamespaceSharesDeps = {}) {
     this.#steadyNow = steadyNow;
     this.#processUsedMs = usedMs;
     this.#dividedMs = usedMs();
@@ -107,7 +107,16 @@ export class NamespaceShares {
   }
 }
 
-function processUsedMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
+/** Returns what the process has used, asked of the kernel once a millisecond at most: each answer costs some microseconds. */
+function processUsage(): () => number {
+  let usedMs = 0;
+  let askedAtMs = -Infinity;
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - askedAtMs < 1) return usedMs;
+    askedAtMs = nowMs;
+    const { user, system } = process.cpuUsage();
+    usedMs = (user + system) / 1000;
+    return usedMs;
+  };
 }

@@ -48,10 +48,13 @@ interface Claims {
 const maxWorkers = 6;
 // Of them, while reconciles wait for a worker.
 const minWorkers = 2;
+// A change that many Secrets take is written to all of them before the first status. A status is late by this at most.
+const maxHoldMs = 500;
 
 /**
- * Reports outcomes: one patch of the status where it differs, and an Event where a reason changed. Reconciles go first.
- * Of several outcomes of a resource that wait the newest is reported. A patch that fails is repeated, not the reconcile.
+ * Reports outcomes: one patch of the status if it differs, and an Event if a reason changed. Reconciles go first: patches wait
+ * until no reconcile is under way, for at most half a second. Of several outcomes of a resource that wait, the newest is
+ * reported. A patch that fails is repeated, not the reconcile.
  */
 export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   readonly #deps: StatusLaneDeps<T, O>;
@@ -65,16 +68,18 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   readonly #failed = new Set<string>();
   /** The patches under way. */
   readonly #writing = new Map<string, Promise<unknown>>();
+  /** Ends the wait of the patches for the reconciles; undefined if they do not wait. */
+  #cancelHold: (() => void) | undefined;
 
   constructor(deps: StatusLaneDeps<T, O>) {
     this.#deps = deps;
-    const { clock, logger, shares, onInactive, areReconcilesWaiting } = deps;
+    const { clock, logger, shares, onInactive } = deps;
     this.#queue = new WorkQueue({
       clock,
       logger,
       shares,
       onInactive,
-      workers: () => (areReconcilesWaiting() ? minWorkers : maxWorkers),
+      workers: () => this.#workers,
       process: async (key) => await this.#process(key),
     });
   }
@@ -111,7 +116,14 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   report(key: string, { metadata: { uid, generation } }: T, outcome: O): void {
     this.#reports.set(key, { uid, generation, outcome });
     this.#unreported.add(key);
+    // The very reconcile that reports is under way, too.
+    if (this.#queue.isIdle) this.#cancelHold ??= this.#deps.clock.after(maxHoldMs, () => this.#endHold());
     this.#queue.add(key);
+  }
+
+  /** Call when no reconcile is under way any more: patches need not wait. */
+  reconcilesEnded(): void {
+    this.#endHold();
   }
 
   /** Reports the newest outcome again, with what has changed beside it. */
@@ -147,7 +159,20 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   }
 
   async drain(limitMs: number): Promise<void> {
+    this.#endHold();
     await this.#queue.stop(limitMs);
+  }
+
+  get #workers(): number {
+    if (this.#cancelHold !== undefined) return 0;
+    return this.#deps.areReconcilesWaiting() ? minWorkers : maxWorkers;
+  }
+
+  #endHold(): void {
+    if (this.#cancelHold === undefined) return;
+    this.#cancelHold();
+    this.#cancelHold = undefined;
+    this.#queue.pump();
   }
 
   async #process(key: string): Promise<Next> {

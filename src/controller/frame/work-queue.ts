@@ -104,10 +104,15 @@ export class WorkQueue {
     return this.length > 0 && this.#active.size >= Math.ceil(this.#maxActive * namespaceShare);
   }
 
+  /** Whether no key waits for a worker or has one. */
+  get isIdle(): boolean {
+    return this.#active.size === 0 && this.length === 0;
+  }
+
   /** Begins to work on what was added so far, or goes on after a pause. */
   start(): void {
     if (this.#state === 'paused') this.#state = 'started';
-    this.#pump();
+    this.pump();
   }
 
   /** Begins no further work until `start`. Keys are kept, and work under way ends as it would. */
@@ -125,7 +130,7 @@ export class WorkQueue {
       return;
     }
     this.#wait(key, effective);
-    this.#pump();
+    this.pump();
   }
 
   /** Adds a key after a delay in milliseconds; a key has one timer, and the last call sets it. */
@@ -186,7 +191,8 @@ export class WorkQueue {
     this.#waiting[lane].add(key);
   }
 
-  #pump(): void {
+  /** Starts what may start. Call it if `workers` returns more than before. */
+  pump(): void {
     const { urgent } = this.#waiting;
     this.#begin(urgentFactor, (mayStart) => {
       const key = urgent.take(mayStart);
@@ -241,7 +247,7 @@ export class WorkQueue {
     if (isAlone || this.#deps.shares?.isBusy(namespace) !== true) return false;
     this.#cancelLook ??= this.#deps.clock.after(barredMs, () => {
       this.#cancelLook = undefined;
-      this.#pump();
+      this.pump();
     });
     return true;
   }
@@ -260,7 +266,7 @@ export class WorkQueue {
     }
     this.#settle(key, next);
     this.#deps.onInactive?.(key);
-    this.#pump();
+    this.pump();
   }
 
   async #process(key: string): Promise<Next> {

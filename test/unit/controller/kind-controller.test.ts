@@ -166,23 +166,54 @@ describe('a status', () => {
   });
 
   test('comes after the reconciles that wait', async () => {
-    const names = Array.from({ length: 60 }, (_, index) => `thing-${index}`);
+    const names = Array.from({ length: 75 }, (_, index) => `thing-${index}`);
     await started(...names);
-    let isDone = 0;
+    reconcile = () => done('It is done again.');
     let patchesBefore = 0;
-    reconcile = () => {
-      isDone += 1;
-      if (isDone === names.length) patchesBefore = patches().length;
-      return done('It is done again.');
-    };
-    // One namespace has eight reconciles at once. With six patches at once as well, 32 would come before the last reconcile.
-    delayMs = 10;
-    for (const _ of names) cluster.before(/^PATCH .*status$/, () => passed(10));
+    for (const _ of names)
+      cluster.before(/^PATCH .*status$/, async () => {
+        if (reconciled.length < names.length) patchesBefore += 1;
+        await passed(50);
+      });
+    // One namespace has sixteen reconciles at once, so the last one begins after 800 ms. The first outcome, after 200 ms, waits
+    // for 500 ms. In the last 100 ms, two patches at once are four to six; six at once would be eighteen.
+    delayMs = 200;
     for (const name of names) controller.enqueue(`ns/${name}`);
     await clock.advance(10_000);
-    expect(patchesBefore).toBeLessThan(25);
+    expect(patchesBefore).toBeLessThan(8);
     expect(patchesBefore).toBeGreaterThan(0);
     expect(names.map((name) => ready(name)?.message)).toEqual(names.map(() => 'It is done again.'));
+  });
+
+  test('waits for the reconciles under way', async () => {
+    await started('one', 'two');
+    reconcile = () => done('It is done again.');
+    delayMs = 100;
+    controller.enqueue('ns/one');
+    await settled();
+    await clock.advance(50);
+    controller.enqueue('ns/two');
+    await settled();
+    await clock.advance(99);
+    expect(reconciled).toEqual(['ns/one', 'ns/two']);
+    expect(patches()).toEqual([]);
+    await clock.advance(1);
+    expect(patches()).toEqual([patchOf('one'), patchOf('two')]);
+  });
+
+  test('waits half a second at most', async () => {
+    await started('one', 'two');
+    reconcile = () => done('It is done again.');
+    delayMs = 10_000;
+    controller.enqueue('ns/two');
+    await settled();
+    delayMs = 0;
+    controller.enqueue('ns/one');
+    await settled();
+    await clock.advance(499);
+    expect(patches()).toEqual([]);
+    await clock.advance(1);
+    expect(patches()).toEqual([patchOf('one')]);
   });
 
   test('of an older spec is not reported as that of a newer one', async () => {

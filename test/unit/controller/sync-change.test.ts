@@ -78,7 +78,9 @@ describe('a change', () => {
     await harness.synced();
     harness.cluster.beforeAnswer(/^PUT/, () => harness.services.change(prod, { A: 'third' }));
     harness.services.change(prod, { A: 'second' });
-    expect(await harness.calls()).toEqual([...shortestChange, ...shortestChange]);
+    // The status of the first one is not reported: the second outcome is newer.
+    const secretCalls = shortestChange.filter((call) => !call.startsWith('PATCH'));
+    expect(await harness.calls()).toEqual([...secretCalls, ...shortestChange]);
     expect(harness.values()).toEqual({ A: 'third' });
   });
 
