@@ -79,7 +79,8 @@ export async function addContenders(
     const first = fleet.syncs.objects.get(`${namespace}/keyframe`);
     return first !== undefined && isReady(first) && first.status;
   });
-  return { contenders: { keyframe, floor }, floorObjects: new FloorObjects(place.namespace, status) };
+  const floorObjects = await FloorObjects.open(resources, place.namespace, status);
+  return { contenders: { keyframe, floor }, floorObjects };
 }
 
 const changeRounds = { count: 6, changes: 10 };
