@@ -116,15 +116,15 @@ describe('docs/coming-from.md', () => {
     const reader = await PageReader.open('docs/coming-from.md', { cli, cluster });
     const before = await find('web-secrets');
     writeFileSync(join(cli.folder, '.env'), 'API_KEY=old\n');
-    await reader.step('Coming from something else');
+    await reader.step('Coming from another tool');
     await reader.step('From a `.env` file');
     await reader.step('From a native Secret');
     expect(await reader.step('Compare')).toMatch(/^the same$/m);
-    await reader.step('1. Ask for it');
+    await reader.step('1. Create the SecretSync');
     expect(await held('web-secrets')).toEqual(values);
-    expect(await reader.step('2. Stop what writes it now')).toMatch(/deleted from shop namespace\n$|" deleted\n$/);
-    await reader.step('3. Allow it', 1);
-    await reader.step('3. Allow it', 2);
+    expect(await reader.step('2. Stop the current owner')).toMatch(/deleted from shop namespace\n$|" deleted\n$/);
+    await reader.step('3. Allow the adoption', 1);
+    await reader.step('3. Allow the adoption', 2);
     expect(await held('web-secrets')).toEqual(values);
     await reader.run('keyframe set -o acme -p web -e production GREETING=hello');
     await waitFor('the Secret to follow', async () => (await held('web-secrets'))['GREETING'] === 'hello');
@@ -244,16 +244,16 @@ describe('docs/leaving.md', () => {
   }
 
   test('its first steps write every value, every revision and the whole audit into files', async () => {
-    await reader.step('1. Take the values out');
+    await reader.step('1. Export the values');
     expect(exported('acme/web/production.json')).toEqual(now);
     expect(exported('acme/web/staging.json')).toEqual({});
-    await reader.step('2. Take history and audit out', 1);
+    await reader.step('2. Export the history and the audit', 1);
     expect(['1', '2', '3'].map((revision) => exported(`history/${revision}.json`))).toEqual([
       { API_KEY: 'old' },
       values,
       now,
     ]);
-    await reader.step('2. Take history and audit out', 2);
+    await reader.step('2. Export the history and the audit', 2);
     const lines = readFileSync(join(cli.folder, 'export', 'audit.jsonl'), 'utf8')
       .trim()
       .split('\n');
@@ -265,9 +265,9 @@ describe('docs/leaving.md', () => {
   test('without our resources the Secrets stay as they are, and the tokens are dead', async () => {
     const before = await Promise.all(['web-secrets', 'owned'].map((name) => find(name)));
     expect(await stack.admin.as(token).send('GET', '/secrets/acme/web/production')).toMatchObject({ status: 200 });
-    await reader.step('3. Remove our resources', 1);
-    await reader.step('3. Remove our resources', 2);
-    expect(await reader.step('3. Remove our resources', 3)).toBe('');
+    await reader.step('3. Remove the resources', 1);
+    await reader.step('3. Remove the resources', 2);
+    expect(await reader.step('3. Remove the resources', 3)).toBe('');
     await waitFor('the token Secrets to go', async () => (await find('ci')) === undefined);
     expect(await stack.admin.as(token).send('GET', '/secrets/acme/web/production')).toMatchObject({ status: 401 });
     for (const secret of before) {
@@ -289,7 +289,7 @@ describe('docs/leaving.md', () => {
     expect(await definitionsLeft()).toHaveLength(readdirSync(join(checkoutDirectory, 'crds')).length);
     await reader.step('4. Remove Keyframe', 2);
     expect(await definitionsLeft()).toEqual([]);
-    await reader.step('5. Take off what is left on the Secrets');
+    await reader.step('5. Remove the labels and annotations');
     expect(await reader.run('kubectl get secret -A -o yaml')).not.toContain('keyframe.dev/');
     expect(await held('owned')).toEqual(now);
     // Of helm's own work test/e2e/chart.test.ts tells.
