@@ -9,7 +9,7 @@ interface ValueSchema {
   readonly properties?: Readonly<Record<string, ValueSchema>>;
 }
 
-/** One value of the chart, as its README tells of it. */
+/** One value of the chart, as its README lists it. */
 interface ValueRow {
   readonly path: string;
   readonly type: string;
@@ -19,11 +19,11 @@ interface ValueRow {
 
 const introduction = `# The Helm chart of Keyframe
 
-Made from values.yaml and values.schema.json by \`npm run generate\`: never edited by hand.
+Generated from values.yaml and values.schema.json by \`npm run generate\`. Do not edit.
 
 ## Install
 
-No public registry has the image: build it and push it to your registry, or mirror the one that you were given.
+No public registry has the image. Build it and push it to your registry, or mirror the one that you received.
 
 \`\`\`sh
 npm run image -- --output keyframe.tar
@@ -34,32 +34,33 @@ helm test keyframe --namespace keyframe
 kubectl -n keyframe get secret keyframe-admin -o 'go-template={{.data.token | base64decode}}'
 \`\`\`
 
-That is all for trying it out: a PostgreSQL with one pod and no backup runs beside the server. \`helm test\` writes a secret,
-sees it arrive in a Kubernetes Secret, and removes both. The last command tells the token of the first administrator.
+This is a trial installation: it includes a PostgreSQL with one pod and no backup. \`helm test\` writes a secret, waits for it in a Kubernetes Secret, and removes both. The last command prints the token of the first administrator. [docs/install.md](../../docs/install.md) describes production.
 
-Before the installation and each upgrade, a Job (\`init\`) makes three Secrets if they are absent, and never touches one that
-is there:
+### The Secrets
 
-| Secret | keys | holds |
+Before the installation and each upgrade, a Job (\`init\`) creates three Secrets if they are missing. It never changes an existing one:
+
+| Secret | keys | contents |
 | --- | --- | --- |
-| \`keyframe-root-key\` | \`root-key\` | the root key, under which everything in the database is encrypted. **Keep a copy elsewhere**: without it no backup can be read |
-| \`keyframe-postgres\` | \`password\`, \`url\` | the password of the PostgreSQL beside the server, and its address |
-| \`keyframe-admin\` | \`token\`, \`email\` | the token of the first administrator, whom the server makes in an empty database |
+| \`keyframe-root-key\` | \`root-key\` | the root key, which encrypts everything in the database. **Keep a copy elsewhere**: without it no backup can be read |
+| \`keyframe-postgres\` | \`password\`, \`url\` | the password of the chart's PostgreSQL, and its address |
+| \`keyframe-admin\` | \`token\`, \`email\` | the token of the first administrator, whom the server creates in an empty database |
 
-They belong to no release: \`helm uninstall\` leaves them, and GitOps neither compares nor prunes them. The Job cannot see the
-database. Where the Secret of the root key was lost and the database was not, it makes a new key; the server then refuses to
-start and names the key that is missing, until it stands in the Secret again. Likewise a new password does not open the volume
-of a PostgreSQL that has another one, and a new token is not accepted by a database that has users already. When you have a
-user of your own, revoke the administrator's token, set \`bootstrap.adminEmail\` to empty and delete the Secret; with the
-address still set, the next upgrade would make a Secret whose token opens nothing.
+The Secrets belong to no release. \`helm uninstall\` leaves them, and GitOps does not compare or prune them.
 
-With a database of your own, set \`postgres.enabled: false\` and name a Secret with its address in \`database.existingSecret\`.
-If a private authority has signed its certificate, name a Secret with the authority's certificate in \`database.ca\`.
+The Job cannot see the database:
 
-### With Secrets of your own
+- If the Secret of the root key is lost and the database is not, the Job creates a new key. The server then refuses to start and names the missing key, until you restore it in the Secret.
+- A new password does not open the volume of a PostgreSQL that has another one.
+- A database that already has users does not accept a new token.
 
-What an \`existingSecret\` names is never made. With \`init.enabled: false\` nothing is: the pods wait until you make what they
-need, such as
+When you have your own user, revoke the administrator's token, set \`bootstrap.adminEmail\` to empty and delete the Secret. If the address stays set, the next upgrade creates a Secret whose token is not valid.
+
+To use your own database, set \`postgres.enabled: false\` and name a Secret with its address in \`database.existingSecret\`. If a private authority signed its certificate, name a Secret with the authority's certificate in \`database.ca\`.
+
+### With your own Secrets
+
+The Job does not create a Secret that an \`existingSecret\` names. With \`init.enabled: false\` it creates none: the pods wait until you create what they need, for example:
 
 \`\`\`sh
 kubectl create namespace keyframe
@@ -71,8 +72,7 @@ helm install keyframe charts/keyframe --namespace keyframe --set init.enabled=fa
   --set bootstrap.adminEmail=you@example.com
 \`\`\`
 
-Without a Secret for the administrator, the pod that finds the database empty writes the token to \`/var/run/keyframe/token\`, in
-memory: take it from there before that pod ends. The log of the pod that made it says so.
+Without a Secret for the administrator, the pod that finds the database empty writes the token to \`/var/run/keyframe/token\`, in memory. Its log reports that. Read the token before that pod ends:
 
 \`\`\`sh
 kubectl -n keyframe exec deployment/keyframe -- node -p "fs.readFileSync('/var/run/keyframe/token', 'utf8')"
@@ -80,40 +80,34 @@ kubectl -n keyframe exec deployment/keyframe -- node -p "fs.readFileSync('/var/r
 
 ## Upgrade and removal
 
-The custom resource definitions are templates of the chart, so \`helm upgrade\` upgrades them.
+The custom resource definitions are templates of the chart, so \`helm upgrade\` upgrades them. [docs/upgrade.md](../../docs/upgrade.md) describes upgrades, and [docs/leaving.md](../../docs/leaving.md) the whole removal.
 
-\`helm uninstall\` leaves the definitions with all resources, the synced Secrets, the volume of PostgreSQL and the Secrets that
-\`init\` made. Before it, a Job (\`pre-delete\`) takes the controllers' Lease, so that they stand by, and takes Keyframe's
-finalizers off all resources, so that their namespaces can be deleted afterwards. It revokes and deletes nothing: tokens stay
-good until they expire or you revoke them. A controller that is installed again works after half a minute, when that Lease has
-run out, and puts the finalizers back.
+\`helm uninstall\` leaves the definitions with all resources, the synced Secrets, the volume of PostgreSQL and the Secrets that \`init\` created. Before the removal, a Job (\`pre-delete\`) takes the controllers' Lease, so that they stop reconciling. It then removes Keyframe's finalizers from all resources, so that their namespaces can be deleted afterwards. It revokes and deletes nothing: tokens stay valid until they expire or you revoke them.
 
-With \`crds.keep: false\` the definitions go with the release, and all resources with them: Kubernetes then deletes what belongs
-to a resource, which are the Secrets of SecretSyncs with \`deletionPolicy: Delete\` and of ServiceTokens. Nothing in the database
-is deleted or revoked by that either.
+A controller that you install again starts after half a minute, when that Lease has expired, and restores the finalizers.
 
-If the Job cannot run, because the image cannot be pulled any more or a watched namespace is gone, \`helm uninstall --no-hooks\`
-leaves it out; resources that hang then are let go by \`kubectl patch … --type merge --patch '{"metadata":{"finalizers":null}}'\`.
+With \`crds.keep: false\` the definitions and all resources are deleted with the release. Kubernetes then deletes the dependents of these resources: the Secrets of SecretSyncs with \`deletionPolicy: Delete\` and of ServiceTokens. This also deletes or revokes nothing in the database.
+
+The Job cannot run if its image can no longer be pulled or a watched namespace is gone. Then \`helm uninstall --no-hooks\` skips it. Release resources that hang with \`kubectl patch … --type merge --patch '{"metadata":{"finalizers":null}}'\`.
 
 ## Rights
 
-What the controller may do stands in [files/](files). With \`watchNamespaces\` its rights on Secrets are a Role in each of
-these namespaces, and nothing is granted cluster-wide but AccessGrants, SecretEnvironments and the list of namespaces; Events about
-AccessGrants and SecretEnvironments are recorded in the namespace \`default\`, by a Role there.
+[files/](files) has the rights of the controller. With \`watchNamespaces\`, its rights on Secrets are a Role in each of these namespaces. Cluster-wide it then has rights only on AccessGrants, SecretEnvironments and the list of namespaces. A Role in the namespace \`default\` lets it record Events about AccessGrants and SecretEnvironments there.
 
-The Jobs and the pod of \`helm test\` have accounts and rights of their own, which are there only while they run: \`init\` may
-create Secrets in the release's namespace and read those that it makes; \`pre-delete\` may list and patch the kinds with
-finalizers, and hold the Lease; the test may make one SecretSync and two Secrets of fixed names. An unknown value is refused.
+The Jobs and the pod of \`helm test\` have separate accounts and rights, which exist only while they run:
 
-With \`approvals.enabled\`, a ValidatingAdmissionPolicy has the API server ask whoever approves a SnapshotRestore for the
-verb \`approve\` on it. Admins of a cluster have it; of the built-in roles none does. Bind the ClusterRole that ends in
-\`-approver\` in a namespace to those who shall. By \`rbac.aggregate\`, the role admin may plan restores, and view and edit
-may look at them.
+- \`init\` may create Secrets in the release's namespace and read those that it creates.
+- \`pre-delete\` may list and patch the kinds with finalizers, and hold the Lease.
+- The test may create one SecretSync and two Secrets of fixed names.
+
+With \`approvals.enabled\`, a ValidatingAdmissionPolicy lets only users with the verb \`approve\` on a SnapshotRestore approve it. Cluster admins have it; no other built-in role does. Bind the ClusterRole that ends in \`-approver\` to the approvers in a namespace. With \`rbac.aggregate\`, the role admin may plan restores, and view and edit may read them.
 
 ## Values
+
+The chart refuses an unknown value.
 `;
 
-/** charts/keyframe/README.md: how to install, and every value with its default. Throws where a value has no description. */
+/** charts/keyframe/README.md: how to install, and every value with its default. Throws if a value has no description. */
 export async function chartDocs(chart: string): Promise<string> {
   const schema = JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')) as ValueSchema;
   const values = parse(await readFile(join(chart, 'values.yaml'), 'utf8')) as unknown;
@@ -123,7 +117,7 @@ export async function chartDocs(chart: string): Promise<string> {
   return [introduction, '| value | type | default | meaning |', '| --- | --- | --- | --- |', ...rows, ''].join('\n');
 }
 
-// A value without a default in values.yaml, such as Helm's own «global», is not told of.
+// A value without a default in values.yaml, such as Helm's own «global», is left out.
 function valueRows(schema: ValueSchema, value: unknown, path: string): ValueRow[] {
   if (value === undefined) return [];
   if (isSection(schema, path)) {
