@@ -30,13 +30,13 @@ COPY src ./src
 # migration commands do nothing and report success. The server brings its own migrations.
 RUN PRISMA_SCHEMA_ENGINE_BINARY=/bin/true CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1 \
   node node_modules/prisma/build/index.js generate
-COPY scripts ./scripts
-RUN node scripts/build.ts
+COPY tools ./tools
+RUN node tools/build/main.ts
 COPY --from=dependencies /dependencies /dependencies
 # Where BASE has its Node.js: /nodejs/bin/node in distroless images.
 ARG NODE=/usr/local/bin/node
 ARG SOURCE_DATE_EPOCH=0
-RUN node scripts/image/assemble.ts --dependencies /dependencies --output /image --node "$NODE" --time "$SOURCE_DATE_EPOCH"
+RUN node tools/devcluster/image/assemble.ts --dependencies /dependencies --output /image --node "$NODE" --time "$SOURCE_DATE_EPOCH"
 
 FROM ${BASE}
 # First what rarely changes, so that a new release is a small download.

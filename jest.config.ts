@@ -9,22 +9,22 @@ const common = {
 const config: Config = {
   // One setting for all projects: Jest knows none for each. It ends what hangs; a slow machine must not reach it.
   testTimeout: 300_000,
-  testSequencer: '<rootDir>/test/support/suite-sequencer.ts',
+  testSequencer: '<rootDir>/test/support/fixtures/suite-sequencer.ts',
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.test.ts'] },
     {
       ...common,
       displayName: 'integration',
       testMatch: ['<rootDir>/test/integration/**/*.test.ts'],
-      globalSetup: '<rootDir>/test/support/global-postgres.ts',
-      globalTeardown: '<rootDir>/test/support/global-postgres-teardown.ts',
+      globalSetup: '<rootDir>/test/support/database/global-postgres.ts',
+      globalTeardown: '<rootDir>/test/support/database/global-postgres-teardown.ts',
     },
     {
       ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
-      globalSetup: '<rootDir>/test/support/global-e2e.ts',
-      globalTeardown: '<rootDir>/test/support/global-e2e-teardown.ts',
+      globalSetup: '<rootDir>/test/support/cluster/global-e2e.ts',
+      globalTeardown: '<rootDir>/test/support/cluster/global-e2e-teardown.ts',
     },
     // Starts a cluster of its own.
     { ...common, displayName: 'kind', testMatch: ['<rootDir>/test/kind/**/*.test.ts'] },
@@ -32,15 +32,15 @@ const config: Config = {
       ...common,
       displayName: 'image',
       testMatch: ['<rootDir>/test/image/**/*.test.ts'],
-      globalSetup: '<rootDir>/test/support/global-image.ts',
-      globalTeardown: '<rootDir>/test/support/global-image-teardown.ts',
+      globalSetup: '<rootDir>/test/support/node/global-image.ts',
+      globalTeardown: '<rootDir>/test/support/node/global-image-teardown.ts',
     },
     {
       ...common,
       displayName: 'node',
       testMatch: ['<rootDir>/test/node/**/*.test.ts'],
-      globalSetup: '<rootDir>/test/support/global-node.ts',
-      globalTeardown: '<rootDir>/test/support/global-node-teardown.ts',
+      globalSetup: '<rootDir>/test/support/node/global-node.ts',
+      globalTeardown: '<rootDir>/test/support/node/global-node-teardown.ts',
     },
   ],
 };

@@ -4,7 +4,7 @@ import { RootKeyFormatError, RootKeys } from './crypto/root-keys.ts';
 import { Plaintext } from './domain/plaintext.ts';
 import { ConfigError, type ConfigSource, EnvironmentReader, Fault, processSource } from './environment-reader.ts';
 import { parseDurationMs } from './lib/duration.ts';
-import { type LogLevel, logLevels } from './lib/logger.ts';
+import { type LogLevel, logLevels } from './observability/logger.ts';
 
 /**
  * The server's configuration, read from `KEYFRAME_*` variables. Everything is checked before anything is built, all
@@ -44,7 +44,7 @@ export interface ServerConfig extends DatabaseConfig {
   readonly metricsPort: number;
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[];
-  /** Each a minute; 0 for no limit (src/http/rate-limits.ts). */
+  /** Each a minute; 0 for no limit (src/http/admission/rate-limits.ts). */
   readonly rateLimits: {
     readonly requests: number;
     readonly failedAuthentications: number;
@@ -59,7 +59,7 @@ export interface ServerConfig extends DatabaseConfig {
   readonly controller: ControllerConfig;
 }
 
-/** How much may be written; 0 for no limit (src/services/growth-budget.ts). */
+/** How much may be written; 0 for no limit (src/services/kernel/growth-budget.ts). */
 export interface GrowthLimitsConfig {
   readonly environmentBytesPerDay: number;
   readonly callerBytesPerDay: number;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorFields, logLevels } from './lib/logger.ts';
+import { errorFields, logLevels } from './observability/logger.ts';
 
 /** Reads `KEYFRAME_*` variables, and collects what is wrong with them; see config.ts. */
 

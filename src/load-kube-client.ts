@@ -1,4 +1,4 @@
-import type { KubeClient } from './kube/client.ts';
+import type { KubeClient } from './kube/client/client.ts';
 import { systemClock } from './lib/clock.ts';
 import { StartError, exitCodes } from './start-error.ts';
 
@@ -10,7 +10,10 @@ export const defaultNamespace = 'keyframe';
  * used: that takes longer than loading all the rest, and as much memory. Throws StartError.
  */
 export async function loadKubeClient(kubeconfigFile: string | undefined): Promise<KubeClient> {
-  const [client, connection] = await Promise.all([import('./kube/client.ts'), import('./kube/connection.ts')]);
+  const [client, connection] = await Promise.all([
+    import('./kube/client/client.ts'),
+    import('./kube/client/connection.ts'),
+  ]);
   try {
     return client.KubeClient.load({ kubeconfigFile, clock: systemClock });
   } catch (error) {

@@ -1,8 +1,8 @@
 import { loadMigrateConfig } from './config.ts';
 import { Fault } from './environment-reader.ts';
-import { createLogger, type Logger } from './lib/logger.ts';
+import { createLogger, type Logger } from './observability/logger.ts';
 import { readRecoveredOptions } from './recovered-options.ts';
-import { recover } from './services/recover.ts';
+import { recover } from './services/tokens/recovery.ts';
 import { StartError, exitCodes } from './start-error.ts';
 import { openDatabase } from './store/database.ts';
 import { schemaFault } from './store/migrate.ts';

@@ -1,7 +1,7 @@
 import { emailAddress, kubeconfigFile, logLevelNamed, namespaceName, namespaceNames, shutdownDelay } from './config.ts';
 import { Plaintext } from './domain/plaintext.ts';
 import { ConfigError, type ConfigSource, EnvironmentReader, Fault, processSource } from './environment-reader.ts';
-import type { LogLevel } from './lib/logger.ts';
+import type { LogLevel } from './observability/logger.ts';
 
 /** The configuration of the roles that prepare, try and end an installation in a cluster; checked as that of the server. */
 

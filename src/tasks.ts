@@ -2,7 +2,7 @@ import type { TaskName } from './config.ts';
 import { loadMigrateConfig } from './config.ts';
 import { defaultNamespace, loadKubeClient } from './load-kube-client.ts';
 import { steadyNow, systemClock } from './lib/clock.ts';
-import type { LogLevel, Logger } from './lib/logger.ts';
+import type { LogLevel, Logger } from './observability/logger.ts';
 import { migrate } from './store/migrate.ts';
 import {
   type InitConfig,
@@ -46,7 +46,7 @@ function taskOf<C extends { readonly logLevel: LogLevel }>(
 
 async function runInit(config: InitConfig, logger: Logger): Promise<void> {
   const [{ makeInitialSecrets }, { adminSecret, postgresSecret, rootKeySecret }, { SecretsClient }] = await Promise.all(
-    [import('./installation/init.ts'), import('./installation/initial-secrets.ts'), import('./kube/secrets.ts')],
+    [import('./installation/init.ts'), import('./installation/initial-secrets.ts'), import('./kube/client/secrets.ts')],
   );
   const client = await loadKubeClient(config.kubeconfigFile);
   const { rootKey, postgres, admin, namespace = client.namespace ?? defaultNamespace } = config;

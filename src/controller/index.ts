@@ -1,5 +1,5 @@
 import type { KeylessAccess } from '../services/access/keyless.ts';
-import type { ChangeFeed } from '../services/change-feed.ts';
+import type { ChangeFeed } from '../services/changes/change-feed.ts';
 import type { Fingerprint } from './frame/fingerprint.ts';
 import type { KindContext, ManagedKind } from './frame/managed-kind.ts';
 import { type Controller, Manager, type ManagerDeps, type ManagerOptions } from './frame/manager.ts';

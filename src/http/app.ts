@@ -7,13 +7,13 @@ import { requestTarget } from './middleware/request-target.ts';
 import { type RequestLogDeps, requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
 import type { RouteHandlerDeps } from './middleware/route-handler.ts';
-import type { UntrustedProxyWatch } from './untrusted-proxy.ts';
-import { type RateLimitOptions, RateLimits, noRateLimits } from './rate-limits.ts';
+import type { UntrustedProxyWatch } from './admission/untrusted-proxy.ts';
+import { type RateLimitOptions, RateLimits, noRateLimits } from './admission/rate-limits.ts';
 import type { Readiness } from './readiness.ts';
-import { referenceRouter } from './reference.ts';
+import { referenceRouter } from './openapi/reference.ts';
 import { createRouter, unknownPath } from './router.ts';
 import { routeTable } from './routes/table.ts';
-import { WorkLimit, type WorkLimits } from './work-limit.ts';
+import { WorkLimit, type WorkLimits } from './admission/work-limit.ts';
 
 export interface AppDeps extends Omit<RouteHandlerDeps, 'rateLimits' | 'workLimit'>, RequestLogDeps {
   readonly readiness: Pick<Readiness, 'fault'>;

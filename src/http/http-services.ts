@@ -1,20 +1,20 @@
-import type { Access } from '../services/access.ts';
-import type { AuditEntries } from '../services/audit-entries.ts';
-import type { ChangeStreams } from '../services/change-streams.ts';
-import type { Changes } from '../services/changes.ts';
-import type { Destructions } from '../services/destructions.ts';
-import type { Environments } from '../services/environments.ts';
-import type { Me } from '../services/me.ts';
-import type { Members } from '../services/members.ts';
-import type { Organizations } from '../services/organizations.ts';
-import type { PersonalTokens } from '../services/personal-tokens.ts';
-import type { Projects } from '../services/projects.ts';
-import type { Restores } from '../services/restores.ts';
-import type { Secrets } from '../services/secrets.ts';
-import type { ServiceTokens } from '../services/service-tokens.ts';
-import type { Snapshots } from '../services/snapshots.ts';
-import type { Users } from '../services/users.ts';
-import type { Versions } from '../services/versions.ts';
+import type { Access } from '../services/access/access.ts';
+import type { AuditEntries } from '../services/audit/audit-entries.ts';
+import type { ChangeStreams } from '../services/changes/change-streams.ts';
+import type { Changes } from '../services/changes/changes.ts';
+import type { Destructions } from '../services/secrets/destructions.ts';
+import type { Environments } from '../services/tenancy/environments.ts';
+import type { Me } from '../services/people/me.ts';
+import type { Members } from '../services/people/members.ts';
+import type { Organizations } from '../services/tenancy/organizations.ts';
+import type { PersonalTokens } from '../services/tokens/personal-tokens.ts';
+import type { Projects } from '../services/tenancy/projects.ts';
+import type { Restores } from '../services/snapshots/restore/restores.ts';
+import type { Secrets } from '../services/secrets/secrets.ts';
+import type { ServiceTokens } from '../services/tokens/service-tokens.ts';
+import type { Snapshots } from '../services/snapshots/snapshots.ts';
+import type { Users } from '../services/people/users.ts';
+import type { Versions } from '../services/secrets/versions.ts';
 
 /** What the routes call. A service's method opens only to the handle that `access` gave for its action. */
 export interface HttpServices {

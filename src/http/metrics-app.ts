@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
-import type { Logger } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { bareApp, listenerOf } from './bare-app.ts';
 import { healthRouter } from './health.ts';
 import { errorAnswer } from './middleware/error-answer.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpErrorCode } from '../domain/error-catalogue.ts';
 import type { BearerPrincipal } from '../domain/principal.ts';
-import type { RefusalFault } from '../services/authentication.ts';
+import type { RefusalFault } from '../services/access/authentication.ts';
 
 /** What the server knows of one request beside the request itself; for its log line and its metrics. */
 export interface RequestContext {

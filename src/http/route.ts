@@ -14,9 +14,9 @@ import type {
   OrganizationAccess,
   PersonAccess,
   ProjectAccess,
-} from '../services/access.ts';
-import type { IdempotencyRequest } from '../services/mutate-once.ts';
-import type { ReadRoom } from '../services/read-sizes.ts';
+} from '../services/access/access.ts';
+import type { IdempotencyRequest } from '../services/kernel/mutate-once.ts';
+import type { ReadRoom } from '../services/kernel/read-sizes.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
 import { checkIdempotencyKey, idempotencyHeader, idempotencyRequest, refusedIdempotencyKey } from './idempotency.ts';

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ConnectionLimits, Connections } from './connections.ts';
+import { type ConnectionLimits, Connections } from './admission/connections.ts';
 import { DomainError } from '../domain/domain-error.ts';
 import { problemOf, rawProblem } from './problem.ts';
 

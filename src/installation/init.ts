@@ -1,6 +1,6 @@
-import { isApiStatus } from '../kube/api-error.ts';
-import type { SecretContent, SecretObject, SecretsClient } from '../kube/secrets.ts';
-import type { Logger } from '../lib/logger.ts';
+import { isApiStatus } from '../kube/client/api-error.ts';
+import type { SecretContent, SecretObject, SecretsClient } from '../kube/client/secrets.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { InitialSecret } from './initial-secrets.ts';
 import { TaskError } from './task-error.ts';
 

@@ -3,12 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../cli/api-client.ts';
 import { CliError } from '../cli/cli-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
-import { isApiStatus } from '../kube/api-error.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { collectionPath } from '../kube/custom-resources.ts';
-import { keyframeApiVersion, secretSyncKind } from '../kube/keyframe-kinds.ts';
-import { type SecretObject, SecretsClient, secretsPath } from '../kube/secrets.ts';
-import { type Logger, errorFields } from '../lib/logger.ts';
+import { isApiStatus } from '../kube/client/api-error.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { collectionPath } from '../kube/client/custom-resources.ts';
+import { keyframeApiVersion, secretSyncKind } from '../kube/client/keyframe-kinds.ts';
+import { type SecretObject, SecretsClient, secretsPath } from '../kube/client/secrets.ts';
+import { type Logger, errorFields } from '../observability/logger.ts';
 import { TaskError } from './task-error.ts';
 
 export interface SmokeTestDeps {

@@ -1,8 +1,8 @@
 import type { SteadyNow } from '../lib/clock.ts';
-import { ApiError, isApiStatus } from './api-error.ts';
-import type { KubeClient } from './client.ts';
-import { microTime } from './micro-time.ts';
-import type { KubeObject, NamespacedName } from './objects.ts';
+import { ApiError, isApiStatus } from './client/api-error.ts';
+import type { KubeClient } from './client/client.ts';
+import { microTime } from './client/micro-time.ts';
+import type { KubeObject, NamespacedName } from './client/objects.ts';
 
 /** The spec of a coordination.k8s.io/v1 Lease; what it has beside this is kept as it is. */
 export interface LeaseSpec {

@@ -1,12 +1,12 @@
 import { DomainError } from '../domain/domain-error.ts';
-import { isApiStatus } from '../kube/api-error.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { type ResourceKind, listResources, patchFinalizers } from '../kube/custom-resources.ts';
-import { secretEnvironmentKind, secretSnapshotKind, serviceTokenKind } from '../kube/keyframe-kinds.ts';
+import { isApiStatus } from '../kube/client/api-error.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { type ResourceKind, listResources, patchFinalizers } from '../kube/client/custom-resources.ts';
+import { secretEnvironmentKind, secretSnapshotKind, serviceTokenKind } from '../kube/client/keyframe-kinds.ts';
 import { type Lease, longestLeaseSeconds } from '../kube/lease.ts';
-import type { ObjectMeta } from '../kube/objects.ts';
+import type { ObjectMeta } from '../kube/client/objects.ts';
 import type { Clock, SteadyNow } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Logger } from '../observability/logger.ts';
 import { leaseDurationSeconds } from '../controller/frame/leadership.ts';
 import { finalizer } from '../controller/annotations.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { errorFields, type Logger } from '../lib/logger.ts';
+import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { tlsFault } from './tls-fault.ts';
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { backoffMs } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Interrupt } from '../lib/interrupt.ts';
-import { errorFields, type Logger } from '../lib/logger.ts';
+import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
 

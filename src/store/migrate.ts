@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { DomainError } from '../domain/domain-error.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Logger } from '../observability/logger.ts';
 import { isOlderRelease, ownRelease } from '../lib/release.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connectPatiently } from './connect.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { ApiEnvironment } from '../support/api-client.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
 
 /** What a statement of the floor is filled in with. */
 interface Ids {

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../../scripts/postgres/server.ts';
-import { createLogger } from '../../src/lib/logger.ts';
+import { startPostgres } from '../../tools/devcluster/postgres/server.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { ApiClient, type ApiEnvironment } from '../support/api-client.ts';
-import { ServerProcess } from '../support/server-process.ts';
+import { ApiClient, type ApiEnvironment } from '../support/api/api-client.ts';
+import { ServerProcess } from '../support/api/server-process.ts';
 
 /** What the benches of the API stand on: it runs as users run it, in a process of its own on a durable PostgreSQL. */
 export interface BenchApi {

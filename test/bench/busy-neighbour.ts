@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiClient } from '../support/api-client.ts';
-import { adminClient, createNamespace, discardNamespace } from '../support/cluster.ts';
-import { Commits, fill, largeTemplate, manySources } from '../support/full-environment.ts';
-import { MemoryLimit } from '../support/memory-limit.ts';
-import type { ServerProcess } from '../support/server-process.ts';
+import type { ApiClient } from '../support/api/api-client.ts';
+import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import { Commits, fill, largeTemplate, manySources } from '../support/cluster/full-environment.ts';
+import { MemoryLimit } from '../support/faults/memory-limit.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
 import { type ProcessTimes, processTimes, usedBetween } from './process-times.ts';
 import {
   type Contender,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiClient, ApiEnvironment } from '../support/api-client.ts';
-import { adminClient, discardNamespace } from '../support/cluster.ts';
-import type { SecretObject } from '../support/secret-watch.ts';
-import type { ServerProcess } from '../support/server-process.ts';
+import type { ApiClient, ApiEnvironment } from '../support/api/api-client.ts';
+import { adminClient, discardNamespace } from '../support/cluster/cluster.ts';
+import type { SecretObject } from '../support/cluster/secret-watch.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
 import { type SyncObject, isReady, randomValues } from './fleet.ts';
 import { ObjectWatch } from './object-watch.ts';
 import { processTimes, usedBetween } from './process-times.ts';

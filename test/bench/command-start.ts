@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildCli } from '../../scripts/build-cli.ts';
+import { buildCli } from '../../tools/build/cli.ts';
 import { writeFolderFile } from '../../src/cli/folder-file.ts';
 import { TrustedFolders } from '../../src/cli/trusted-folders.ts';
 import { type BenchApi, benchEnvironment, startBenchApi } from './bench-api.ts';

@@ -1,5 +1,5 @@
-import type { ApiEnvironment } from '../support/api-client.ts';
-import type { SecretObject } from '../support/secret-watch.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
+import type { SecretObject } from '../support/cluster/secret-watch.ts';
 import type { Fleet } from './fleet.ts';
 
 /** One change that all Secrets of an environment took. */

@@ -1,7 +1,7 @@
-import type { ApiClient } from '../support/api-client.ts';
-import { sharedCluster } from '../support/cluster.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ApiClient } from '../support/api/api-client.ts';
+import { sharedCluster } from '../support/cluster/cluster.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import { Fleet, fleetNamespaces, isReady } from './fleet.ts';
 import { FloorObjects } from './floor-objects.ts';
 import type { HeapProbe } from './heap-probe.ts';

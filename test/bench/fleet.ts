@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
+import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import type { SecretSyncStatus } from '../../src/controller/generated/secret-sync.ts';
-import type { ApiClient, ApiEnvironment } from '../support/api-client.ts';
-import { adminClient, createNamespace, discardNamespace } from '../support/cluster.ts';
-import type { SecretObject } from '../support/secret-watch.ts';
+import type { ApiClient, ApiEnvironment } from '../support/api/api-client.ts';
+import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import type { SecretObject } from '../support/cluster/secret-watch.ts';
 import { ObjectWatch } from './object-watch.ts';
 import { throughput } from './rounds.ts';
 import { createSync } from './secret-contender.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretSyncStatus } from '../../src/controller/generated/secret-sync.ts';
-import { adminClient } from '../support/cluster.ts';
-import type { SecretObject } from '../support/secret-watch.ts';
+import { adminClient } from '../support/cluster/cluster.ts';
+import type { SecretObject } from '../support/cluster/secret-watch.ts';
 import { type SyncObject, concurrency, isReady, randomValues } from './fleet.ts';
 import { ObjectWatch } from './object-watch.ts';
 import { throughput } from './rounds.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { freePort } from '../../scripts/free-port.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { freePort } from '../../tools/free-port.ts';
 
 /** What a planted leak keeps; see heap-probe-preload.ts. */
 export const leaks = ['memory', 'sockets', 'connections'] as const;

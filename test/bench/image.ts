@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { builtImage } from '../support/built-image.ts';
-import { NodeSite } from '../support/node-site.ts';
-import { Release } from '../support/release.ts';
-import { startSharedNode, stopSharedNode } from '../support/running-node.ts';
+import { builtImage } from '../support/node/built-image.ts';
+import { NodeSite } from '../support/node/node-site.ts';
+import { Release } from '../support/node/release.ts';
+import { startSharedNode, stopSharedNode } from '../support/node/running-node.ts';
 import { compare, type Contestant, timed } from './rounds.ts';
 
 const rounds = 8;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { KubeHttp, KubeObject } from '../../scripts/cluster/kube-http.ts';
-import { linesOf } from '../support/stream-lines.ts';
+import type { KubeHttp, KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
+import { linesOf } from '../support/cluster/stream-lines.ts';
 
 interface Waiter<T> {
   /** The keys that have not met the condition yet. */

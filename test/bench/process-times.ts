@@ -1,4 +1,4 @@
-import { serverProgram } from '../../scripts/build-server.ts';
+import { serverProgram } from '../../tools/build/server.ts';
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** Processor time in milliseconds, by the name of a program. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { parseToken } from '../../src/crypto/token.ts';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { freePort } from '../../scripts/free-port.ts';
-import { CapturedProcess } from '../support/captured-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { CapturedProcess } from '../support/faults/captured-process.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import { type BenchApi, benchEnvironment, startBenchApi } from './bench-api.ts';
 import { HttpLoad } from './http-load.ts';
 import { compare, throughput } from './rounds.ts';

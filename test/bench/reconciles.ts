@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ServerProcess } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
 
 /** How many reconciles a controller has done, of one kind or of all. */
 export async function reconcilesOf(server: ServerProcess, kind = '[^"]*'): Promise<number> {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiEnvironment } from '../support/api-client.ts';
-import { adminClient } from '../support/cluster.ts';
-import type { ServerProcess } from '../support/server-process.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
+import { adminClient } from '../support/cluster/cluster.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
 import { readSize } from './bench-size.ts';
 import { takeFanOut } from './fan-out.ts';
 import { type Fleet, syncsPerEnvironment } from './fleet.ts';

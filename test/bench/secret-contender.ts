@@ -3,19 +3,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { readContext } from '../../scripts/cluster/kube-access.ts';
-import { startPostgres } from '../../scripts/postgres/server.ts';
-import { createLogger } from '../../src/lib/logger.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { readContext } from '../../tools/devcluster/cluster/kube-access.ts';
+import { startPostgres } from '../../tools/devcluster/postgres/server.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { ApiClient, type ApiEnvironment } from '../support/api-client.ts';
-import { CapturedProcess } from '../support/captured-process.ts';
-import { adminClient, createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
-import { startSharedCluster, stopSharedCluster } from '../support/global-cluster.ts';
-import type { MemoryLimit } from '../support/memory-limit.ts';
-import { SecretWatch } from '../support/secret-watch.ts';
-import { ServerProcess, type ServerRole } from '../support/server-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ApiClient, type ApiEnvironment } from '../support/api/api-client.ts';
+import { CapturedProcess } from '../support/faults/captured-process.ts';
+import { adminClient, createNamespace, discardNamespace, sharedCluster } from '../support/cluster/cluster.ts';
+import { startSharedCluster, stopSharedCluster } from '../support/cluster/global-cluster.ts';
+import type { MemoryLimit } from '../support/faults/memory-limit.ts';
+import { SecretWatch } from '../support/cluster/secret-watch.ts';
+import { ServerProcess, type ServerRole } from '../support/api/server-process.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** One way of getting a change into a Secret. */
 export interface Contender {

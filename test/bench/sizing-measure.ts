@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ServerProcess } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
 import { databaseFigures } from './database-figures.ts';
 import { takeFanOut } from './fan-out.ts';
 import { syncsPerEnvironment } from './fleet.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
 import { readSizes } from './bench-size.ts';
 import { syncsPerEnvironment } from './fleet.ts';
 import { addContenders, startFleetSite } from './fleet-site.ts';

@@ -1,4 +1,4 @@
-import type { ApiEnvironment } from '../support/api-client.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
 import { BareSnapshots } from './bare-snapshots.ts';
 import { type BenchApi, benchEnvironment, startBenchApi } from './bench-api.ts';
 import { HttpLoad } from './http-load.ts';

@@ -1,6 +1,6 @@
-import type { ApiEnvironment } from '../support/api-client.ts';
-import { adminClient } from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
+import { adminClient } from '../support/cluster/cluster.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import { type Fleet, isReady, randomValues } from './fleet.ts';
 import { createSync } from './secret-contender.ts';
 

@@ -1,8 +1,8 @@
-import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
+import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
-import type { ApiClient, ApiEnvironment } from '../support/api-client.ts';
-import { adminClient } from '../support/cluster.ts';
-import type { SecretObject } from '../support/secret-watch.ts';
+import type { ApiClient, ApiEnvironment } from '../support/api/api-client.ts';
+import { adminClient } from '../support/cluster/cluster.ts';
+import type { SecretObject } from '../support/cluster/secret-watch.ts';
 import { type SyncObject, isReady } from './fleet.ts';
 import { metricOf } from './reconciles.ts';
 import { type SoakCrowd, passingSync, rotatedToken } from './soak-crowd.ts';

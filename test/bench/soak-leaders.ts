@@ -1,6 +1,6 @@
-import { adminClient } from '../support/cluster.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { adminClient } from '../support/cluster/cluster.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import { isLeading } from './reconciles.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import type { ServerProcess } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
 import { databaseFigures } from './database-figures.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import type { Allowance, Sample } from './flatness.ts';
 import type { HeapProbe } from './heap-probe.ts';
 import { processFigures } from './process-figures.ts';

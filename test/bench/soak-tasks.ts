@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { reconcileAtAnnotation } from '../../src/controller/annotations.ts';
-import type { ApiEnvironment } from '../support/api-client.ts';
-import { adminClient } from '../support/cluster.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
+import { adminClient } from '../support/cluster/cluster.ts';
 import type { Followed, SoakCrowd } from './soak-crowd.ts';
 import type { LoadTask } from './soak-load.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { waitFor } from '../support/wait-for.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import { readSize } from './bench-size.ts';
 import { startFleetSite } from './fleet-site.ts';
 import { judgeFlatness } from './flatness.ts';

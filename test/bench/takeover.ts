@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import type { Fleet } from './fleet.ts';
 import type { Contenders, FleetSite } from './fleet-site.ts';
 import { isLeading, reconcilesOf, untilIdle } from './reconciles.ts';

@@ -8,7 +8,7 @@ import { notifyEnvironment } from '../../src/store/notify.ts';
 import { findStoredSecrets, lockEnvironment, writeRevision } from '../../src/store/secrets.ts';
 import type { Transaction } from '../../src/store/transaction.ts';
 import type { BearerPrincipal } from '../../src/domain/principal.ts';
-import type { ApiEnvironment } from '../support/api-client.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
 import { inBareTransaction } from './bare-transaction.ts';
 import { benchEnvironment, startBenchApi } from './bench-api.ts';
 import { HttpLoad } from './http-load.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const collection = '/apis/keyframe.dev/v1alpha1/accessgrants';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/api-proxy.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { statusPatchesOf, writesOf } from '../support/secret-requests.ts';
-import { Stack } from '../support/stack.ts';
-import { type SyncSite, parentOf } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
+import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { statusPatchesOf, writesOf } from '../support/api/secret-requests.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { type SyncSite, parentOf } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let cluster: Cluster;

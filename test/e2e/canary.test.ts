@@ -1,17 +1,23 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ApiClient, TextBody } from '../support/api-client.ts';
-import { ApiProxy } from '../support/api-proxy.ts';
-import { Canary } from '../support/canary.ts';
-import { databaseBytes, databaseRows, metricsText, problemAnswers, processOutput } from '../support/leak-places.ts';
-import { auditLog, etcdKeys, events, secretMetadata, secretSyncs } from '../support/leak-places-cluster.ts';
-import { findLeaks, type LeakPlace } from '../support/leak-search.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { PostgresProxy } from '../support/postgres-proxy.ts';
-import { writesOf } from '../support/secret-requests.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
+import type { ApiClient, TextBody } from '../support/api/api-client.ts';
+import { ApiProxy } from '../support/faults/api-proxy.ts';
+import { Canary } from '../support/fixtures/canary.ts';
+import {
+  databaseBytes,
+  databaseRows,
+  metricsText,
+  problemAnswers,
+  processOutput,
+} from '../support/fixtures/leak-places.ts';
+import { auditLog, etcdKeys, events, secretMetadata, secretSyncs } from '../support/fixtures/leak-places-cluster.ts';
+import { findLeaks, type LeakPlace } from '../support/fixtures/leak-search.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
+import { writesOf } from '../support/api/secret-requests.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
 
 // The canary is written, read, changed, refused and repaired in every way there is; then it is looked for wherever it
 // must not be. A leak planted in each place shows that the search finds it there.

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
-import { objectsOf, renderChart, valuesFiles } from '../support/helm.ts';
+import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
+import { objectsOf, renderChart, valuesFiles } from '../support/cluster/helm.ts';
 
 /** What holds of every release, whatever its values are. */
 

@@ -2,14 +2,14 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import { ChartHook } from '../support/chart-hook.ts';
-import { renderChart } from '../support/helm.ts';
-import { runKubectl } from '../support/kubectl.ts';
-import { definitionsFolder, startOwnCluster } from '../support/own-cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
+import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
+import { ChartHook } from '../support/cluster/chart-hook.ts';
+import { renderChart } from '../support/cluster/helm.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
+import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The rights that the chart gives, as a real API server tells them: exactly the committed ones. */
 

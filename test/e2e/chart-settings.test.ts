@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
-import { chartFolder, objectsOf, renderChart } from '../support/helm.ts';
+import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
+import { chartFolder, objectsOf, renderChart } from '../support/cluster/helm.ts';
 import { podSettings } from './chart-settings/pods.ts';
 import { serverSettings } from './chart-settings/server.ts';
 import { type Setting, type Values, lookUp } from './chart-settings/setting.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { chartFolder, neededValues, renderChart, runHelm } from '../support/helm.ts';
+import { chartFolder, neededValues, renderChart, runHelm } from '../support/cluster/helm.ts';
 
 /** What helm says of the chart: its notes, and the values that it refuses. */
 

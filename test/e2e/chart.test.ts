@@ -1,10 +1,10 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import { installCustomResources } from '../../scripts/cluster/custom-resources.ts';
-import { KubeHttp, type KubeObject } from '../../scripts/cluster/kube-http.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
+import { installCustomResources } from '../../tools/devcluster/cluster/custom-resources.ts';
+import { KubeHttp, type KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import {
   type ServerRole,
   type TaskName,
@@ -15,7 +15,7 @@ import {
 } from '../../src/config.ts';
 import { ConfigError, type ConfigSource } from '../../src/environment-reader.ts';
 import { loadInitConfig, loadPreDeleteConfig, loadSmokeTestConfig } from '../../src/task-config.ts';
-import { makeAuthority } from '../support/certificate.ts';
+import { makeAuthority } from '../support/fixtures/certificate.ts';
 import {
   chartFolder,
   neededValues,
@@ -24,12 +24,12 @@ import {
   runHelm,
   valuesFiles,
   valuesPath,
-} from '../support/helm.ts';
-import { JobRunner } from '../support/job-runner.ts';
-import { runKubectl } from '../support/kubectl.ts';
-import { areKept, makeOwned } from '../support/owned-secret.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
+} from '../support/cluster/helm.ts';
+import { JobRunner } from './job-runner.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
+import { areKept, makeOwned } from './owned-secret.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The chart on a real API server: what it renders is accepted there, and gives the controller exactly its rights. */
 

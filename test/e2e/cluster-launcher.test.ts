@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { findPublished } from '../../scripts/cluster/published-cluster.ts';
-import { CapturedProcess } from '../support/captured-process.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { findPublished } from '../../tools/devcluster/cluster/published-cluster.ts';
+import { CapturedProcess } from '../support/faults/captured-process.ts';
 import {
   builtBinaries,
   buildPatienceMs,
@@ -13,9 +13,9 @@ import {
   countRunning,
   processesOf,
   writeScript,
-} from '../support/cluster-cache.ts';
-import type { LaunchedCluster } from '../support/cluster-launcher.ts';
-import { waitFor } from '../support/wait-for.ts';
+} from '../support/cluster/cluster-cache.ts';
+import type { LaunchedCluster } from '../support/cluster/cluster-launcher.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const launchers: CapturedProcess[] = [];
 let cache: ClusterCache;
@@ -43,7 +43,7 @@ describe('when the launcher ends', () => {
 
   /** Starts a launcher as a process of its own, and waits for its cluster. */
   async function launch(): Promise<{ launcher: CapturedProcess; launched: LaunchedCluster }> {
-    const launcher = run([join(checkoutDirectory, 'test', 'support', 'cluster-launcher.ts'), published()]);
+    const launcher = run([join(checkoutDirectory, 'test', 'support', 'cluster', 'cluster-launcher.ts'), published()]);
     const line = await waitFor('the launcher to report its cluster', () => firstLine(launcher));
     return { launcher, launched: JSON.parse(line) as LaunchedCluster };
   }
@@ -103,7 +103,7 @@ describe('npm run cluster and npm run kubectl', () => {
   const program = (name: string): string[] => [
     '--preserve-symlinks',
     '--preserve-symlinks-main',
-    join(checkout, 'scripts', 'cluster', name),
+    join(checkout, 'tools', 'devcluster', 'cluster', name),
   ];
 
   test('without a running cluster, kubectl says how to start one', async () => {

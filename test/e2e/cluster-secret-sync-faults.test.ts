@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ApiProxy, type ProxiedRequest } from '../support/api-proxy.ts';
-import { ClusterSyncSite } from '../support/cluster-sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ApiProxy, type ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { ClusterSyncSite } from '../support/cluster/cluster-sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** ClusterSecretSyncs where processes end, rights are missing, or a backup was restored. */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ClusterSyncSite } from '../support/cluster-sync-site.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ClusterSyncSite } from '../support/cluster/cluster-sync-site.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** ClusterSecretSyncs on a real API server, with its garbage collector and its namespace controller. */
 

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { controlPlaneBinaries } from '../../scripts/cluster/binaries.ts';
-import { clusterSources } from '../../scripts/cluster/discovery.ts';
-import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import { AuditLog } from '../support/audit-log.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { controlPlaneBinaries } from '../../tools/devcluster/cluster/binaries.ts';
+import { clusterSources } from '../../tools/devcluster/cluster/discovery.ts';
+import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
+import { AuditLog } from '../support/cluster/audit-log.ts';
 import {
   builtBinaries,
   buildPatienceMs,
@@ -15,8 +15,8 @@ import {
   countRunning,
   processesOf,
   writeScript,
-} from '../support/cluster-cache.ts';
-import { sharedCluster } from '../support/cluster.ts';
+} from '../support/cluster/cluster-cache.ts';
+import { sharedCluster } from '../support/cluster/cluster.ts';
 
 const sources = clusterSources;
 const customResources = join(checkoutDirectory, 'crds');

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { controllerUser } from '../../scripts/cluster/controller-account.ts';
-import { KubeHttp, type KubeObject } from '../../scripts/cluster/kube-http.ts';
-import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
-import { readAuditLog, sharedAuditLog } from '../support/audit-log.ts';
-import { ClusterCache } from '../support/cluster-cache.ts';
+import { controllerUser } from '../../tools/devcluster/cluster/controller-account.ts';
+import { KubeHttp, type KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
+import { writeKubeconfigFor } from '../../tools/devcluster/cluster/kubeconfig.ts';
+import { readAuditLog, sharedAuditLog } from '../support/cluster/audit-log.ts';
+import { ClusterCache } from '../support/cluster/cluster-cache.ts';
 import {
   adminClient,
   controllerKubeconfig,
@@ -15,9 +15,9 @@ import {
   deleteNamespace,
   discardNamespace,
   sharedCluster,
-} from '../support/cluster.ts';
-import { secretValues, watchSecret } from '../support/secret-watch.ts';
-import { waitFor } from '../support/wait-for.ts';
+} from '../support/cluster/cluster.ts';
+import { secretValues, watchSecret } from '../support/cluster/secret-watch.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 let namespace: string;

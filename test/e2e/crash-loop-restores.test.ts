@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { CrashStage, crashLimitMs as limitMs } from '../support/crash-stage.ts';
-import { waitForPass } from '../support/crash-trials.ts';
-import { RestoreSite } from '../support/restore-site.ts';
-import { RestoreTrial } from '../support/restore-trial.ts';
+import { CrashStage, crashLimitMs as limitMs } from '../support/cluster/crash-stage.ts';
+import { waitForPass } from '../support/cluster/crash-trials.ts';
+import { RestoreSite } from '../support/cluster/restore-site.ts';
+import { RestoreTrial } from '../support/cluster/restore-trial.ts';
 
 const resources = new AsyncDisposableStack();
 let stage: CrashStage<RestoreSite>;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CrashStage, crashLimitMs as limitMs } from '../support/crash-stage.ts';
-import { SnapshotTrial, waitForPass } from '../support/crash-trials.ts';
-import { snapshotsOf } from '../support/pin-site.ts';
-import { TokenSite } from '../support/token-site.ts';
+import { CrashStage, crashLimitMs as limitMs } from '../support/cluster/crash-stage.ts';
+import { SnapshotTrial, waitForPass } from '../support/cluster/crash-trials.ts';
+import { snapshotsOf } from '../support/cluster/pin-site.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
 
 const resources = new AsyncDisposableStack();
 let stage: CrashStage<TokenSite>;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { CrashStage, crashLimitMs as limitMs } from '../support/crash-stage.ts';
-import { TokenTrial, waitForPass } from '../support/crash-trials.ts';
-import { ageToken } from '../support/resource-rows.ts';
-import { TokenSite } from '../support/token-site.ts';
+import { CrashStage, crashLimitMs as limitMs } from '../support/cluster/crash-stage.ts';
+import { TokenTrial, waitForPass } from '../support/cluster/crash-trials.ts';
+import { ageToken } from '../support/cluster/resource-rows.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
 
 const resources = new AsyncDisposableStack();
 let stage: CrashStage<TokenSite>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ResourceTrial } from '../support/resource-trial.ts';
+import { ResourceTrial } from '../support/cluster/resource-trial.ts';
 
 const trial = new ResourceTrial({ kind: 'AccessGrant', plural: 'accessgrants' });
 

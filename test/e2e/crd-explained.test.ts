@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { adminClient } from '../support/cluster.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { adminClient } from '../support/cluster/cluster.ts';
 
 const run = promisify(execFile);
 
@@ -65,6 +65,6 @@ test('every field of every kind is explained, in the file and as the cluster tel
 });
 
 test('generated files are what `npm run generate` makes of their sources', async () => {
-  const { stderr } = await run(process.execPath, ['scripts/generate.ts', '--check'], { cwd: checkoutDirectory });
+  const { stderr } = await run(process.execPath, ['tools/generate/main.ts', '--check'], { cwd: checkoutDirectory });
   expect(stderr).not.toContain('out of date');
 });

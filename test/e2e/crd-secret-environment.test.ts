@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ResourceTrial, expectRefused } from '../support/resource-trial.ts';
+import { ResourceTrial, expectRefused } from '../support/cluster/resource-trial.ts';
 
 const trial = new ResourceTrial({ kind: 'SecretEnvironment', plural: 'secretenvironments' });
 

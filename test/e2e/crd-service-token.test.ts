@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createNamespace, discardNamespace } from '../support/cluster.ts';
-import { ResourceTrial, expectRefused } from '../support/resource-trial.ts';
+import { createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import { ResourceTrial, expectRefused } from '../support/cluster/resource-trial.ts';
 
 let namespace: string;
 let trial: ResourceTrial;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { KubeAnswer } from '../../scripts/cluster/kube-http.ts';
+import type { KubeAnswer } from '../../tools/devcluster/cluster/kube-http.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
-import { adminClient, createNamespace, discardNamespace } from '../support/cluster.ts';
+import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
 
 let namespace: string;
 let made = 0;

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { type PostgresServer, startPostgres } from '../../scripts/postgres/server.ts';
-import { ApiProxy } from '../support/api-proxy.ts';
-import { createLogger } from '../../src/lib/logger.ts';
+import { type PostgresServer, startPostgres } from '../../tools/devcluster/postgres/server.ts';
+import { ApiProxy } from '../support/faults/api-proxy.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
-import { statusPatchesOf, writesOf } from '../support/secret-requests.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ApiClient } from '../support/api/api-client.ts';
+import { PostgresProxy, runs } from '../support/faults/postgres-proxy.ts';
+import { statusPatchesOf, writesOf } from '../support/api/secret-requests.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // A server of its own, because it is crashed here. The controller reaches it through a proxy, and so does a second API.
 

@@ -1,16 +1,21 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { apply } from '../../scripts/cluster/apply.ts';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import { installCustomResources } from '../../scripts/cluster/custom-resources.ts';
-import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
+import { apply } from '../../tools/devcluster/cluster/apply.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
+import { installCustomResources } from '../../tools/devcluster/cluster/custom-resources.ts';
+import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import type { Resource } from '../../src/controller/frame/resource.ts';
-import { definitionsFolder, startOwnCluster } from '../support/own-cluster.ts';
-import { readyOf } from '../support/resource-site.ts';
-import { readDefinitions, releasedDefinitionsFolder, releasedObjects, releasedVersions } from '../support/released.ts';
-import { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { readyOf } from '../support/cluster/resource-site.ts';
+import {
+  readDefinitions,
+  releasedDefinitionsFolder,
+  releasedObjects,
+  releasedVersions,
+} from '../support/cluster/released.ts';
+import { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The resources of earlier releases, made under their definitions, when the present ones take their place. */
 

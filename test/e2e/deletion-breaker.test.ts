@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const values = { A: '1', B: '2', C: '3', D: '4', E: '5' };

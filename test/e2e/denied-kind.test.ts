@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const rbac = '/apis/rbac.authorization.k8s.io/v1';

@@ -1,19 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startPostgres } from '../../scripts/postgres/server.ts';
+import { startPostgres } from '../../tools/devcluster/postgres/server.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import type { ApiClient, ApiEnvironment, ServiceToken } from '../support/api-client.ts';
-import { Canary } from '../support/canary.ts';
-import { DisasterSite, everythingOf } from '../support/disaster-site.ts';
-import { databaseRows, processOutput } from '../support/leak-places.ts';
-import { findLeaks } from '../support/leak-search.ts';
-import { LogicalDump } from '../support/logical-dump.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { recoverDatabase, runRole } from '../support/recovered-database.ts';
-import type { SecretObject } from '../support/secret-watch.ts';
-import { Stack } from '../support/stack.ts';
-import { tableDigests } from '../support/table-digest.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ApiClient, ApiEnvironment, ServiceToken } from '../support/api/api-client.ts';
+import { Canary } from '../support/fixtures/canary.ts';
+import { DisasterSite, everythingOf } from '../support/cluster/disaster-site.ts';
+import { databaseRows, processOutput } from '../support/fixtures/leak-places.ts';
+import { findLeaks } from '../support/fixtures/leak-search.ts';
+import { LogicalDump } from './logical-dump.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { recoverDatabase, runRole } from '../support/database/recovered-database.ts';
+import type { SecretObject } from '../support/cluster/secret-watch.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { tableDigests } from '../support/database/table-digest.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // Database and cluster are lost; what is left is a dump, the root key, the resources' YAML, and a Secret that was brought
 // along. The steps are those of docs/backup-and-recovery.md.

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments, stringify } from 'yaml';
-import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
-import { createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
-import { fencedBlocks, pages, readPage, scriptsOf } from '../support/documentation.ts';
-import { chartFolder, objectsOf, runHelm } from '../support/helm.ts';
-import { runKubectl } from '../support/kubectl.ts';
-import { shellCommands } from '../support/shell-commands.ts';
+import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
+import { createNamespace, discardNamespace, sharedCluster } from '../support/cluster/cluster.ts';
+import { fencedBlocks, pages, readPage, scriptsOf } from '../support/fixtures/documentation.ts';
+import { chartFolder, objectsOf, runHelm } from '../support/cluster/helm.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
+import { shellCommands } from '../support/cli/shell-commands.ts';
 
 /** What our pages show to be applied is accepted by an API server, and what they show for the chart by helm. */
 

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { requestToken } from '../../scripts/cluster/controller-account.ts';
-import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
+import { requestToken } from '../../tools/devcluster/cluster/controller-account.ts';
+import { writeKubeconfigFor } from '../../tools/devcluster/cluster/kubeconfig.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
 import type { SnapshotSchedule } from '../../src/controller/generated/snapshot-schedule.ts';
-import { ArgoHealth } from '../support/argo-health.ts';
-import { ArgoSync } from '../support/argo-sync.ts';
-import { buildPatienceMs } from '../support/cluster-cache.ts';
-import { exampleThemes, examplesFolder } from '../support/example-page.ts';
-import { ExampleSite } from '../support/example-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ArgoHealth } from '../support/cluster/argo-health.ts';
+import { ArgoSync } from './argo-sync.ts';
+import { buildPatienceMs } from '../support/cluster/cluster-cache.ts';
+import { exampleThemes, examplesFolder } from '../support/fixtures/example-page.ts';
+import { ExampleSite } from '../support/fixtures/example-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let site: ExampleSite;

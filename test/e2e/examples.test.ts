@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
-import { buildPatienceMs } from '../support/cluster-cache.ts';
-import { exampleThemes } from '../support/example-page.ts';
-import { ExampleSite } from '../support/example-site.ts';
-import { ageToken } from '../support/resource-rows.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { Workloads } from '../support/workloads.ts';
+import { buildPatienceMs } from '../support/cluster/cluster-cache.ts';
+import { exampleThemes } from '../support/fixtures/example-page.ts';
+import { ExampleSite } from '../support/fixtures/example-site.ts';
+import { ageToken } from '../support/cluster/resource-rows.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
+import { Workloads } from '../support/cluster/workloads.ts';
 
 const resources = new AsyncDisposableStack();
 let site: ExampleSite;

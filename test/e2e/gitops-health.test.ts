@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { type ReadyClaim, conditionClaims, mergeConditions } from '../../src/controller/frame/conditions.ts';
-import { ArgoHealth, type Health, documentedCustomizations } from '../support/argo-health.ts';
-import { adminClient, createNamespace, discardNamespace } from '../support/cluster.ts';
-import { fencedBlocks, readPage } from '../support/documentation.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ArgoHealth, type Health, documentedCustomizations } from '../support/cluster/argo-health.ts';
+import { adminClient, createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import { fencedBlocks, readPage } from '../support/fixtures/documentation.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /**
  * The health checks of docs/gitops.md on conditions as the controller makes them: that for Argo CD in the Lua that Argo CD has

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { GuardedSite, type GuardedOptions } from '../support/guarded-site.ts';
-import { SharedSecret } from '../support/merge-site.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { secretValues } from '../support/secret-watch.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { GuardedSite, type GuardedOptions } from './guarded-site.ts';
+import { SharedSecret } from '../support/cluster/merge-site.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { secretValues } from '../support/cluster/secret-watch.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // kube-controller-manager makes the pods and judges the Deployments; the tests play the kubelet.
 

@@ -2,17 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
+import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
+import { writeKubeconfigFor } from '../../tools/devcluster/cluster/kubeconfig.ts';
 import type { Resource } from '../../src/controller/frame/resource.ts';
-import type { EnvironmentRef } from '../support/api-client.ts';
-import { createAccount, sharedCluster } from '../support/cluster.ts';
-import { type HostileResource, type HostileTargets, hostileResources } from '../support/hostile-resources.ts';
-import { query } from '../support/resource-rows.ts';
-import { ResourceSite, readyOf } from '../support/resource-site.ts';
-import { type SecretObject, secretValues } from '../support/secret-watch.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { EnvironmentRef } from '../support/api/api-client.ts';
+import { createAccount, sharedCluster } from '../support/cluster/cluster.ts';
+import { type HostileResource, type HostileTargets, hostileResources } from './hostile-resources.ts';
+import { query } from '../support/cluster/resource-rows.ts';
+import { ResourceSite, readyOf } from '../support/cluster/resource-site.ts';
+import { type SecretObject, secretValues } from '../support/cluster/secret-watch.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // Someone who may do everything in their namespace, and nothing outside of it, tries to get at what is somebody else's.
 

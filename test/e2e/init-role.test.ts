@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KubeHttp } from '../../scripts/cluster/kube-http.ts';
+import type { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
 import { RootKeys } from '../../src/crypto/root-keys.ts';
 import { parseToken } from '../../src/crypto/token.ts';
-import { Canary } from '../support/canary.ts';
-import { ChartHook } from '../support/chart-hook.ts';
-import { adminClient, createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
-import { type SecretObject, secretValues } from '../support/secret-watch.ts';
+import { Canary } from '../support/fixtures/canary.ts';
+import { ChartHook } from '../support/cluster/chart-hook.ts';
+import { adminClient, createNamespace, discardNamespace, sharedCluster } from '../support/cluster/cluster.ts';
+import { type SecretObject, secretValues } from '../support/cluster/secret-watch.ts';
 
 /** The role init, under the account and with the variables that the chart gives it. */
 

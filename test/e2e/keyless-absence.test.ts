@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createNamespace, deleteNamespace } from '../support/cluster.ts';
-import { KeylessFaultSite } from '../support/keyless-fault-site.ts';
-import { keylessTokensOf } from '../support/keyless-tokens.ts';
-import { runs } from '../support/postgres-proxy.ts';
-import { query } from '../support/resource-rows.ts';
-import type { SecretObject } from '../support/secret-watch.ts';
-import { parentOf } from '../support/sync-site.ts';
-import type { TokenSync } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { createNamespace, deleteNamespace } from '../support/cluster/cluster.ts';
+import { KeylessFaultSite } from '../support/cluster/keyless-fault-site.ts';
+import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
+import { runs } from '../support/faults/postgres-proxy.ts';
+import { query } from '../support/cluster/resource-rows.ts';
+import type { SecretObject } from '../support/cluster/secret-watch.ts';
+import { parentOf } from '../support/cluster/sync-site.ts';
+import type { TokenSync } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /**
  * Secrets, SecretSyncs, AccessGrants and namespaces of SecretSyncs that name no token are edited and deleted, most of them

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ProxiedRequest, RequestMatch } from '../support/api-proxy.ts';
-import { KeylessFaultSite } from '../support/keyless-fault-site.ts';
-import { keylessTokensOf } from '../support/keyless-tokens.ts';
-import { runs } from '../support/postgres-proxy.ts';
-import { query } from '../support/resource-rows.ts';
-import { parentOf } from '../support/sync-site.ts';
-import type { TokenSync } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ProxiedRequest, RequestMatch } from '../support/faults/api-proxy.ts';
+import { KeylessFaultSite } from '../support/cluster/keyless-fault-site.ts';
+import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
+import { runs } from '../support/faults/postgres-proxy.ts';
+import { query } from '../support/cluster/resource-rows.ts';
+import { parentOf } from '../support/cluster/sync-site.ts';
+import type { TokenSync } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /**
  * What a SecretSync that names no token needs is taken away at every step of its reconcile. At the end its Secret is the

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import { CliRunner } from '../support/cli.ts';
-import { createNamespace } from '../support/cluster.ts';
-import { auditedReads, keylessTokensOf } from '../support/keyless-tokens.ts';
-import { runKubectl } from '../support/kubectl.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { query } from '../support/resource-rows.ts';
-import { conditionsOf } from '../support/resource-site.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSync } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
+import { CliRunner } from '../support/cli/cli.ts';
+import { createNamespace } from '../support/cluster/cluster.ts';
+import { auditedReads, keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { query } from '../support/cluster/resource-rows.ts';
+import { conditionsOf } from '../support/cluster/resource-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSync } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** What ends a keyless token: a person's revocation, which persists, and the purge of its environment. */
 

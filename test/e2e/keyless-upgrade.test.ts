@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
-import { keylessTokensOf } from '../support/keyless-tokens.ts';
-import { ObjectHistory } from '../support/object-history.ts';
-import { query, tokensMadeBy } from '../support/resource-rows.ts';
-import { readyOf } from '../support/resource-site.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSync } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
+import { ObjectHistory } from '../support/cluster/object-history.ts';
+import { query, tokensMadeBy } from '../support/cluster/resource-rows.ts';
+import { readyOf } from '../support/cluster/resource-site.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSync } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /**
  * Release 0.1.0 made a ServiceToken `<name>-token` for each SecretSync that names no token. What it left is made here as it

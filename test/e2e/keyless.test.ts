@@ -2,21 +2,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
-import { AuditLog } from '../support/audit-log.ts';
-import { CliRunner } from '../support/cli.ts';
-import { type AuditedRead, auditedReads, keylessTokensOf, refusedReads } from '../support/keyless-tokens.ts';
-import { runKubectl, waitByKubectl } from '../support/kubectl.ts';
-import { etcdKeys } from '../support/leak-places-cluster.ts';
-import { ObjectHistory } from '../support/object-history.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { conditionsOf } from '../support/resource-site.ts';
-import { Stack } from '../support/stack.ts';
-import { parentOf } from '../support/sync-site.ts';
-import { TokenSync, type TokenSyncOptions } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { AuditLog } from '../support/cluster/audit-log.ts';
+import { CliRunner } from '../support/cli/cli.ts';
+import { type AuditedRead, auditedReads, keylessTokensOf, refusedReads } from '../support/cluster/keyless-tokens.ts';
+import { runKubectl, waitByKubectl } from '../support/cluster/kubectl.ts';
+import { etcdKeys } from '../support/fixtures/leak-places-cluster.ts';
+import { ObjectHistory } from '../support/cluster/object-history.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { conditionsOf } from '../support/cluster/resource-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { parentOf } from '../support/cluster/sync-site.ts';
+import { TokenSync, type TokenSyncOptions } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** A SecretSync that names no token reads with the keyless token of its namespace. */
 

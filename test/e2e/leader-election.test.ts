@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { leaseDurationSeconds } from '../../src/controller/frame/leadership.ts';
 import type { LeaseObject } from '../../src/kube/lease.ts';
-import type { ProxiedRequest } from '../support/api-proxy.ts';
-import { createNamespace, discardNamespace } from '../support/cluster.ts';
-import { LeaderPair, type Member, isLeader } from '../support/leader-pair.ts';
-import { runs } from '../support/postgres-proxy.ts';
-import { writesOf } from '../support/secret-requests.ts';
-import { SecretWatch, secretValues } from '../support/secret-watch.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import { LeaderPair, type Member, isLeader } from '../support/cluster/leader-pair.ts';
+import { runs } from '../support/faults/postgres-proxy.ts';
+import { writesOf } from '../support/api/secret-requests.ts';
+import { SecretWatch, secretValues } from '../support/cluster/secret-watch.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 // The Lease's duration, and the time until a stand-by looks.

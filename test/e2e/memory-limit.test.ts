@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Commits, fill, largeTemplate, manySources, sourcesOfSync } from '../support/full-environment.ts';
-import { MemoryLimit } from '../support/memory-limit.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { type SyncSite, parentOf } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { Commits, fill, largeTemplate, manySources, sourcesOfSync } from '../support/cluster/full-environment.ts';
+import { MemoryLimit } from '../support/faults/memory-limit.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { type SyncSite, parentOf } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /**
  * One namespace reads as much as its resources let it, while the process has the memory that the chart gives by default. The

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiProxy, type RequestMatch } from '../support/api-proxy.ts';
-import { Canary } from '../support/canary.ts';
-import { processOutput } from '../support/leak-places.ts';
-import { events, secretMetadata, secretSyncs } from '../support/leak-places-cluster.ts';
-import { findLeaks } from '../support/leak-search.ts';
-import { SharedSecret, encoded, makeMergeSite } from '../support/merge-site.ts';
-import { SecretWatch, secretValues } from '../support/secret-watch.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ApiProxy, type RequestMatch } from '../support/faults/api-proxy.ts';
+import { Canary } from '../support/fixtures/canary.ts';
+import { processOutput } from '../support/fixtures/leak-places.ts';
+import { events, secretMetadata, secretSyncs } from '../support/fixtures/leak-places-cluster.ts';
+import { findLeaks } from '../support/fixtures/leak-search.ts';
+import { SharedSecret, encoded, makeMergeSite } from '../support/cluster/merge-site.ts';
+import { SecretWatch, secretValues } from '../support/cluster/secret-watch.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const theirs = { THEIRS: 'x' };

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SharedSecret, consent, makeMergeSite } from '../support/merge-site.ts';
-import { Stack } from '../support/stack.ts';
-import { SecretWatch, secretValues } from '../support/secret-watch.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { SharedSecret, consent, makeMergeSite } from '../support/cluster/merge-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { SecretWatch, secretValues } from '../support/cluster/secret-watch.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const values = { A: '1', B: '2' };

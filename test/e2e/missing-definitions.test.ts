@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { installCustomResources } from '../../scripts/cluster/custom-resources.ts';
-import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import { definitionsFolder, startOwnCluster } from '../support/own-cluster.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { ServerProcess } from '../support/server-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { installCustomResources } from '../../tools/devcluster/cluster/custom-resources.ts';
+import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
+import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { createTestDatabase } from '../support/database/postgres.ts';
+import { ServerProcess } from '../support/api/server-process.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const advice = 'apply the custom resource definitions with `kubectl apply -f crds/`';

@@ -1,20 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { ensureBinaries } from '../../scripts/cluster/build.ts';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import { requestToken } from '../../scripts/cluster/controller-account.ts';
-import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
-import { CommandReader, documentedCommands } from '../support/documented-commands.ts';
-import { fillNamespace, snapshotsIn } from '../support/filled-namespace.ts';
-import { renderChart } from '../support/helm.ts';
-import { runKubectl } from '../support/kubectl.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSite } from '../support/token-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { ensureBinaries } from '../../tools/devcluster/cluster/build.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
+import { requestToken } from '../../tools/devcluster/cluster/controller-account.ts';
+import { writeKubeconfigFor } from '../../tools/devcluster/cluster/kubeconfig.ts';
+import { CommandReader, documentedCommands } from '../support/cli/documented-commands.ts';
+import { fillNamespace, snapshotsIn } from '../support/cluster/filled-namespace.ts';
+import { renderChart } from '../support/cluster/helm.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The end of a namespace in which the controller has its rights by the chart's Role: they go with it. */
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiProxy } from '../support/api-proxy.ts';
-import { writesOf } from '../support/secret-requests.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ApiProxy } from '../support/faults/api-proxy.ts';
+import { writesOf } from '../support/api/secret-requests.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const values = { KEY: 'value' };

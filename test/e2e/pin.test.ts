@@ -10,10 +10,10 @@ import {
   snapshotsPathOf,
   takeSnapshot,
   third,
-} from '../support/pin-site.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { parentOf } from '../support/sync-site.ts';
+} from '../support/cluster/pin-site.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { parentOf } from '../support/cluster/sync-site.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../src/domain/plaintext.ts';
-import type { ApiClient, ApiEnvironment, ServiceToken } from '../support/api-client.ts';
-import { EventReader } from '../support/event-reader.ts';
-import { recoverDatabase } from '../support/recovered-database.ts';
-import { RecoverablePostgres } from '../support/recoverable-postgres.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { TokenSite } from '../support/token-site.ts';
-import { TokenSync } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ApiClient, ApiEnvironment, ServiceToken } from '../support/api/api-client.ts';
+import { EventReader } from '../support/api/event-reader.ts';
+import { recoverDatabase } from '../support/database/recovered-database.ts';
+import { RecoverablePostgres } from './recoverable-postgres.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
+import { TokenSync } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // The database goes back in time beneath a cluster that does not, and beneath servers that run. The steps are those of
 // docs/backup-and-recovery.md, but that nobody stopped the servers first.

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import type { KubeObject } from '../../scripts/cluster/kube-http.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
+import type { KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { LeaseObject } from '../../src/kube/lease.ts';
-import { ChartHook } from '../support/chart-hook.ts';
-import { createNamespace, discardNamespace } from '../support/cluster.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { ResourceSite } from '../support/resource-site.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSite } from '../support/token-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ChartHook } from '../support/cluster/chart-hook.ts';
+import { createNamespace, discardNamespace } from '../support/cluster/cluster.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { ResourceSite } from '../support/cluster/resource-site.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 import { finalizer } from '../../src/controller/annotations.ts';
 
 /** The role pre-delete beside a controller that works, under the account that the chart gives it. */

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiProxy, type ProxiedRequest } from '../support/api-proxy.ts';
-import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
-import { writesOf } from '../support/secret-requests.ts';
-import { SecretWatch, secretValues } from '../support/secret-watch.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ApiProxy, type ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { PostgresProxy, runs } from '../support/faults/postgres-proxy.ts';
+import { writesOf } from '../support/api/secret-requests.ts';
+import { SecretWatch, secretValues } from '../support/cluster/secret-watch.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // Two controllers at work at once, as when a leader is slow to learn that it is one no more: each holds a Lease of its own
 // here, so that neither waits for the other. The older one is made slow at the places where that matters.

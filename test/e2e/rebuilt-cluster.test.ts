@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ApiEnvironment } from '../support/api-client.ts';
-import { DisasterSite, everythingOf } from '../support/disaster-site.ts';
-import { applyResources, exportResources } from '../support/exported-resources.ts';
-import { MovedClock } from '../support/moved-clock.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { forgetLeader, snapshotsTakenBy } from '../support/resource-rows.ts';
-import { readyOf } from '../support/resource-site.ts';
-import { applyUnplanned } from '../support/restore-site.ts';
-import { hourMs } from '../support/schedule-site.ts';
-import { type KnownDatabase, Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
+import { DisasterSite, everythingOf } from '../support/cluster/disaster-site.ts';
+import { applyResources, exportResources } from './exported-resources.ts';
+import { MovedClock } from '../support/faults/moved-clock.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { createTestDatabase } from '../support/database/postgres.ts';
+import { forgetLeader, snapshotsTakenBy } from '../support/cluster/resource-rows.ts';
+import { readyOf } from '../support/cluster/resource-site.ts';
+import { applyUnplanned } from '../support/cluster/restore-site.ts';
+import { hourMs } from '../support/cluster/schedule-site.ts';
+import { type KnownDatabase, Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // A cluster is lost as a whole: nothing in it is deleted, and no finalizer runs. Another one gets the same YAML over the same
 // database, first under the same name, then one more under a name of its own.

@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KubeAnswer } from '../../scripts/cluster/kube-http.ts';
-import { KubeClient } from '../../src/kube/client.ts';
-import type { KubeObject } from '../../src/kube/objects.ts';
-import { Reflector, type ReflectorLimits, type ReflectorSource } from '../../src/kube/reflector.ts';
-import { SecretsClient } from '../../src/kube/secrets.ts';
-import type { FailureKind } from '../../src/kube/watch-failure.ts';
+import type { KubeAnswer } from '../../tools/devcluster/cluster/kube-http.ts';
+import { KubeClient } from '../../src/kube/client/client.ts';
+import type { KubeObject } from '../../src/kube/client/objects.ts';
+import { Reflector, type ReflectorLimits, type ReflectorSource } from '../../src/kube/informer/reflector.ts';
+import { SecretsClient } from '../../src/kube/client/secrets.ts';
+import type { FailureKind } from '../../src/kube/informer/watch-failure.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/logger.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import {
   adminClient,
   controllerKubeconfig,
   createNamespace,
   discardNamespace,
   sharedCluster,
-} from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
+} from '../support/cluster/cluster.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const canary = 'bm90LXRvLWJlLXNlZW4='; // «not-to-be-seen» in base64
 const selected = { 'keyframe.dev/target': 'true' };

@@ -4,9 +4,9 @@ import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { makeRelease } from '../../scripts/release/make-release.ts';
-import { neededValues, runHelm } from '../support/helm.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { makeRelease } from '../../tools/release/make-release.ts';
+import { neededValues, runHelm } from '../support/cluster/helm.ts';
 
 /** What `npm run release` makes, but for the image: test/image tries that. */
 

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
-import { fillNamespace, snapshotsIn } from '../support/filled-namespace.ts';
-import { waitByKubectl } from '../support/kubectl.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { PostgresProxy } from '../support/postgres-proxy.ts';
-import { tokensMadeBy } from '../support/resource-rows.ts';
-import { ResourceSite } from '../support/resource-site.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSite } from '../support/token-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { fillNamespace, snapshotsIn } from '../support/cluster/filled-namespace.ts';
+import { waitByKubectl } from '../support/cluster/kubectl.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
+import { tokensMadeBy } from '../support/cluster/resource-rows.ts';
+import { ResourceSite } from '../support/cluster/resource-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const both = { kinds: ['ServiceToken', 'SecretSnapshot'] };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { declaredMetrics, sampleMetrics } from '../support/metric-samples.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { declaredMetrics, sampleMetrics } from '../support/api/metric-samples.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const values = { PASSWORD: 'a-value-that-no-metric-shows' };

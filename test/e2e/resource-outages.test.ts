@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/api-proxy.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { PostgresProxy } from '../support/postgres-proxy.ts';
-import { ResourceChanges } from '../support/resource-changes.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
+import { ResourceChanges } from './resource-changes.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // ServiceTokens, SecretSnapshots, SnapshotRestores, SecretEnvironments and AccessGrants are made, approved, withdrawn and
 // deleted while the controller cannot reach its database, or the API server takes no write of it.

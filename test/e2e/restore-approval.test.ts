@@ -2,11 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { requireApprovals } from '../../scripts/cluster/approvals.ts';
-import { type KubeAnswer, KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import { writeKubeconfigFor } from '../../scripts/cluster/kubeconfig.ts';
-import { createAccount, createNamespace, discardNamespace, adminClient, sharedCluster } from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { requireApprovals } from '../../tools/devcluster/cluster/approvals.ts';
+import { type KubeAnswer, KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
+import { writeKubeconfigFor } from '../../tools/devcluster/cluster/kubeconfig.ts';
+import {
+  createAccount,
+  createNamespace,
+  discardNamespace,
+  adminClient,
+  sharedCluster,
+} from '../support/cluster/cluster.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // The policy alone, by what the API server answers: no controller is needed to refuse.
 

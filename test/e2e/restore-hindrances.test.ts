@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
-import { waitForPass } from '../support/crash-trials.ts';
-import { PostgresProxy } from '../support/postgres-proxy.ts';
-import { conditionsOf, readyOf } from '../support/resource-site.ts';
-import { RestoreSite } from '../support/restore-site.ts';
-import { RestoreTrial } from '../support/restore-trial.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForPass } from '../support/cluster/crash-trials.ts';
+import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
+import { conditionsOf, readyOf } from '../support/cluster/resource-site.ts';
+import { RestoreSite } from '../support/cluster/restore-site.ts';
+import { RestoreTrial } from '../support/cluster/restore-trial.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const grantsPath = '/apis/keyframe.dev/v1alpha1/accessgrants';

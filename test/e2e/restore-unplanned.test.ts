@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Cluster } from '../../scripts/cluster/cluster.ts';
-import { installCustomResources } from '../../scripts/cluster/custom-resources.ts';
-import { definitionsFolder, startOwnCluster } from '../support/own-cluster.ts';
-import { conditionsOf, readyOf } from '../support/resource-site.ts';
-import { RestoreSite, applyUnplanned, drifted } from '../support/restore-site.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
+import { installCustomResources } from '../../tools/devcluster/cluster/custom-resources.ts';
+import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { conditionsOf, readyOf } from '../support/cluster/resource-site.ts';
+import { RestoreSite, applyUnplanned, drifted } from '../support/cluster/restore-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** A restore without a plan does what its own spec says, at once or never, and nothing that somebody puts in its way. */
 

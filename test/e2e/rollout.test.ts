@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Target } from '../../src/controller/kinds/rollout/targets.ts';
-import { sharedAuditLog } from '../support/audit-log.ts';
-import { sharedCluster } from '../support/cluster.ts';
-import { waitByKubectl } from '../support/kubectl.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import type { Condition, SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { Workloads, makeNode } from '../support/workloads.ts';
+import { sharedAuditLog } from '../support/cluster/audit-log.ts';
+import { sharedCluster } from '../support/cluster/cluster.ts';
+import { waitByKubectl } from '../support/cluster/kubectl.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { Condition, SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
+import { Workloads, makeNode } from '../support/cluster/workloads.ts';
 
 // kube-controller-manager makes the pods and judges the workloads; the tests play the kubelet.
 

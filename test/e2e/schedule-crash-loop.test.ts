@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import type { Trial } from '../support/crash-loop.ts';
-import { CrashStage, crashLimitMs } from '../support/crash-stage.ts';
-import { waitForPass } from '../support/crash-trials.ts';
-import { MovedClock } from '../support/moved-clock.ts';
-import { ScheduleSite, hourMs, hourOf } from '../support/schedule-site.ts';
-import { type ScheduleGround, ScheduleTrial } from '../support/schedule-trial.ts';
-import type { Stack } from '../support/stack.ts';
+import type { Trial } from '../support/cluster/crash-loop.ts';
+import { CrashStage, crashLimitMs } from '../support/cluster/crash-stage.ts';
+import { waitForPass } from '../support/cluster/crash-trials.ts';
+import { MovedClock } from '../support/faults/moved-clock.ts';
+import { ScheduleSite, hourMs, hourOf } from '../support/cluster/schedule-site.ts';
+import { type ScheduleGround, ScheduleTrial } from '../support/cluster/schedule-trial.ts';
+import type { Stack } from '../support/cluster/stack.ts';
 
 const resources = new AsyncDisposableStack();
 let clock: MovedClock;

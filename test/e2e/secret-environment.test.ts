@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SecretEnvironment } from '../../src/controller/generated/secret-environment.ts';
-import type { EnvironmentRef } from '../support/api-client.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { ResourceSite, conditionsOf, readyOf } from '../support/resource-site.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { EnvironmentRef } from '../support/api/api-client.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { ResourceSite, conditionsOf, readyOf } from '../support/cluster/resource-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;

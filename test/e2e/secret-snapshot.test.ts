@@ -3,11 +3,11 @@ import pg from 'pg';
 import { parse } from 'yaml';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
-import type { ApiEnvironment } from '../support/api-client.ts';
-import { fillWriteBudget } from '../support/resource-rows.ts';
-import { ResourceSite, conditionsOf, readyOf } from '../support/resource-site.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
+import { fillWriteBudget } from '../support/cluster/resource-rows.ts';
+import { ResourceSite, conditionsOf, readyOf } from '../support/cluster/resource-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { ServiceToken } from '../../src/controller/generated/service-token.ts';
-import { ageToken } from '../support/resource-rows.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSite } from '../support/token-site.ts';
-import { type WaitOptions, waitFor } from '../support/wait-for.ts';
+import { ageToken } from '../support/cluster/resource-rows.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
+import { type WaitOptions, waitFor } from '../support/fixtures/wait-for.ts';
 
 type Status = NonNullable<ServiceToken['status']>;
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { ChartHook } from '../support/chart-hook.ts';
-import { createNamespace, discardNamespace, sharedCluster } from '../support/cluster.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ChartHook } from '../support/cluster/chart-hook.ts';
+import { createNamespace, discardNamespace, sharedCluster } from '../support/cluster/cluster.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The role smoke-test, under the account that the chart gives the pod of helm test. */
 

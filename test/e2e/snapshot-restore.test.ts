@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SnapshotRestore } from '../../src/controller/generated/snapshot-restore.ts';
-import { fillWriteBudget, forgetRestore } from '../support/resource-rows.ts';
-import { conditionsOf, readyOf } from '../support/resource-site.ts';
-import { RestoreSite, drifted } from '../support/restore-site.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { fillWriteBudget, forgetRestore } from '../support/cluster/resource-rows.ts';
+import { conditionsOf, readyOf } from '../support/cluster/resource-site.ts';
+import { RestoreSite, drifted } from '../support/cluster/restore-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;

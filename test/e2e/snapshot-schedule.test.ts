@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MovedClock } from '../support/moved-clock.ts';
-import { conditionsOf, readyOf } from '../support/resource-site.ts';
-import { ScheduleSite, hourMs, hourOf, nameAt } from '../support/schedule-site.ts';
-import { Stack } from '../support/stack.ts';
-import { suggestedPatch } from '../support/suggested-patch.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { MovedClock } from '../support/faults/moved-clock.ts';
+import { conditionsOf, readyOf } from '../support/cluster/resource-site.ts';
+import { ScheduleSite, hourMs, hourOf, nameAt } from '../support/cluster/schedule-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { suggestedPatch } from '../support/cluster/suggested-patch.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // The controller's clock is ahead of the API server's, so that every schedule has missed times when it is made; it is put
 // forward where time is to pass.

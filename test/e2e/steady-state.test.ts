@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type AuditEntry, type AuditMark, sharedAuditLog } from '../support/audit-log.ts';
-import { PostgresProxy, runs } from '../support/postgres-proxy.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { TokenSync } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type AuditEntry, type AuditMark, sharedAuditLog } from '../support/cluster/audit-log.ts';
+import { PostgresProxy, runs } from '../support/faults/postgres-proxy.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { TokenSync } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const syncCount = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 100 : 30;

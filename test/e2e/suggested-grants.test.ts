@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { AccessGrant } from '../../src/controller/generated/access-grant.ts';
-import { Stack } from '../support/stack.ts';
-import { suggestedPatch } from '../support/suggested-patch.ts';
-import { TokenSite } from '../support/token-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { suggestedPatch } from '../support/cluster/suggested-patch.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** What a message suggests is applied as it is printed, one suggestion after the other. */
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SecretSnapshot } from '../../src/controller/generated/secret-snapshot.ts';
 import type { SecretSync } from '../../src/controller/generated/secret-sync.ts';
-import { consent } from '../support/merge-site.ts';
-import { ResourceSite } from '../support/resource-site.ts';
-import { type SecretObject, secretValues } from '../support/secret-watch.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSite } from '../support/token-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { consent } from '../support/cluster/merge-site.ts';
+import { ResourceSite } from '../support/cluster/resource-site.ts';
+import { type SecretObject, secretValues } from '../support/cluster/secret-watch.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const good = { A: 'alpha', B: 'beta', C: 'gamma', D: 'delta' };

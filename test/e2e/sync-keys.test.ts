@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { first, makePinSite } from '../support/pin-site.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
+import { first, makePinSite } from '../support/cluster/pin-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;

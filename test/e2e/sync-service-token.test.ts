@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keylessTokensOf } from '../support/keyless-tokens.ts';
-import { tokensMadeBy } from '../support/resource-rows.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSync, type TokenSyncOptions } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { keylessTokensOf } from '../support/cluster/keyless-tokens.ts';
+import { tokensMadeBy } from '../support/cluster/resource-rows.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSync, type TokenSyncOptions } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const made: TokenSync[] = [];

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SharedSecret } from '../support/merge-site.ts';
-import { snapshotsOf } from '../support/pin-site.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { SourceSite, ownValues, sharedValues, united } from '../support/source-site.ts';
-import { Stack } from '../support/stack.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { SharedSecret } from '../support/cluster/merge-site.ts';
+import { snapshotsOf } from '../support/cluster/pin-site.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { SourceSite, ownValues, sharedValues, united } from './source-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;

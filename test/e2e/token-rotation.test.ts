@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ageToken } from '../support/resource-rows.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSync } from '../support/token-sync.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ageToken } from '../support/cluster/resource-rows.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSync } from '../support/cluster/token-sync.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const maxOverlapMs = 6_000;

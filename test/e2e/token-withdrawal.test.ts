@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ObjectMeta } from '../../src/kube/objects.ts';
-import { Etcd } from '../support/etcd.ts';
-import { startOwnCluster } from '../support/own-cluster.ts';
-import { PostgresProxy } from '../support/postgres-proxy.ts';
-import { makeTokenOld, query } from '../support/resource-rows.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import { TokenSite } from '../support/token-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ObjectMeta } from '../../src/kube/client/objects.ts';
+import { Etcd } from '../support/cluster/etcd.ts';
+import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
+import { makeTokenOld, query } from '../support/cluster/resource-rows.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import { TokenSite } from '../support/cluster/token-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** A token never outlives its AccessGrant or its ServiceToken, whatever users of its namespace do to the latter. */
 

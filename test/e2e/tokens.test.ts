@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
 
 const resources = new AsyncDisposableStack();
 const values = { KEY: 'value' };

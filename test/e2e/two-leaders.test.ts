@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ProxiedRequest } from '../support/api-proxy.ts';
-import { waitForPass } from '../support/crash-trials.ts';
-import { LeaderPair, type Member } from '../support/leader-pair.ts';
-import { MovedClock } from '../support/moved-clock.ts';
-import { runs } from '../support/postgres-proxy.ts';
-import { RestoreSite } from '../support/restore-site.ts';
-import { RestoreTrial } from '../support/restore-trial.ts';
-import { ScheduleSite, hourMs, hourOf } from '../support/schedule-site.ts';
-import { type ScheduleGround, ScheduleTrial } from '../support/schedule-trial.ts';
-import { Stack } from '../support/stack.ts';
+import type { ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { waitForPass } from '../support/cluster/crash-trials.ts';
+import { LeaderPair, type Member } from '../support/cluster/leader-pair.ts';
+import { MovedClock } from '../support/faults/moved-clock.ts';
+import { runs } from '../support/faults/postgres-proxy.ts';
+import { RestoreSite } from '../support/cluster/restore-site.ts';
+import { RestoreTrial } from '../support/cluster/restore-trial.ts';
+import { ScheduleSite, hourMs, hourOf } from '../support/cluster/schedule-site.ts';
+import { type ScheduleGround, ScheduleTrial } from '../support/cluster/schedule-trial.ts';
+import { Stack } from '../support/cluster/stack.ts';
 
 // The leader is frozen in the middle of its work, and the other one leads; what the first one had sent arrives then, and it
 // goes on, believing that it leads.

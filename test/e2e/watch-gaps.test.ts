@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/api-proxy.ts';
-import { writesOf } from '../support/secret-requests.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { Stack } from '../support/stack.ts';
-import type { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ApiProxy, failureAnswer, type ProxiedRequest } from '../support/faults/api-proxy.ts';
+import { writesOf } from '../support/api/secret-requests.ts';
+import type { ServerProcess } from '../support/api/server-process.ts';
+import { Stack } from '../support/cluster/stack.ts';
+import type { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // What comes and goes while no watch looks is told by no event.
 

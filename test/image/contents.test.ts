@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { imageSite } from '../support/image-site.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { imageSite } from '../support/node/image-site.ts';
 
 interface Manifest {
   readonly name: string;

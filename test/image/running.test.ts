@@ -5,13 +5,13 @@ import { type AddressInfo, type Server, type Socket, createServer } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
 import { serverRoles, taskNames } from '../../src/config.ts';
-import type { CapturedProcess, ProcessEnd } from '../support/captured-process.ts';
-import { type ContainerOptions, runImage } from '../support/image-site.ts';
-import { type TestDatabase, createEmptyDatabase } from '../support/postgres.ts';
-import { logLine } from '../support/program.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { CapturedProcess, ProcessEnd } from '../support/faults/captured-process.ts';
+import { type ContainerOptions, runImage } from '../support/node/image-site.ts';
+import { type TestDatabase, createEmptyDatabase } from '../support/database/postgres.ts';
+import { logLine } from '../support/api/program.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as { version: string };
 const user = 65532;

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createLogger } from '../../src/lib/logger.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { ownRelease } from '../../src/lib/release.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { ApiServers } from '../support/api-servers.ts';
-import type { HttpClient } from '../support/http.ts';
-import { LockSession } from '../support/locks.ts';
-import { addMigration, copyMigrations } from '../support/own-migrations.ts';
-import type { RunningProgram } from '../support/program.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ApiServers } from '../support/api/api-servers.ts';
+import type { HttpClient } from '../support/api/http.ts';
+import { LockSession } from '../support/database/locks.ts';
+import { addMigration, copyMigrations } from '../support/database/own-migrations.ts';
+import type { RunningProgram } from '../support/api/program.ts';
+import { createTestDatabase } from '../support/database/postgres.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** Servers of this release on a database that a newer one has migrated. */
 

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { type Cluster, startCluster } from '../../scripts/cluster/cluster.ts';
-import { loadIntoKind } from '../../scripts/cluster/kind-image.ts';
-import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import { makeImage } from '../../scripts/image/make-image.ts';
-import { chartFolder, runHelm } from '../support/helm.ts';
-import { runKubectl } from '../support/kubectl.ts';
-import { type SecretObject, secretValues } from '../support/secret-watch.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { type Cluster, startCluster } from '../../tools/devcluster/cluster/cluster.ts';
+import { loadIntoKind } from '../../tools/devcluster/cluster/kind-image.ts';
+import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
+import { makeImage } from '../../tools/devcluster/image/make-image.ts';
+import { chartFolder, runHelm } from '../support/cluster/helm.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
+import { type SecretObject, secretValues } from '../support/cluster/secret-watch.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The built image and the chart on a kind cluster of its own: it needs Docker, kind and a way to PostgreSQL's image. */
 

@@ -1,18 +1,18 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { KubeHttp } from '../../scripts/cluster/kube-http.ts';
-import { pauseImageTag } from '../../scripts/cluster/node/pause-image.ts';
-import { runTool } from '../../scripts/cluster/node/run-tool.ts';
-import { endAbandonedRuns } from '../../scripts/cluster/run-record.ts';
-import { findProcess, type ProcessIdentity } from '../../scripts/process-identity.ts';
-import { CapturedProcess } from '../support/captured-process.ts';
-import { ClusterCache, countRunning, processesOf } from '../support/cluster-cache.ts';
-import type { LaunchedCluster } from '../support/cluster-launcher.ts';
-import { waitByKubectl } from '../support/kubectl.ts';
-import { firstProcessOf } from '../support/node-image-names.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { KubeHttp } from '../../tools/devcluster/cluster/kube-http.ts';
+import { pauseImageTag } from '../../tools/devcluster/cluster/node/pause-image.ts';
+import { runTool } from '../../tools/devcluster/cluster/node/run-tool.ts';
+import { endAbandonedRuns } from '../../tools/devcluster/cluster/run-record.ts';
+import { findProcess, type ProcessIdentity } from '../../tools/process-identity.ts';
+import { CapturedProcess } from '../support/faults/captured-process.ts';
+import { ClusterCache, countRunning, processesOf } from '../support/cluster/cluster-cache.ts';
+import type { LaunchedCluster } from '../support/cluster/cluster-launcher.ts';
+import { waitByKubectl } from '../support/cluster/kubectl.ts';
+import { firstProcessOf } from '../support/node/node-image-names.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 
@@ -20,7 +20,7 @@ afterAll(() => resources.disposeAsync());
 
 /** Starts a cluster with a node of its own, beside the one of this run, from a process that can be killed. */
 async function launch(cache: ClusterCache): Promise<{ launcher: CapturedProcess; cluster: LaunchedCluster }> {
-  const program = join(checkoutDirectory, 'test', 'support', 'cluster-launcher.ts');
+  const program = join(checkoutDirectory, 'test', 'support', 'cluster', 'cluster-launcher.ts');
   const args = [program, '--with-node'];
   const launcher = new CapturedProcess({ name: 'launcher', program: process.execPath, args, env: cache.env });
   resources.defer(async () => void (await launcher.end()));

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { NodeImageNames } from '../support/node-image-names.ts';
-import { NodeSite } from '../support/node-site.ts';
-import { PodWatch } from '../support/pod-watch.ts';
-import { Release } from '../support/release.ts';
-import { type Condition, SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { Workloads } from '../support/workloads.ts';
+import { NodeImageNames } from '../support/node/node-image-names.ts';
+import { NodeSite } from '../support/node/node-site.ts';
+import { PodWatch } from './pod-watch.ts';
+import { Release } from '../support/node/release.ts';
+import { type Condition, SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
+import { Workloads } from '../support/cluster/workloads.ts';
 import { rolledBackAnnotation } from '../../src/controller/annotations.ts';
 
 // One story of one application: each of its tests goes on where the one before has ended.

@@ -1,17 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../scripts/checkout.ts';
-import { apply } from '../../scripts/cluster/apply.ts';
-import { freePort } from '../../scripts/free-port.ts';
-import { applyQuickstart, awaitSecret } from '../../scripts/start/quickstart.ts';
-import { makeSample, sample } from '../../scripts/start/sample.ts';
-import { commandsIn, followNotes } from '../support/chart-notes.ts';
-import { CliRunner } from '../support/cli.ts';
-import { Consumer } from '../support/consumer.ts';
-import { NodeSite } from '../support/node-site.ts';
-import { Release } from '../support/release.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { checkoutDirectory } from '../../tools/checkout.ts';
+import { apply } from '../../tools/devcluster/cluster/apply.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { applyQuickstart, awaitSecret } from '../../tools/start/quickstart.ts';
+import { makeSample, sample } from '../../tools/start/sample.ts';
+import { commandsIn, followNotes } from './chart-notes.ts';
+import { CliRunner } from '../support/cli/cli.ts';
+import { Consumer } from './consumer.ts';
+import { NodeSite } from '../support/node/node-site.ts';
+import { Release } from '../support/node/release.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // One story: each test goes on where the one before has ended.
 

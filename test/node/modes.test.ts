@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { NodeSite } from '../support/node-site.ts';
-import { Release } from '../support/release.ts';
-import { SyncSite } from '../support/sync-site.ts';
+import { NodeSite } from '../support/node/node-site.ts';
+import { Release } from '../support/node/release.ts';
+import { SyncSite } from '../support/cluster/sync-site.ts';
 
 const resources = new AsyncDisposableStack();
 const site = new NodeSite(resources);

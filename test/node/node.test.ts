@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { nodeName } from '../../scripts/cluster/node/node-users.ts';
-import { NodeSite } from '../support/node-site.ts';
-import { podTemplate } from '../support/pod.ts';
-import { startLoad, startLoadInPod } from '../support/steady-load.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { nodeName } from '../../tools/devcluster/cluster/node/node-users.ts';
+import { NodeSite } from '../support/node/node-site.ts';
+import { podTemplate } from '../support/node/pod.ts';
+import { startLoad, startLoadInPod } from './steady-load.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const site = new NodeSite(resources);

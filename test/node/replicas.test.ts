@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ApiEnvironment } from '../support/api-client.ts';
-import { NodeSite } from '../support/node-site.ts';
-import { Release } from '../support/release.ts';
-import { type LoadTarget, ServiceLoad } from '../support/service-load.ts';
-import { SyncSite } from '../support/sync-site.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { ApiEnvironment } from '../support/api/api-client.ts';
+import { NodeSite } from '../support/node/node-site.ts';
+import { Release } from '../support/node/release.ts';
+import { type LoadTarget, ServiceLoad } from '../support/api/service-load.ts';
+import { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // Connections that are used at once, and such as are idle for a while in between.
 const pausesMs = [0, 20, 60, 150, 400, 900];

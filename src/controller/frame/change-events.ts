@@ -1,4 +1,4 @@
-import type { ChangeEvent } from '../../services/change-feed.ts';
+import type { ChangeEvent } from '../../services/changes/change-feed.ts';
 import type { ControllerEvent } from './dependencies.ts';
 
 /** What a commit means for the subjects that results rest on. A controller acts as no user, so those of users mean nothing. */

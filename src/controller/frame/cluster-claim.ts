@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Logger } from '../../observability/logger.ts';
 import type { ClusterRegistry } from '../../services/managed/cluster-registry.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 

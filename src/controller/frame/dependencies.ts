@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../kube/objects.ts';
+import type { ObjectMeta } from '../../kube/client/objects.ts';
 
 /** What a dependency is on, and what events are about. The id is unique within its kind. */
 export type SubjectKind =

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/domain-error.ts';
 import type { ErrorEffect } from '../../domain/error-catalogue.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../kube/client/api-error.ts';
 import type { Progress, ReadyClaim } from './conditions.ts';
 import type { Next } from './work-queue.ts';
 

@@ -1,6 +1,6 @@
-import type { KubeClient } from '../../kube/client.ts';
-import { type ResourceKind, patchFinalizers } from '../../kube/custom-resources.ts';
-import type { ObjectMeta } from '../../kube/objects.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { type ResourceKind, patchFinalizers } from '../../kube/client/custom-resources.ts';
+import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { ReadyClaim } from './conditions.ts';
 import type { Resource } from './resource.ts';
 import { finalizer, forceFinalizeAnnotation } from '../annotations.ts';

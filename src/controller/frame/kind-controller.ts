@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { collectionPath } from '../../kube/custom-resources.ts';
-import { objectKey, parseObjectKey } from '../../kube/objects.ts';
-import { ReflectorGroup } from '../../kube/reflector-group.ts';
+import { collectionPath } from '../../kube/client/custom-resources.ts';
+import { objectKey, parseObjectKey } from '../../kube/client/objects.ts';
+import { ReflectorGroup } from '../../kube/informer/reflector-group.ts';
 import { reconcileAtAnnotation } from '../annotations.ts';
 import type { ReadyClaim } from './conditions.ts';
 import { type ControllerEvent, Dependencies, Seen, isStale, staleEvents, union } from './dependencies.ts';

@@ -1,5 +1,5 @@
-import type { ChangeFeed } from '../../services/change-feed.ts';
-import type { ResourceKind } from '../../kube/custom-resources.ts';
+import type { ChangeFeed } from '../../services/changes/change-feed.ts';
+import type { ResourceKind } from '../../kube/client/custom-resources.ts';
 import type { SideClaim } from './conditions.ts';
 import type { ControllerEvent, DependencySet, Seen } from './dependencies.ts';
 import type { DeferredOutcome, Outcome, ReportedOutcome, StatusFields } from './outcome.ts';

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../kube/objects.ts';
-import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/reflector-group.ts';
-import { secretsPath } from '../../kube/secrets.ts';
+import type { KubeObject } from '../../kube/client/objects.ts';
+import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/informer/reflector-group.ts';
+import { secretsPath } from '../../kube/client/secrets.ts';
 import type { KindContext } from './managed-kind.ts';
 
 /** Watches the metadata of all Secrets in the watched namespaces whose label of ours is `true`; no value is held in memory. */

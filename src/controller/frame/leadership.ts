@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { ApiError, isApiStatus } from '../../kube/api-error.ts';
-import type { ApiCall, KubeClient } from '../../kube/client.ts';
+import { ApiError, isApiStatus } from '../../kube/client/api-error.ts';
+import type { ApiCall, KubeClient } from '../../kube/client/client.ts';
 import { Lease, type LeaseAttempt } from '../../kube/lease.ts';
-import { pause } from '../../kube/liveness.ts';
+import { pause } from '../../kube/client/liveness.ts';
 import { type Clock, type SteadyNow, steadyNow, systemClock } from '../../lib/clock.ts';
-import { type Logger, errorFields } from '../../lib/logger.ts';
+import { type Logger, errorFields } from '../../observability/logger.ts';
 
 // The times of the election: see docs/configuration.md, "Several controllers".
 const leaseName = 'keyframe-controller';

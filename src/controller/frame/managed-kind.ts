@@ -1,8 +1,8 @@
-import type { KubeClient } from '../../kube/client.ts';
-import type { FailureKind } from '../../kube/watch-failure.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import type { FailureKind } from '../../kube/informer/watch-failure.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
-import type { Metrics } from '../../lib/metrics.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import type { EventLog } from './event-log.ts';
 import type { NamespaceShares } from './namespace-shares.ts';
 import type { Namespaces } from './namespaces.ts';

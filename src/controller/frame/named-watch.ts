@@ -1,8 +1,8 @@
-import { isApiStatus } from '../../kube/api-error.ts';
-import type { ResourceKind } from '../../kube/custom-resources.ts';
-import { keyframeApiVersion } from '../../kube/keyframe-kinds.ts';
-import type { KubeObject } from '../../kube/objects.ts';
-import type { ReflectorGroup } from '../../kube/reflector-group.ts';
+import { isApiStatus } from '../../kube/client/api-error.ts';
+import type { ResourceKind } from '../../kube/client/custom-resources.ts';
+import { keyframeApiVersion } from '../../kube/client/keyframe-kinds.ts';
+import type { KubeObject } from '../../kube/client/objects.ts';
+import type { ReflectorGroup } from '../../kube/informer/reflector-group.ts';
 
 /** The objects that a watch shows, by `namespace/name`. */
 export interface WatchedObjects {

@@ -1,4 +1,4 @@
-import { parseObjectKey } from '../../kube/objects.ts';
+import { parseObjectKey } from '../../kube/client/objects.ts';
 
 /**
  * Keys (`namespace/name`) that wait, in round robin by namespace: a namespace with many keys delays the keys of other

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/domain-error.ts';
-import type { KubeObject } from '../../kube/objects.ts';
-import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/reflector-group.ts';
+import type { KubeObject } from '../../kube/client/objects.ts';
+import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/informer/reflector-group.ts';
 import type { Next } from './work-queue.ts';
 import type { NamedWatch } from './named-watch.ts';
 

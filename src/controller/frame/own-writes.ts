@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/objects.ts';
+import type { KubeObject } from '../../kube/client/objects.ts';
 import type { ControllerEvent, Expectations } from './dependencies.ts';
 
 // More writes than this before the watch shows one of them means that the watch is far behind.

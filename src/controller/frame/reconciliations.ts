@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/domain-error.ts';
-import { isApiStatus } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { type Logger, errorFields } from '../../lib/logger.ts';
+import { isApiStatus } from '../../kube/client/api-error.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { type Logger, errorFields } from '../../observability/logger.ts';
 import { isInternal, retryAfter } from './failure.ts';
 import { Finalizers } from './finalizers.ts';
 import type { KindRules, ReconcileContext } from './kind-rules.ts';

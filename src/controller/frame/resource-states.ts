@@ -1,6 +1,6 @@
-import { secretSyncKind, serviceTokenKind } from '../../kube/keyframe-kinds.ts';
-import { type KubeObject, objectKey } from '../../kube/objects.ts';
-import type { ResourceState, ResourceStates } from '../../lib/resource-metrics.ts';
+import { secretSyncKind, serviceTokenKind } from '../../kube/client/keyframe-kinds.ts';
+import { type KubeObject, objectKey } from '../../kube/client/objects.ts';
+import type { ResourceState, ResourceStates } from '../../observability/resource-metrics.ts';
 import type { SecretSync } from '../generated/secret-sync.ts';
 import type { ServiceToken } from '../generated/service-token.ts';
 import { type Resource, isSuspended } from './resource.ts';

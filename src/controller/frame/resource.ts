@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/objects.ts';
+import type { KubeObject } from '../../kube/client/objects.ts';
 import type { Condition } from '../generated/condition.ts';
 import { forceFinalizeAnnotation, reconcileAtAnnotation } from '../annotations.ts';
 

@@ -1,4 +1,4 @@
-import type { ChangeFeed, PresentState } from '../../services/change-feed.ts';
+import type { ChangeFeed, PresentState } from '../../services/changes/change-feed.ts';
 import type { Dependencies, Dependency, DependencySet, SubjectKind } from './dependencies.ts';
 
 /**

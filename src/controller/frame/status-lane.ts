@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorCatalogue } from '../../domain/error-catalogue.ts';
-import { isApiStatus } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { patchStatus } from '../../kube/custom-resources.ts';
-import { type EventDeps, type ObjectEvent, recordEvent } from '../../kube/events.ts';
+import { isApiStatus } from '../../kube/client/api-error.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { patchStatus } from '../../kube/client/custom-resources.ts';
+import { type EventDeps, type ObjectEvent, recordEvent } from '../../kube/client/events.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type Logger, errorFields } from '../../lib/logger.ts';
+import { type Logger, errorFields } from '../../observability/logger.ts';
 import type { ReadyClaim, SideClaim } from './conditions.ts';
 import { retryAfter } from './failure.ts';
 import type { KindRules } from './kind-rules.ts';

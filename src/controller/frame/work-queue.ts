@@ -1,7 +1,7 @@
 import { type BackoffOptions, backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type Logger, errorFields } from '../../lib/logger.ts';
-import { parseObjectKey } from '../../kube/objects.ts';
+import { type Logger, errorFields } from '../../observability/logger.ts';
+import { parseObjectKey } from '../../kube/client/objects.ts';
 import type { NamespaceShares } from './namespace-shares.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
 

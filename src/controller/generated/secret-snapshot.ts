@@ -1,7 +1,7 @@
 // Made from crds/keyframe.dev_secretsnapshots.yaml by `npm run generate`: never edited by hand.
 // What has a default there is always present here: the API server fills it in.
 
-import type { ObjectMeta } from '../../kube/objects.ts';
+import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { ResourceAccess } from '../../services/resource-access.ts';
-import type { ResourceEnvironments } from '../../services/resource-environments.ts';
-import type { ResourceRestores } from '../../services/resource-restores.ts';
-import type { ResourceSchedules } from '../../services/resource-schedules.ts';
-import type { ResourceSnapshots } from '../../services/resource-snapshots.ts';
-import type { ResourceTokens } from '../../services/resource-tokens.ts';
+import type { ResourceAccess } from '../../services/managed/access.ts';
+import type { ResourceEnvironments } from '../../services/managed/environments.ts';
+import type { ResourceRestores } from '../../services/managed/restores.ts';
+import type { ResourceSchedules } from '../../services/managed/schedules.ts';
+import type { ResourceSnapshots } from '../../services/managed/snapshots.ts';
+import type { ResourceTokens } from '../../services/managed/tokens.ts';
 import type { GrantIndex } from './access-grant/grant-index.ts';
 
 /** The services that act for custom resources. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
-import { type Logger, errorFields } from '../../lib/logger.ts';
-import type { Metrics } from '../../lib/metrics.ts';
-import { LimitExceeded } from '../rate-limits.ts';
+import { type Logger, errorFields } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { LimitExceeded } from '../admission/rate-limits.ts';
 import { type RequestContext, openContext } from '../request-context.ts';
 
 export interface RequestLogDeps {

@@ -1,13 +1,13 @@
 import type { Request, RequestHandler } from 'express';
 import { secretKeyFault, slugFault } from '../../domain/names.ts';
-import type { AuditLog } from '../../services/audit-log.ts';
+import type { AuditLog } from '../../services/audit/audit-log.ts';
 import { readJson, readOptionalJson, refuseBody } from '../body.ts';
 import type { HttpServices } from '../http-services.ts';
-import { type IdentifyDeps, identify } from '../identify.ts';
+import { type IdentifyDeps, identify } from '../admission/identify.ts';
 import { readQuery } from '../query.ts';
 import type { Call, Route } from '../route.ts';
 import { sendAnswer } from '../send-answer.ts';
-import type { Work, WorkLimit } from '../work-limit.ts';
+import type { Work, WorkLimit } from '../admission/work-limit.ts';
 
 export interface RouteHandlerDeps extends IdentifyDeps {
   readonly auditLog: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invalidField } from '../../domain/domain-error.ts';
-import type { OpenStream, StreamEvent, StreamStart } from '../../services/change-stream.ts';
-import type { RevisionRecord } from '../../services/changes.ts';
+import type { OpenStream, StreamEvent, StreamStart } from '../../services/changes/change-stream.ts';
+import type { RevisionRecord } from '../../services/changes/changes.ts';
 import {
   type ChangeView,
   changeListView,

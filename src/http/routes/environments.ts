@@ -1,4 +1,4 @@
-import type { EnvironmentRecord } from '../../services/environments.ts';
+import type { EnvironmentRecord } from '../../services/tenancy/environments.ts';
 import {
   type EnvironmentView,
   createTenantBody,

@@ -1,4 +1,4 @@
-import type { Self } from '../../services/me.ts';
+import type { Self } from '../../services/people/me.ts';
 import { type MeView, meView } from '../../wire/me.ts';
 import { type Route, selfRoute } from '../route.ts';
 

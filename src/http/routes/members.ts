@@ -1,4 +1,4 @@
-import type { MemberRecord } from '../../services/members.ts';
+import type { MemberRecord } from '../../services/people/members.ts';
 import {
   type MemberView,
   appointOwnerBody,

@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from '../../services/organizations.ts';
+import type { OrganizationRecord } from '../../services/tenancy/organizations.ts';
 import {
   type OrganizationView,
   createTenantBody,

@@ -1,5 +1,5 @@
 import { shownTokenCreator } from '../../domain/impersonation.ts';
-import type { PersonalTokenRecord } from '../../services/personal-tokens.ts';
+import type { PersonalTokenRecord } from '../../services/tokens/personal-tokens.ts';
 import { pageQuery } from '../../wire/page.ts';
 import {
   type PersonalTokenView,

@@ -1,4 +1,4 @@
-import type { ProjectRecord } from '../../services/projects.ts';
+import type { ProjectRecord } from '../../services/tenancy/projects.ts';
 import {
   type ProjectView,
   createTenantBody,

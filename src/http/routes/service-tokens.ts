@@ -1,4 +1,4 @@
-import type { ServiceTokenRecord } from '../../services/service-tokens.ts';
+import type { ServiceTokenRecord } from '../../services/tokens/service-tokens.ts';
 import { pageQuery } from '../../wire/page.ts';
 import {
   type ServiceTokenView,

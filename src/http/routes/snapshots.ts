@@ -1,6 +1,6 @@
-import type { RestoreAnswer, RestorePlan } from '../../services/restores.ts';
-import type { PrunedSnapshot, SnapshotPruning } from '../../services/snapshot-pruning.ts';
-import type { SnapshotDiff, SnapshotRecord } from '../../services/snapshots.ts';
+import type { RestoreAnswer, RestorePlan } from '../../services/snapshots/restore/restores.ts';
+import type { PrunedSnapshot, SnapshotPruning } from '../../services/snapshots/snapshot-pruning.ts';
+import type { SnapshotDiff, SnapshotRecord } from '../../services/snapshots/snapshots.ts';
 import { pageQuery } from '../../wire/page.ts';
 import {
   type PruneView,

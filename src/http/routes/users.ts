@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../services/users.ts';
+import type { UserRecord } from '../../services/people/users.ts';
 import { pageQuery } from '../../wire/page.ts';
 import { createPersonalTokenBody, createdPersonalTokenView } from '../../wire/personal-tokens.ts';
 import {

@@ -1,4 +1,4 @@
-import type { VersionRecord } from '../../services/versions.ts';
+import type { VersionRecord } from '../../services/secrets/versions.ts';
 import {
   type VersionView,
   destroyBody,

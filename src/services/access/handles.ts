@@ -15,9 +15,9 @@ import {
 import type { BearerPrincipal, Caller, TenantPrincipal, UserPrincipal } from '../../domain/principal.ts';
 import { type EnvironmentTarget, holdInstanceAdmin, holdTarget } from '../../store/access.ts';
 import type { Transaction } from '../../store/transaction.ts';
-import type { AuditTarget } from '../audit-log.ts';
-import { impersonationRefusal, instanceRefusal, placeOf, refusal } from '../refusals.ts';
-import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../slugs.ts';
+import type { AuditTarget } from '../audit/audit-log.ts';
+import { impersonationRefusal, instanceRefusal, placeOf, refusal } from './refusals.ts';
+import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
 
 /** A target that exists, and how the caller stands in its organization. */
 export interface Found extends PolicyTarget, MemberStanding {}

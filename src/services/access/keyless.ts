@@ -11,13 +11,13 @@ import {
   type KeylessToken,
   type NewKeylessToken,
 } from '../../store/keyless-tokens.ts';
-import type { EnvironmentAccess } from '../access.ts';
-import type { AuditLog, AuditTarget } from '../audit-log.ts';
-import { checkSlug } from '../checks.ts';
-import type { CredentialUsage } from '../credential-usage.ts';
-import { GroupedLookup } from '../grouped-lookup.ts';
-import { absentPlace, grantRefusal, keylessRevocation } from '../refusals.ts';
-import type { EnvironmentSlugs } from '../slugs.ts';
+import type { EnvironmentAccess } from './access.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { checkSlug } from '../kernel/checks.ts';
+import type { CredentialUsage } from './credential-usage.ts';
+import { GroupedLookup } from '../kernel/grouped-lookup.ts';
+import { absentPlace, grantRefusal, keylessRevocation } from './refusals.ts';
+import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 import { EnvironmentHandle } from './handles.ts';
 import { ReportedDenials } from './reported-denials.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../scripts/cluster/kube-http.ts';
+import type { KubeObject } from '../../../tools/devcluster/cluster/kube-http.ts';
 
 /** Values of the chart by their paths, such as `ingress.host`. */
 export type Values = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { CliRunner } from '../../support/cli.ts';
-import { startCommandWorld } from '../../support/command-world.ts';
-import type { TestApi } from '../../support/http.ts';
-import { createUser, type World } from '../../support/services.ts';
-import { TestSyncReader } from '../../support/sync-reader.ts';
+import type { CliRunner } from '../../support/cli/cli.ts';
+import { startCommandWorld } from '../../support/cli/command-world.ts';
+import type { TestApi } from '../../support/api/http.ts';
+import { createUser, type World } from '../../support/api/services.ts';
+import { TestSyncReader } from '../../support/api/sync-reader.ts';
 
 const unknownId = '5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
 const resources = new AsyncDisposableStack();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { CliRunner } from '../../support/cli.ts';
+import { CliRunner } from '../../support/cli/cli.ts';
 
 test('ends without a word when whoever reads its output has read enough', async () => {
   const cli = await CliRunner.create();

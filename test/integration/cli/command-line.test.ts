@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CliRunner } from '../../support/cli.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { createWorld, type World } from '../../support/services.ts';
+import { CliRunner } from '../../support/cli/cli.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { createWorld, type World } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli-site.ts';
+import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;

@@ -1,7 +1,7 @@
 import { chownSync, existsSync, lchownSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type CliFolder, CliSite } from '../../support/cli-site.ts';
+import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { CliRunner } from '../../support/cli.ts';
-import { startCommandWorld } from '../../support/command-world.ts';
-import type { TestApi } from '../../support/http.ts';
-import type { World } from '../../support/services.ts';
+import type { CliRunner } from '../../support/cli/cli.ts';
+import { startCommandWorld } from '../../support/cli/command-world.ts';
+import type { TestApi } from '../../support/api/http.ts';
+import type { World } from '../../support/api/services.ts';
 
 const resources = new AsyncDisposableStack();
 let api: TestApi;

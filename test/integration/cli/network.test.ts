@@ -4,8 +4,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeAuthority } from '../../support/certificate.ts';
-import { CliRunner } from '../../support/cli.ts';
+import { makeAuthority } from '../../support/fixtures/certificate.ts';
+import { CliRunner } from '../../support/cli/cli.ts';
 
 const token = 'kf_pat_of_a_test';
 const scope = ['-o', 'acme', '-p', 'shop', '-e', 'production'];

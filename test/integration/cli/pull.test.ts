@@ -3,7 +3,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync, sym
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import dotenv from 'dotenv';
 import { parse } from 'yaml';
-import { type CliFolder, CliSite } from '../../support/cli-site.ts';
+import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;

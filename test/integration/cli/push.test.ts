@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { writeDotenv } from '../../../src/cli/formats/dotenv.ts';
 import { writeJson } from '../../../src/cli/formats/json.ts';
 import { writeYaml } from '../../../src/cli/formats/yaml.ts';
-import { type CliFolder, CliSite } from '../../support/cli-site.ts';
+import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 import { secretKeys, secretValues } from '../../unit/cli/formats/arbitraries.ts';
 
 let site: CliSite;

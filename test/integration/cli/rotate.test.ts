@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { CliRunner } from '../../support/cli.ts';
-import { startCommandWorld } from '../../support/command-world.ts';
+import type { CliRunner } from '../../support/cli/cli.ts';
+import { startCommandWorld } from '../../support/cli/command-world.ts';
 
 const resources = new AsyncDisposableStack();
 let cli: CliRunner;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SecretListView } from '../../../src/wire/secrets.ts';
-import { type CliFolder, CliSite } from '../../support/cli-site.ts';
+import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
 
 let site: CliSite;
 let folder: CliFolder;

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFolderFile } from '../../../src/cli/folder-file.ts';
-import { CliRunner } from '../../support/cli.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { createWorld, type World } from '../../support/services.ts';
+import { CliRunner } from '../../support/cli/cli.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { createWorld, type World } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { CliRunner } from '../../support/cli.ts';
-import { documentedCommands } from '../../support/documented-commands.ts';
-import { type BlockEnd, comparableText, followSession, sessionScript } from '../../support/documented-session.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { createUser } from '../../support/services.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { CliRunner } from '../../support/cli/cli.ts';
+import { documentedCommands } from '../../support/cli/documented-commands.ts';
+import { type BlockEnd, comparableText, followSession, sessionScript } from './documented-session.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { createUser } from '../../support/api/services.ts';
 
 const page = readFileSync(join(checkoutDirectory, 'docs', 'tutorial.md'), 'utf8');
 const blocks = documentedCommands(page);

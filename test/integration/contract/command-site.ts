@@ -3,8 +3,8 @@ import type { AuditEntryView } from '../../../src/wire/audit.ts';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../src/wire/service-tokens.ts';
 import type { SnapshotView } from '../../../src/wire/snapshots.ts';
 import type { VersionListView } from '../../../src/wire/versions.ts';
-import { CliRunner, type CommandOptions } from '../../support/cli.ts';
-import type { CommandEnd } from '../../support/running-command.ts';
+import { CliRunner, type CommandOptions } from '../../support/cli/cli.ts';
+import type { CommandEnd } from '../../support/cli/running-command.ts';
 import { ContractSite, type Named, type Place, instant, uuid } from './contract-site.ts';
 
 export const anyId: unknown = expect.stringMatching(uuid);

@@ -9,9 +9,9 @@ import type { SecretListView } from '../../../src/wire/secrets.ts';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../src/wire/service-tokens.ts';
 import type { RestoreView, SnapshotView } from '../../../src/wire/snapshots.ts';
 import type { RollbackView, VersionListView, VersionView, VersionWithValueView } from '../../../src/wire/versions.ts';
-import { type HttpAnswer, HttpClient } from '../../support/http.ts';
-import { type TestDatabase, createTestDatabase } from '../../support/postgres.ts';
-import { Programs } from '../../support/program.ts';
+import { type HttpAnswer, HttpClient } from '../../support/api/http.ts';
+import { type TestDatabase, createTestDatabase } from '../../support/database/postgres.ts';
+import { Programs } from '../../support/api/program.ts';
 import { StoredValues } from './stored-values.ts';
 
 export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

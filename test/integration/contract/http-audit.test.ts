@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AuditEntryView } from '../../../src/wire/audit.ts';
 import type { CreatedServiceTokenView } from '../../../src/wire/service-tokens.ts';
-import { type HttpAnswer, type HttpClient, expectProblem } from '../../support/http.ts';
+import { type HttpAnswer, type HttpClient, expectProblem } from '../../support/api/http.ts';
 import { ContractSite, type Machine, type Place, instant } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type HttpClient, expectProblem } from '../../support/http.ts';
+import { type HttpClient, expectProblem } from '../../support/api/http.ts';
 import { ContractSite, type Machine, type Place, instant, tokenPattern, uuid } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 

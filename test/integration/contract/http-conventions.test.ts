@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type HttpAnswer, type HttpClient, expectProblem } from '../../support/http.ts';
+import { type HttpAnswer, type HttpClient, expectProblem } from '../../support/api/http.ts';
 import { ContractSite, type Named, type Place, instant } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 

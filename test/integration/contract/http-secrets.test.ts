@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Canary } from '../../support/canary.ts';
-import { expectProblem } from '../../support/http.ts';
-import { databaseBytes, databaseRows } from '../../support/leak-places.ts';
-import { findLeaks } from '../../support/leak-search.ts';
+import { Canary } from '../../support/fixtures/canary.ts';
+import { expectProblem } from '../../support/api/http.ts';
+import { databaseBytes, databaseRows } from '../../support/fixtures/leak-places.ts';
+import { findLeaks } from '../../support/fixtures/leak-search.ts';
 import { ContractSite, type Place, expectBetween, instant, uuid } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 import { bindingBytes, decrypt } from './stored-values.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../src/wire/service-tokens.ts';
-import { type HttpClient, expectProblem } from '../../support/http.ts';
-import { databaseBytes, databaseRows } from '../../support/leak-places.ts';
+import { type HttpClient, expectProblem } from '../../support/api/http.ts';
+import { databaseBytes, databaseRows } from '../../support/fixtures/leak-places.ts';
 import { ContractSite, type Named, type Place, expectBetween, instant, tokenPattern, uuid } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SnapshotView } from '../../../src/wire/snapshots.ts';
-import { type HttpClient, expectProblem } from '../../support/http.ts';
+import { type HttpClient, expectProblem } from '../../support/api/http.ts';
 import { ContractSite, type Place, expectBetween, instant, uuid } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { VersionView } from '../../../src/wire/versions.ts';
-import { expectProblem } from '../../support/http.ts';
+import { expectProblem } from '../../support/api/http.ts';
 import { ContractSite, type Place, instant, notDestroyed } from './contract-site.ts';
 import { sentence } from './sentence.ts';
 

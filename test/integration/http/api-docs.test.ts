@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openApiDocument } from '../../../src/http/openapi.ts';
-import { CommandReader, documentedCommands, printedForm, shapeOf } from '../../support/documented-commands.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { createUser } from '../../support/services.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { openApiDocument } from '../../../src/http/openapi/document.ts';
+import { CommandReader, documentedCommands, printedForm, shapeOf } from '../../support/cli/documented-commands.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { createUser } from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
 const commands = documentedCommands(page);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { generateToken } from '../../../src/crypto/token.ts';
-import { Canary } from '../../support/canary.ts';
-import { type HttpClient, type TestApi, startTestApi } from '../../support/http.ts';
-import { type TestToken, type World, createWorld } from '../../support/services.ts';
+import { Canary } from '../../support/fixtures/canary.ts';
+import { type HttpClient, type TestApi, startTestApi } from '../../support/api/http.ts';
+import { type TestToken, type World, createWorld } from '../../support/api/services.ts';
 
 const canary = new Canary();
 /** What of the canary survives every way of writing it. */

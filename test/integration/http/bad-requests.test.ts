@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { generateToken } from '../../../src/crypto/token.ts';
-import { Canary } from '../../support/canary.ts';
-import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import { Canary } from '../../support/fixtures/canary.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 // Must not be repeated by any answer.
 const word = new Canary().value.slice(0, 16);

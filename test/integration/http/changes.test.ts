@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { changeListView, streamChangeView, streamPlaceView } from '../../../src/wire/changes.ts';
-import { EventReader } from '../../support/event-reader.ts';
-import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { createTestDatabase } from '../../support/postgres.ts';
-import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { type World, createWorld } from '../../support/services.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { EventReader } from '../../support/api/event-reader.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { createTestDatabase } from '../../support/database/postgres.ts';
+import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 let proxy: PostgresProxy;
 let api: TestApi;

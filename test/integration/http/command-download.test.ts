@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildCli } from '../../../scripts/build-cli.ts';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { createTestDatabase } from '../../support/postgres.ts';
-import { ServerProcess } from '../../support/server-process.ts';
+import { buildCli } from '../../../tools/build/cli.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { createTestDatabase } from '../../support/database/postgres.ts';
+import { ServerProcess } from '../../support/api/server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'keyframe-download-'));
 const page = readFileSync(join(checkoutDirectory, 'docs', 'cli.md'), 'utf8');

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { randomBytes } from 'node:crypto';
 import { restoreView, snapshotDiffView } from '../../../src/wire/snapshots.ts';
 import { destroyedVersionView, versionListView } from '../../../src/wire/versions.ts';
-import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

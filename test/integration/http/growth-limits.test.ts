@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { createWorld } from '../../support/services.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 

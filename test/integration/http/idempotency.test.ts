@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { routeTable } from '../../../src/http/routes/table.ts';
-import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createUser, createWorld } from '../../support/services.ts';
+import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createUser, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

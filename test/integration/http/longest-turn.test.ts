@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
-import { openApiDocument } from '../../../src/http/openapi.ts';
-import { fillEnvironment } from '../../support/bulk-history.ts';
-import type { HttpAnswer, HttpClient } from '../../support/http.ts';
-import { type BodySchema, LargeBodies, type LargeBody, schemalessBodies } from '../../support/large-bodies.ts';
-import { LargeSite } from '../../support/large-site.ts';
+import { openApiDocument } from '../../../src/http/openapi/document.ts';
+import { fillEnvironment } from '../../support/database/bulk-history.ts';
+import type { HttpAnswer, HttpClient } from '../../support/api/http.ts';
+import { type BodySchema, LargeBodies, type LargeBody, schemalessBodies } from './large-bodies.ts';
+import { LargeSite } from '../../support/api/large-site.ts';
 
 // What docs/interface.md section 8 promises: CPU time of one turn of the event loop, in which no other request is served.
 const maxTurnMs = 100;

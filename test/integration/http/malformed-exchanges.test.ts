@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type HttpClient, type TestApi, startTestApi } from '../../support/http.ts';
-import { createWorld } from '../../support/services.ts';
+import { type HttpClient, type TestApi, startTestApi } from '../../support/api/http.ts';
+import { createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let owner: HttpClient;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../../src/http/routes/table.ts';
-import { Metrics } from '../../../src/lib/metrics.ts';
+import { Metrics } from '../../../src/observability/metrics.ts';
 import { growingTables, readDatabaseSize } from '../../../src/store/database-size.ts';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

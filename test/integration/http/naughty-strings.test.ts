@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { type Asked, KeepAliveClient, type Told } from '../../support/keep-alive-client.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { type Asked, KeepAliveClient, type Told } from '../../support/api/keep-alive-client.ts';
 import {
   type Accepted,
   accepted,
@@ -10,8 +10,8 @@ import {
   naughtyMark,
   naughtyStrings,
   percentEncoded,
-} from '../../support/naughty-strings.ts';
-import { type World, createWorld } from '../../support/services.ts';
+} from '../../support/api/naughty-strings.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

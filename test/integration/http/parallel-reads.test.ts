@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { CapturedProcess } from '../../support/captured-process.ts';
-import { LargeSite } from '../../support/large-site.ts';
-import type { TestToken } from '../../support/services.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { CapturedProcess } from '../../support/faults/captured-process.ts';
+import { LargeSite } from '../../support/api/large-site.ts';
+import type { TestToken } from '../../support/api/services.ts';
 
 // CPU time of the server and not time, so that other processes on the same cores do not count.
 const maxWaitMs = 500;
@@ -37,7 +37,7 @@ interface Load {
 /** Reads the whole environment so many times at once with one token, while another caller asks who they are. */
 async function read(count: number, query: string): Promise<Load> {
   const url = `${site.url}/api/v1${site.path('secrets')}${query}`;
-  const script = join(checkoutDirectory, 'test/support/parallel-reads.ts');
+  const script = join(checkoutDirectory, 'test/support/api/parallel-reads.ts');
   const args = [script, url, String(count), token.token.reveal()];
   const readers = new CapturedProcess({ name: 'readers', program: process.execPath, args });
   const viewer = site.client(site.world.viewer.token);

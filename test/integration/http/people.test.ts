@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { memberListView, memberView } from '../../../src/wire/members.ts';
 import { createdPersonalTokenView, personalTokenListView } from '../../../src/wire/personal-tokens.ts';
 import { createdUserView, userListView, userView } from '../../../src/wire/users.ts';
-import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type TestUser, type World, createUser, createWorld } from '../../support/services.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type TestUser, type World, createUser, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

@@ -4,9 +4,9 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { generateToken } from '../../../src/crypto/token.ts';
 import type { AppOptions } from '../../../src/http/app.ts';
-import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createUser, createWorld } from '../../support/services.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { type HttpAnswer, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createUser, createWorld } from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const limits = { requests: 12, failedAuthentications: 5, trafficBytes: 0 };
 let api: TestApi;

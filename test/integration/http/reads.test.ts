@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { auditListView } from '../../../src/wire/audit.ts';
 import { secretKeyListView, secretListView } from '../../../src/wire/secrets.ts';
 import { createdServiceTokenView } from '../../../src/wire/service-tokens.ts';
-import { type HttpAnswer, type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import { type HttpAnswer, type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

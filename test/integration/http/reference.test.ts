@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type HttpAnswer, type TestApi, startTestApi } from '../../support/http.ts';
+import { type HttpAnswer, type TestApi, startTestApi } from '../../support/api/http.ts';
 
 let api: TestApi;
 beforeAll(async () => {

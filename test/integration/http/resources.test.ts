@@ -11,8 +11,8 @@ import {
   projectView,
 } from '../../../src/wire/tenancy.ts';
 import { rollbackView, versionListView, versionWithValueView } from '../../../src/wire/versions.ts';
-import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createUser, createWorld } from '../../support/services.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createUser, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createMetricsApp } from '../../../src/http/metrics-app.ts';
 import { HttpServer, ListenError } from '../../../src/http/server.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { problem } from '../../../src/wire/problem.ts';
-import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 const variables = { portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
 const local = { host: '127.0.0.1', port: 0, ...variables };

@@ -4,11 +4,11 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { HttpClient } from '../../support/http.ts';
-import { type TestDatabase, createTestDatabase } from '../../support/postgres.ts';
-import { Programs, type RunningProgram, logLine } from '../../support/program.ts';
-import { newRootKey } from '../../support/services.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { HttpClient } from '../../support/api/http.ts';
+import { type TestDatabase, createTestDatabase } from '../../support/database/postgres.ts';
+import { Programs, type RunningProgram, logLine } from '../../support/api/program.ts';
+import { newRootKey } from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const programs = new Programs();
 const rootKey = newRootKey();

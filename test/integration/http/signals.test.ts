@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { type TestDatabase, createTestDatabase } from '../../support/postgres.ts';
-import { Programs, type RunningProgram, logLine } from '../../support/program.ts';
-import { newRootKey } from '../../support/services.ts';
+import { type TestDatabase, createTestDatabase } from '../../support/database/postgres.ts';
+import { Programs, type RunningProgram, logLine } from '../../support/api/program.ts';
+import { newRootKey } from '../../support/api/services.ts';
 
 const programs = new Programs();
 const rootKey = newRootKey();

@@ -9,8 +9,8 @@ import {
   snapshotListView,
   snapshotView,
 } from '../../../src/wire/snapshots.ts';
-import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 let api: TestApi;
 let world: World;

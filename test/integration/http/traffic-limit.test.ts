@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import { type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 const mebibyte = 1024 * 1024;
 const kibibyte = 1024;

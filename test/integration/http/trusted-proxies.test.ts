@@ -1,8 +1,8 @@
 import { type IncomingMessage, request } from 'node:http';
 import { once } from 'node:events';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { type TestApi, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
+import { type TestApi, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
 
 const open: TestApi[] = [];
 afterAll(async () => {

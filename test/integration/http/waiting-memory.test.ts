@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type TestApi, expectProblem, startTestApi } from '../../support/http.ts';
-import { type World, createWorld } from '../../support/services.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
+import { type World, createWorld } from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const mebibyte = 1024 * 1024;
 let api: TestApi;

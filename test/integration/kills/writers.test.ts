@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { KeepAliveClient, type Told } from '../../support/keep-alive-client.ts';
-import { durabilitySettings, MortalPostgres } from '../../support/mortal-postgres.ts';
-import { Programs, type RunningProgram } from '../../support/program.ts';
-import { createWorld, newRootKey, startServices, type TestServices, type World } from '../../support/services.ts';
-import { readHistory, type StoredHistory, type StoredVersion } from '../../support/stored-history.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { KeepAliveClient, type Told } from '../../support/api/keep-alive-client.ts';
+import { durabilitySettings, MortalPostgres } from '../../support/database/mortal-postgres.ts';
+import { Programs, type RunningProgram } from '../../support/api/program.ts';
+import { createWorld, newRootKey, startServices, type TestServices, type World } from '../../support/api/services.ts';
+import { readHistory, type StoredHistory, type StoredVersion } from '../../support/database/stored-history.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const operations = process.env['KEYFRAME_TEST_SCALE'] === 'full' ? 5_000 : 1_500;
 const writers = 32;

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import { instanceMethods, personMethods, targetMethods } from '../../support/service-methods.ts';
-import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
-import { withServices } from '../../support/with-services.ts';
+import { instanceMethods, personMethods, targetMethods } from './service-methods.ts';
+import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
+import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { AuditPage, AuditRequest } from '../../../src/services/audit-entries.ts';
+import type { AuditPage, AuditRequest } from '../../../src/services/audit/audit-entries.ts';
 import { listAuditEntries } from '../../../src/store/audit.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { userCalls } from '../../support/user-calls.ts';
-import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { userCalls } from '../../support/api/user-calls.ts';
+import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

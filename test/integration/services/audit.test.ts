@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { callerOf, type TestServices, type World } from '../../support/services.ts';
-import { execute } from '../../support/test-server.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
+import { callerOf, type TestServices, type World } from '../../support/api/services.ts';
+import { execute } from '../../support/api/test-server.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, type TestServices } from '../../support/services.ts';
-import { withServices } from '../../support/with-services.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { createWorld, type TestServices } from '../../support/api/services.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -2,11 +2,11 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { EnvironmentAccess } from '../../../src/services/access.ts';
-import type { OpenStream, StreamEvent, StreamStart } from '../../../src/services/change-stream.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
+import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
+import type { OpenStream, StreamEvent, StreamStart } from '../../../src/services/changes/change-stream.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
 import {
   callerOf,
   createWorld,
@@ -14,9 +14,9 @@ import {
   startServices,
   type TestServices,
   type World,
-} from '../../support/services.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { withServices } from '../../support/with-services.ts';
+} from '../../support/api/services.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 const atOnce = 24;
 const share = atOnce * limits.changeStreamsShare;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { ChangeList, ChangesRequest } from '../../../src/services/changes.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import { callerOf, type TestServices, type World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { ChangeList, ChangesRequest } from '../../../src/services/changes/changes.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import { callerOf, type TestServices, type World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

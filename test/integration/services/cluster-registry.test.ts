@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { withServices } from '../../support/with-services.ts';
-import type { TestServices } from '../../support/services.ts';
+import { withServices } from '../../support/api/with-services.ts';
+import type { TestServices } from '../../support/api/services.ts';
 
 let services: TestServices;
 

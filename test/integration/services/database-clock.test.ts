@@ -1,15 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
-import type { StreamEvent } from '../../../src/services/change-stream.ts';
+import type { StreamEvent } from '../../../src/services/changes/change-stream.ts';
 import { findCredentials, touchCredentials } from '../../../src/store/credentials.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { withServerClockOff } from '../../support/server-clock.ts';
-import { type TestServices, type World, createUser } from '../../support/services.ts';
-import { type SnapshotCalls } from '../../support/snapshot-calls.ts';
-import { TokenResource } from '../../support/token-resource.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { createWorldCalls, withServices } from '../../support/with-services.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { withServerClockOff } from '../../support/api/server-clock.ts';
+import { type TestServices, type World, createUser } from '../../support/api/services.ts';
+import { type SnapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { TokenResource } from '../../support/api/token-resource.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
+import { createWorldCalls, withServices } from '../../support/api/with-services.ts';
 
 /** What ends or began is judged by the database's clock, however wrong the clock of the server is. */
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import type { Caller } from '../../../src/domain/principal.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from '../../../src/store/notify.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, TestToken, World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, TestToken, World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

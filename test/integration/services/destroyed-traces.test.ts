@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { EnvironmentQueue } from '../../../src/services/environment-queue.ts';
-import { GrowthBudget } from '../../../src/services/growth-budget.ts';
-import { SecretWriter } from '../../../src/services/secret-writer.ts';
-import { Secrets } from '../../../src/services/secrets.ts';
-import { dropDestroyed, StateCache } from '../../../src/services/state-cache.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import { createWorld, type TestServices, type World } from '../../support/services.ts';
-import { snapshotCalls } from '../../support/snapshot-calls.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { EnvironmentQueue } from '../../../src/services/kernel/environment-queue.ts';
+import { GrowthBudget } from '../../../src/services/kernel/growth-budget.ts';
+import { SecretWriter } from '../../../src/services/secrets/secret-writer.ts';
+import { Secrets } from '../../../src/services/secrets/secrets.ts';
+import { dropDestroyed, StateCache } from '../../../src/services/secrets/state-cache.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { snapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SealedContent } from '../../../src/store/secrets.ts';
 import { notDestroyed } from '../../../src/store/versions.ts';
-import type { DestroyedVersion } from '../../../src/services/destructions.ts';
-import { databaseBytes, databaseRows } from '../../support/leak-places.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { DestroyedVersion } from '../../../src/services/secrets/destructions.ts';
+import { databaseBytes, databaseRows } from '../../support/fixtures/leak-places.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

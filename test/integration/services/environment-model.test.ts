@@ -1,10 +1,10 @@
 import { test } from '@jest/globals';
 import fc from 'fast-check';
-import { expectAsModelled } from '../../support/environment-proof.ts';
-import { EnvironmentRun } from '../../support/environment-run.ts';
-import { anyRounds } from '../../support/environment-steps.ts';
-import { createWorld, type TestServices } from '../../support/services.ts';
-import { withServices } from '../../support/with-services.ts';
+import { expectAsModelled } from './environment-proof.ts';
+import { EnvironmentRun } from '../../support/api/environment-run.ts';
+import { anyRounds } from '../../support/api/environment-steps.ts';
+import { createWorld, type TestServices } from '../../support/api/services.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 // Shrinking a failure ends with the time as well.
 const { runs, limitMs } =

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase } from '../../support/postgres.ts';
-import { startServices } from '../../support/services.ts';
-import { createWorldCalls } from '../../support/with-services.ts';
+import { createTestDatabase } from '../../support/database/postgres.ts';
+import { startServices } from '../../support/api/services.ts';
+import { createWorldCalls } from '../../support/api/with-services.ts';
 
 // PostgreSQL plans by what ANALYZE saw last, and connections keep plans. Both must do for what comes after.
 

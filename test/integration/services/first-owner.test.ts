@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { SetMember, UserRef } from '../../../src/services/members.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { createUser, createWorld, type TestServices, type TestUser, type World } from '../../support/services.ts';
-import { withServices } from '../../support/with-services.ts';
+import type { SetMember, UserRef } from '../../../src/services/people/members.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { createUser, createWorld, type TestServices, type TestUser, type World } from '../../support/api/services.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { charsetNames, charsets } from '../../../src/domain/generated-values.ts';
-import type { GenerateInput } from '../../../src/services/secret-wishes.ts';
-import type { PatchInput } from '../../../src/services/secrets.ts';
-import type { PatchAnswer } from '../../../src/services/secret-write-answers.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { GenerateInput } from '../../../src/services/secrets/secret-changes.ts';
+import type { PatchInput } from '../../../src/services/secrets/secrets.ts';
+import type { PatchAnswer } from '../../../src/services/secrets/secret-write-answers.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { resourceCaller } from '../../support/resource-caller.ts';
-import { resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
-import { resourceSnapshotCalls } from '../../support/resource-snapshot-calls.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { newRootKey, startServices, type TestServices, type World } from '../../support/services.ts';
-import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { createWorldCalls, withWorlds } from '../../support/with-services.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
+import { resourceRestoreCalls, restoreRule } from '../../support/api/resource-restore-calls.ts';
+import { resourceSnapshotCalls } from '../../support/api/resource-snapshot-calls.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { newRootKey, startServices, type TestServices, type World } from '../../support/api/services.ts';
+import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { createWorldCalls, withWorlds } from '../../support/api/with-services.ts';
 
 const kibibyte = 1024;
 const rootKeys = newRootKey();

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { AuditEntryRecord } from '../../../src/services/audit-entries.ts';
-import type { CreatedPersonalToken } from '../../../src/services/personal-tokens.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
+import type { AuditEntryRecord } from '../../../src/services/audit/audit-entries.ts';
+import type { CreatedPersonalToken } from '../../../src/services/tokens/personal-tokens.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
 import {
   authenticated,
   createUser,
@@ -12,10 +12,10 @@ import {
   type TestServices,
   type TestUser,
   type World,
-} from '../../support/services.ts';
-import { userCalls } from '../../support/user-calls.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { withWorlds } from '../../support/with-services.ts';
+} from '../../support/api/services.ts';
+import { userCalls } from '../../support/api/user-calls.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KeylessTokenRefusal } from '../../../src/services/access/keyless.ts';
-import { codeOf, TestSyncReader } from '../../support/sync-reader.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { ruleFor } from '../../support/token-resource.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { codeOf, TestSyncReader } from '../../support/api/sync-reader.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { ruleFor } from '../../support/api/token-resource.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { AuditEntry } from '../../../src/store/generated/client.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { TestSyncReader } from '../../support/sync-reader.ts';
-import { ruleFor } from '../../support/token-resource.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { TestSyncReader } from '../../support/api/sync-reader.ts';
+import { ruleFor } from '../../support/api/token-resource.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

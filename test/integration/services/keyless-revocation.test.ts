@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import type { ServiceTokenRecord } from '../../../src/services/service-tokens.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import { createWorld, type TestServices, type World } from '../../support/services.ts';
-import { codeOf, TestSyncReader } from '../../support/sync-reader.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { ServiceTokenRecord } from '../../../src/services/tokens/service-tokens.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { codeOf, TestSyncReader } from '../../support/api/sync-reader.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import { createUser, type TestServices, type World } from '../../support/services.ts';
-import { TestSyncReader } from '../../support/sync-reader.ts';
-import { withProxiedWorlds } from '../../support/with-services.ts';
+import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import { createUser, type TestServices, type World } from '../../support/api/services.ts';
+import { TestSyncReader } from '../../support/api/sync-reader.ts';
+import { withProxiedWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { LiveToken } from '../../../src/services/resource-tokens.ts';
-import { resourceCaller } from '../../support/resource-caller.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { TokenResource } from '../../support/token-resource.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { LiveToken } from '../../../src/services/managed/tokens.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { TokenResource } from '../../support/api/token-resource.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { Caller, Role } from '../../../src/domain/principal.ts';
-import type { SetMember, UserRef } from '../../../src/services/members.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { createUser, type TestServices, type TestUser, type World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { SetMember, UserRef } from '../../../src/services/people/members.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { createUser, type TestServices, type TestUser, type World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { copyTestDatabase, createTestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { type TestServices, type World, createWorld, newRootKey, startServices } from '../../support/services.ts';
+import { copyTestDatabase, createTestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { type TestServices, type World, createWorld, newRootKey, startServices } from '../../support/api/services.ts';
 
 const rootKeys = newRootKey();
 

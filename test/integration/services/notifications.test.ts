@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { notifyChannel, parseMessage, type StoreMessage } from '../../../src/store/notify.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, startServices, type TestServices, type World } from '../../support/services.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { createWorld, startServices, type TestServices, type World } from '../../support/api/services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -2,11 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { CreatedPersonalToken, PersonalTokenInput } from '../../../src/services/personal-tokens.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { authenticated, createUser, createWorld, type TestServices, type TestUser } from '../../support/services.ts';
-import { withServices } from '../../support/with-services.ts';
+import type { CreatedPersonalToken, PersonalTokenInput } from '../../../src/services/tokens/personal-tokens.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import {
+  authenticated,
+  createUser,
+  createWorld,
+  type TestServices,
+  type TestUser,
+} from '../../support/api/services.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
-import type { ClaimedSnapshot } from '../../../src/services/resource-snapshots.ts';
-import { resourceCaller } from '../../support/resource-caller.ts';
-import { resourceSnapshotCalls, snapshotRule } from '../../support/resource-snapshot-calls.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { snapshotCalls } from '../../support/snapshot-calls.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { ClaimedSnapshot } from '../../../src/services/managed/snapshots.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
+import { resourceSnapshotCalls, snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { snapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let world: World;

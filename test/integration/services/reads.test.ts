@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../src/domain/principal.ts';
 import type { SecretSelection } from '../../../src/store/secret-reads.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
+import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -5,12 +5,12 @@ import type {
   ClaimedEnvironment,
   EnsuredEnvironment,
   EnsureEnvironmentInput,
-} from '../../../src/services/resource-environments.ts';
-import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
-import { resourceCaller } from '../../support/resource-caller.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { createUser, createWorld, type TestServices, type TestUser } from '../../support/services.ts';
-import { withProxiedServices } from '../../support/with-services.ts';
+} from '../../../src/services/managed/environments.ts';
+import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import { createUser, createWorld, type TestServices, type TestUser } from '../../support/api/services.ts';
+import { withProxiedServices } from '../../support/api/with-services.ts';
 
 let proxy: PostgresProxy;
 let services: TestServices;

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ModelState, type RestoreLists, restoreLists } from '../../support/environment-model.ts';
-import { EnvironmentRun, type KnownSnapshot } from '../../support/environment-run.ts';
-import { anyRounds } from '../../support/environment-steps.ts';
-import { resourceCaller } from '../../support/resource-caller.ts';
-import { resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, type TestServices } from '../../support/services.ts';
-import { withServices } from '../../support/with-services.ts';
+import { type ModelState, type RestoreLists, restoreLists } from '../../support/api/environment-model.ts';
+import { EnvironmentRun, type KnownSnapshot } from '../../support/api/environment-run.ts';
+import { anyRounds } from '../../support/api/environment-steps.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
+import { resourceRestoreCalls, restoreRule } from '../../support/api/resource-restore-calls.ts';
+import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
+import { createWorld, type TestServices } from '../../support/api/services.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 // Shrinking a failure ends with the time as well.
 const { runs, limitMs } =

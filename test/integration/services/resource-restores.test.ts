@@ -2,13 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
-import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
-import { resourceCaller } from '../../support/resource-caller.ts';
-import { type ResourceRestoreCalls, resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
-import { createWorldCalls, withProxiedWorlds } from '../../support/with-services.ts';
+import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
+import {
+  type ResourceRestoreCalls,
+  resourceRestoreCalls,
+  restoreRule,
+} from '../../support/api/resource-restore-calls.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { createWorldCalls, withProxiedWorlds } from '../../support/api/with-services.ts';
 
 let proxy: PostgresProxy;
 let services: TestServices;

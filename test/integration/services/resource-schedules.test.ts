@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { GrantRule } from '../../../src/domain/grants.ts';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
-import type { RecordRunsInput, ScheduledChild, ScheduleRun } from '../../../src/services/resource-schedules.ts';
-import { resourceCaller } from '../../support/resource-caller.ts';
+import type { RecordRunsInput, ScheduledChild, ScheduleRun } from '../../../src/services/managed/schedules.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
 import {
   type ResourceSnapshotCalls,
   resourceSnapshotCalls,
   snapshotRule,
-} from '../../support/resource-snapshot-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { snapshotCalls } from '../../support/snapshot-calls.ts';
-import { withWorlds } from '../../support/with-services.ts';
+} from '../../support/api/resource-snapshot-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { snapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { authenticated, type TestServices, type World } from '../../support/services.ts';
-import { ruleFor, TokenResource } from '../../support/token-resource.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { authenticated, type TestServices, type World } from '../../support/api/services.ts';
+import { ruleFor, TokenResource } from '../../support/api/token-resource.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { TokenResource } from '../../support/token-resource.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { TokenResource } from '../../support/api/token-resource.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

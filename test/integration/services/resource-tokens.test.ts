@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { resourceCaller } from '../../support/resource-caller.ts';
-import { authenticated, type TestServices, type World } from '../../support/services.ts';
-import { ruleFor, TokenResource } from '../../support/token-resource.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
+import { authenticated, type TestServices, type World } from '../../support/api/services.ts';
+import { ruleFor, TokenResource } from '../../support/api/token-resource.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { type PostgresProxy, runs } from '../../support/postgres-proxy.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { createWorld, type TestServices, type World } from '../../support/services.ts';
-import type { SnapshotCalls } from '../../support/snapshot-calls.ts';
-import { createWorldCalls, withProxiedWorlds } from '../../support/with-services.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { type PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
+import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { createWorldCalls, withProxiedWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let proxy: PostgresProxy;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { LockSession } from '../../support/locks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
 import {
   createWorld,
   newRootKey,
@@ -9,7 +9,7 @@ import {
   type TestServices,
   type TestToken,
   type World,
-} from '../../support/services.ts';
+} from '../../support/api/services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { CreatedServiceToken, RotateServiceTokenInput } from '../../../src/services/service-tokens.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
+import type { CreatedServiceToken, RotateServiceTokenInput } from '../../../src/services/tokens/service-tokens.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
 import {
   authenticated,
   callerOf,
@@ -14,8 +14,8 @@ import {
   type TestServices,
   type TestToken,
   type World,
-} from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+} from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let calls: SecretCalls;

@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../../src/domain/limits.ts';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { FindOptions, FoundState } from '../../../src/services/secret-reader.ts';
+import type { FindOptions, FoundState } from '../../../src/services/secrets/secret-reader.ts';
 import { listSizes, listVersions } from '../../../src/store/secret-reads.ts';
-import { type SecretCalls, secretCalls } from '../../support/secret-calls.ts';
-import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { type SecretCalls, secretCalls } from '../../support/api/secret-calls.ts';
+import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { CreateServiceTokenInput, ServiceTokenRecord } from '../../../src/services/service-tokens.ts';
-import { authenticated, createWorld, type TestServices, type World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { CreateServiceTokenInput, ServiceTokenRecord } from '../../../src/services/tokens/service-tokens.ts';
+import { authenticated, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import { resourceCaller } from '../../support/resource-caller.ts';
-import { resourceRestoreCalls, restoreRule } from '../../support/resource-restore-calls.ts';
-import { resourceSnapshotCalls, snapshotRule } from '../../support/resource-snapshot-calls.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { resourceCaller } from '../../support/api/resource-caller.ts';
+import { resourceRestoreCalls, restoreRule } from '../../support/api/resource-restore-calls.ts';
+import { resourceSnapshotCalls, snapshotRule } from '../../support/api/resource-snapshot-calls.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import { callerOf, createWorld, type TestServices, type World } from '../../support/services.ts';
-import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import { callerOf, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/domain/principal.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import { createWorld, type TestServices, type World } from '../../support/services.ts';
-import { type SnapshotCalls, snapshotCalls } from '../../support/snapshot-calls.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { type SnapshotCalls, snapshotCalls } from '../../support/api/snapshot-calls.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { createUser, createWorld, type TestServices, type World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { createUser, createWorld, type TestServices, type World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { authenticated, createUser, type TestServices, type TestUser } from '../../support/services.ts';
-import { auditedOfUser, type UserCalls, userCalls } from '../../support/user-calls.ts';
-import { withServices } from '../../support/with-services.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { authenticated, createUser, type TestServices, type TestUser } from '../../support/api/services.ts';
+import { auditedOfUser, type UserCalls, userCalls } from '../../support/api/user-calls.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
-import type { UserRecord } from '../../../src/services/users.ts';
-import { LockSession } from '../../support/locks.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import { authenticated, createUser, createWorld, type TestServices, type TestUser } from '../../support/services.ts';
-import { auditedOfUser, type UserCalls, userCalls } from '../../support/user-calls.ts';
-import { withServices } from '../../support/with-services.ts';
+import type { UserRecord } from '../../../src/services/people/users.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import {
+  authenticated,
+  createUser,
+  createWorld,
+  type TestServices,
+  type TestUser,
+} from '../../support/api/services.ts';
+import { auditedOfUser, type UserCalls, userCalls } from '../../support/api/user-calls.ts';
+import { withServices } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

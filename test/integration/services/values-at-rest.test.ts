@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { Canary } from '../../support/canary.ts';
-import { databaseBytes, databaseRows } from '../../support/leak-places.ts';
-import { findLeaks } from '../../support/leak-search.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
-import { secretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import { Canary } from '../../support/fixtures/canary.ts';
+import { databaseBytes, databaseRows } from '../../support/fixtures/leak-places.ts';
+import { findLeaks } from '../../support/fixtures/leak-search.ts';
+import type { TestDatabase } from '../../support/database/postgres.ts';
+import { secretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let database: TestDatabase;
 let services: TestServices;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { VersionRecord } from '../../../src/services/versions.ts';
+import type { VersionRecord } from '../../../src/services/secrets/versions.ts';
 import { notDestroyed } from '../../../src/store/versions.ts';
-import type { SecretCalls } from '../../support/secret-calls.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { SecretCalls } from '../../support/api/secret-calls.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

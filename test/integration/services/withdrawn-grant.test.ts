@@ -6,9 +6,9 @@ import type { ServiceToken } from '../../../src/controller/generated/service-tok
 import { TokenMemories } from '../../../src/controller/kinds/service-token/memory.ts';
 import { ServiceTokenReconciler } from '../../../src/controller/kinds/service-token/reconcile.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import type { TestServices, World } from '../../support/services.ts';
-import { TokenResource, ruleFor } from '../../support/token-resource.ts';
-import { withWorlds } from '../../support/with-services.ts';
+import type { TestServices, World } from '../../support/api/services.ts';
+import { TokenResource, ruleFor } from '../../support/api/token-resource.ts';
+import { withWorlds } from '../../support/api/with-services.ts';
 
 let services: TestServices;
 let world: World;

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
-import { writeKubeconfig } from '../../../scripts/cluster/kubeconfig.ts';
-import { ApiProxy, failureAnswer, type ProxiedRequest } from '../../support/api-proxy.ts';
-import { makeAuthority } from '../../support/certificate.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { writeKubeconfig } from '../../../tools/devcluster/cluster/kubeconfig.ts';
+import { ApiProxy, failureAnswer, type ProxiedRequest } from '../../support/faults/api-proxy.ts';
+import { makeAuthority } from '../../support/fixtures/certificate.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 // A server with the two manners of the real one that matter here: writes that last, and watches that stream.
 class SmallApiServer {

@@ -1,13 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { findProcess } from '../../../scripts/process-identity.ts';
-import type { ProblemRecord } from '../../support/api-client.ts';
-import { Canary } from '../../support/canary.ts';
-import { CapturedProcess } from '../../support/captured-process.ts';
-import { databaseBytes, databaseRows, metricsText, problemAnswers, processOutput } from '../../support/leak-places.ts';
-import { findLeaks } from '../../support/leak-search.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { findProcess } from '../../../tools/process-identity.ts';
+import type { ProblemRecord } from '../../support/api/api-client.ts';
+import { Canary } from '../../support/fixtures/canary.ts';
+import { CapturedProcess } from '../../support/faults/captured-process.ts';
+import {
+  databaseBytes,
+  databaseRows,
+  metricsText,
+  problemAnswers,
+  processOutput,
+} from '../../support/fixtures/leak-places.ts';
+import { findLeaks } from '../../support/fixtures/leak-search.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 const canary = new Canary();
 const base64 = Buffer.from(`x${canary.value}`).toString('base64');
@@ -115,7 +121,7 @@ describe('a captured process', () => {
   });
 
   test('does not outlive the process that started it, even if that is killed by force', async () => {
-    const module = new URL('../../support/captured-process.ts', import.meta.url).href;
+    const module = new URL('../../support/faults/captured-process.ts', import.meta.url).href;
     const starter = start(`import(${JSON.stringify(module)}).then(async ({ CapturedProcess }) => {
       const script = 'console.log(process.pid); setInterval(() => {}, 1000)';
       const inner = new CapturedProcess({ name: 'inner', program: process.execPath, args: ['-e', script] });

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { PrismaClient } from '../../../src/store/generated/client.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { PostgresProxy, runs } from '../../support/postgres-proxy.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
+import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 let database: TestDatabase;
 let direct: pg.Client;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Client } from 'pg';
-import { createEmptyDatabase, createTestDatabase } from '../../support/postgres.ts';
+import { createEmptyDatabase, createTestDatabase } from '../../support/database/postgres.ts';
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });

@@ -2,11 +2,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { openApiDocument } from '../../../src/http/openapi.ts';
-import { pages, readPage } from '../../support/documentation.ts';
-import { type Matcher, type Selector, isMatched, readQuery } from '../../support/promql.ts';
-import { type Series, sampleMetrics, targetLabels } from '../../support/metric-samples.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { openApiDocument } from '../../../src/http/openapi/document.ts';
+import { pages, readPage } from '../../support/fixtures/documentation.ts';
+import { type Matcher, type Selector, isMatched, readQuery } from './promql.ts';
+import { type Series, sampleMetrics, targetLabels } from '../../support/api/metric-samples.ts';
 
 /** Every alert and every panel asks for series that the server can have: a misspelled one would be silent for ever. */
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   ({ series, missing } = sampled);
 });
 
-test('test/support/metric-samples.ts gives every metric of the server a series', () => {
+test('test/support/api/metric-samples.ts gives every metric of the server a series', () => {
   expect(missing).toEqual([]);
 });
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { commandTable } from '../../../src/cli/command-table.ts';
-import { cliDocs } from '../../../scripts/generate-cli-docs.ts';
+import { cliDocs } from '../../../tools/generate/cli-docs.ts';
 
 const page = readFileSync(join(checkoutDirectory, 'docs', 'cli.md'), 'utf8');
 

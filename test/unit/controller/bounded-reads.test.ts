@@ -3,8 +3,8 @@ import type { Allowance } from '../../../src/controller/kinds/secret-sync/model.
 import { type BoundedReads, runBounded } from '../../../src/controller/kinds/secret-sync/read/bounded-reads.ts';
 import type { SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
-import type { EnvironmentAccess } from '../../../src/services/access.ts';
-import type { FindOptions, FoundState } from '../../../src/services/secret-reader.ts';
+import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
+import type { FindOptions, FoundState } from '../../../src/services/secrets/secret-reader.ts';
 import { Harness, prod, secrets as secretsPath, syncs } from './controller-harness.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { SecretSync, SecretSyncSpec, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import { setFingerprint } from '../../../src/crypto/fingerprint.ts';
-import type { ObjectMeta } from '../../../src/kube/objects.ts';
+import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
 import type { Fingerprint } from '../../../src/controller/frame/fingerprint.ts';
 
 export interface SyncOptions {

@@ -3,7 +3,7 @@ import { readinessOf } from '../../../src/controller/kinds/cluster-secret-sync/c
 import { Children } from '../../../src/controller/kinds/cluster-secret-sync/children.ts';
 import type { ClusterSecretSync } from '../../../src/controller/generated/cluster-secret-sync.ts';
 import type { SecretSync } from '../../../src/controller/generated/secret-sync.ts';
-import type { KubeObject } from '../../../src/kube/objects.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
 import { secretSync } from './builders.ts';
 import { FakeClock } from './fake-clock.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { ClusterSyncHarness, clusterSyncs, syncsIn } from './cluster-sync-harness.ts';
 import { prod } from './controller-harness.ts';
 import { serviceToken } from './fake-services.ts';

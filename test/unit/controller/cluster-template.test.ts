@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { clusterDefinition } from '../../../scripts/generate-cluster-definition.ts';
+import { clusterDefinition } from '../../../tools/generate/cluster-definition.ts';
 
 /** What the definition of ClusterSecretSync has in common with others. */
 

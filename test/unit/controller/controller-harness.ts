@@ -2,7 +2,7 @@ import { type Controller, type ControllerDeps, createController } from '../../..
 import type { Condition } from '../../../src/controller/generated/condition.ts';
 import type { SecretSync, SecretSyncStatus } from '../../../src/controller/generated/secret-sync.ts';
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { secretSync, type SyncOptions, fingerprint } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';

@@ -3,7 +3,7 @@ import { KindController } from '../../../src/controller/frame/kind-controller.ts
 import { standardOutcomes } from '../../../src/controller/frame/standard-outcomes.ts';
 import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
 import type { Resource } from '../../../src/controller/frame/resource.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import type { ApiCall, KubeClient } from '../../../src/kube/client.ts';
-import type { KubeObject, ObjectMeta } from '../../../src/kube/objects.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import type { ApiCall, KubeClient } from '../../../src/kube/client/client.ts';
+import type { KubeObject, ObjectMeta } from '../../../src/kube/client/objects.ts';
 import { applied } from './server-side-apply.ts';
 import { fits } from './selectors.ts';
 import { merged } from './merge-patch.ts';

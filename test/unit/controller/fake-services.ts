@@ -4,17 +4,17 @@ import { DomainError } from '../../../src/domain/domain-error.ts';
 import { covers } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { BearerPrincipal, Caller, TenantPrincipal } from '../../../src/domain/principal.ts';
-import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/change-feed.ts';
+import type { ChangeEvent, ChangeSubscriber } from '../../../src/services/changes/change-feed.ts';
 import {
   type KeylessAdmission,
   type KeylessEntry,
   KeylessTokenRefusal,
   type SyncReader,
 } from '../../../src/services/access/keyless.ts';
-import type { EnvironmentAccess } from '../../../src/services/access.ts';
-import type { EnvironmentSlugs } from '../../../src/services/slugs.ts';
-import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
-import type { FoundState } from '../../../src/services/secret-reader.ts';
+import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
+import type { EnvironmentSlugs } from '../../../src/services/kernel/slugs.ts';
+import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
+import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
 
 interface Environment {
   readonly id: string;

@@ -1,7 +1,7 @@
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
 import type { AnyCaller } from '../../../src/domain/principal.ts';
-import type { ClaimedSnapshot, SnapshotOrGone } from '../../../src/services/resource-snapshots.ts';
+import type { ClaimedSnapshot, SnapshotOrGone } from '../../../src/services/managed/snapshots.ts';
 
 /** What the resources of these tests took or adopted, by their uids. Nothing new is granted. */
 export class FakeSnapshots {

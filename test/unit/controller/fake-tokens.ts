@@ -3,9 +3,9 @@ import { DomainError } from '../../../src/domain/domain-error.ts';
 import { covers } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { ResourceCaller, TokenPermission } from '../../../src/domain/principal.ts';
-import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
-import type { AskedPlace } from '../../../src/services/resource-access.ts';
-import type { ResourceCredential, ResourceToken } from '../../../src/services/resource-tokens.ts';
+import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
+import type { AskedPlace } from '../../../src/services/managed/access.ts';
+import type { ResourceCredential, ResourceToken } from '../../../src/services/managed/tokens.ts';
 import type { FakeServices } from './fake-services.ts';
 
 type Credential = { -readonly [K in keyof ResourceCredential]: ResourceCredential[K] };

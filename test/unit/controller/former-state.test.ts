@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EnvironmentAccess } from '../../../src/services/access.ts';
-import type { FoundState } from '../../../src/services/secret-reader.ts';
+import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
+import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
 import { FormerStateError, readFormerState } from '../../../src/controller/kinds/secret-sync/read/former-state.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';

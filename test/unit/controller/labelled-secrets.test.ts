@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { watchLabelledSecrets } from '../../../src/controller/frame/labelled-secrets.ts';
 import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
-import type { KubeObject } from '../../../src/kube/objects.ts';
-import type { ReflectorGroup } from '../../../src/kube/reflector-group.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
+import type { ReflectorGroup } from '../../../src/kube/informer/reflector-group.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { ScriptedApi, list, object, watch } from '../kube/scripted-api.ts';
 import { kindContext } from './kind-context.ts';
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Leadership } from '../../../src/controller/frame/leadership.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import type { ApiCall } from '../../../src/kube/client.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import type { ApiCall } from '../../../src/kube/client/client.ts';
 import type { LeaseAttempt } from '../../../src/kube/lease.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
 /** What a try for the Lease comes to: ours, renewed or new; another's, free after so many milliseconds; or an error. */

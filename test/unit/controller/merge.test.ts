@@ -12,8 +12,8 @@ import {
   tooLargeTogether,
 } from '../../../src/controller/kinds/secret-sync/target/merge-refusals.ts';
 import { targetRefusal } from '../../../src/controller/kinds/secret-sync/target/target-refusal.ts';
-import { ApiError, type ErrorCause } from '../../../src/kube/api-error.ts';
-import type { ObjectMeta } from '../../../src/kube/objects.ts';
+import { ApiError, type ErrorCause } from '../../../src/kube/client/api-error.ts';
+import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
 import { secretSync, targetMeta } from './builders.ts';
 import type { MergeObstacle } from '../../../src/controller/kinds/secret-sync/model.ts';
 

@@ -3,8 +3,8 @@ import { KindController } from '../../../src/controller/frame/kind-controller.ts
 import { standardOutcomes } from '../../../src/controller/frame/standard-outcomes.ts';
 import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
 import type { Resource } from '../../../src/controller/frame/resource.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { Harness, prod } from './controller-harness.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 import { FakeCluster } from './fake-cluster.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { NamespaceShares } from '../../../src/controller/frame/namespace-shares.ts';
 import { type Next, WorkQueue } from '../../../src/controller/frame/work-queue.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
 const hourMs = 3_600_000;

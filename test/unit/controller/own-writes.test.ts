@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { OwnWrites } from '../../../src/controller/frame/own-writes.ts';
-import type { KubeObject } from '../../../src/kube/objects.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
 
 let writes: OwnWrites<KubeObject>;
 

@@ -3,7 +3,7 @@ import type { ServiceToken } from '../../../src/controller/generated/service-tok
 import { isOwnedBy as isOwnedByToken } from '../../../src/controller/kinds/service-token/observe.ts';
 import { isOwnedBy } from '../../../src/controller/kinds/secret-sync/target/target-metadata.ts';
 import { bearsProof } from '../../../src/controller/kinds/snapshot-schedule/child.ts';
-import type { ObjectMeta } from '../../../src/kube/objects.ts';
+import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
 import { secretSync, targetMeta } from './builders.ts';
 
 /** Anyone may label an object, and selectors need labels: a label alone must never make a thing Keyframe's own. */

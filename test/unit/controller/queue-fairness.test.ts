@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { NamespaceShares } from '../../../src/controller/frame/namespace-shares.ts';
 import { NamespaceTurns } from '../../../src/controller/frame/namespace-turns.ts';
 import { type Next, WorkQueue } from '../../../src/controller/frame/work-queue.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
 let clock: FakeClock;

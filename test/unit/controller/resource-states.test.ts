@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { resourceStates } from '../../../src/controller/frame/resource-states.ts';
-import { secretSyncKind, serviceTokenKind } from '../../../src/kube/keyframe-kinds.ts';
-import { type KubeObject, objectKey } from '../../../src/kube/objects.ts';
+import { secretSyncKind, serviceTokenKind } from '../../../src/kube/client/keyframe-kinds.ts';
+import { type KubeObject, objectKey } from '../../../src/kube/client/objects.ts';
 import type { NamedWatch } from '../../../src/controller/frame/named-watch.ts';
 
 const createdAt = '2026-01-01T00:00:00Z';

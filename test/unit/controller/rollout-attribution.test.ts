@@ -4,8 +4,8 @@ import { PodLooks } from '../../../src/controller/kinds/rollout/pod-looks.ts';
 import { type Pod, findingOf, lookAtPods, selectorText } from '../../../src/controller/kinds/rollout/pods.ts';
 import { templateDigest } from '../../../src/controller/kinds/rollout/template-digest.ts';
 import type { Workload } from '../../../src/controller/kinds/rollout/targets.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import type { ApiCall } from '../../../src/kube/client.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import type { ApiCall } from '../../../src/kube/client/client.ts';
 import { fingerprint } from './builders.ts';
 import { data, marked, now, other, web, workload } from './rollout-facts.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { settled } from './fake-clock.ts';
 import { RolloutHarness, rolloutOf } from './rollout-harness.ts';
 

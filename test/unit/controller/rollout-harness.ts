@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Rollouts } from '../../../src/controller/kinds/rollout/rollouts.ts';
 import { formatMark, markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { fingerprint, secretSync } from './builders.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 import { FakeClock, settled } from './fake-clock.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import { RolloutHarness, restartOf } from './rollout-harness.ts';
 

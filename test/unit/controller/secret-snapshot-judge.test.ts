@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SecretSnapshotSpec } from '../../../src/controller/generated/secret-snapshot.ts';
 import { expiryOf, isExpired, judge } from '../../../src/controller/kinds/secret-snapshot/judge.ts';
-import type { ClaimedSnapshot } from '../../../src/services/resource-snapshots.ts';
+import type { ClaimedSnapshot } from '../../../src/services/managed/snapshots.ts';
 
 const takenAt = new Date('2026-01-01T00:00:00.750Z');
 const hourMs = 3_600_000;

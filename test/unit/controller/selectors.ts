@@ -1,5 +1,5 @@
-import type { ApiCall } from '../../../src/kube/client.ts';
-import type { KubeObject } from '../../../src/kube/objects.ts';
+import type { ApiCall } from '../../../src/kube/client/client.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
 
 /** Whether an object is in the collection of a call and fits its selectors. */
 export function fits(call: Pick<ApiCall, 'path' | 'query'>, objectPath: string, { metadata }: KubeObject): boolean {

@@ -1,4 +1,4 @@
-import type { ApiCall } from '../../../src/kube/client.ts';
+import type { ApiCall } from '../../../src/kube/client/client.ts';
 import type { AnyObject } from './fake-cluster.ts';
 
 interface Manager {

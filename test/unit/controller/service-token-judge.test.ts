@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Facts, type SecretFacts, type Step, judge } from '../../../src/controller/kinds/service-token/judge.ts';
-import type { ResourceCredential, ResourceToken } from '../../../src/services/resource-tokens.ts';
-import { tokenWith } from '../../support/token-facts.ts';
+import type { ResourceCredential, ResourceToken } from '../../../src/services/managed/tokens.ts';
+import { tokenWith } from '../../support/fixtures/token-facts.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Facts, type Step, judge } from '../../../src/controller/kinds/service-token/judge.ts';
-import type { ResourceCredential } from '../../../src/services/resource-tokens.ts';
-import { tokenWith } from '../../support/token-facts.ts';
+import type { ResourceCredential } from '../../../src/services/managed/tokens.ts';
+import { tokenWith } from '../../support/fixtures/token-facts.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

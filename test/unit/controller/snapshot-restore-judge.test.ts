@@ -7,7 +7,7 @@ import {
   judgeOutdated,
   judgePlanned,
 } from '../../../src/controller/kinds/snapshot-restore/judge.ts';
-import type { ClaimedRestore, ResourcePlan, ToldKeys } from '../../../src/services/resource-restores.ts';
+import type { ClaimedRestore, ResourcePlan, ToldKeys } from '../../../src/services/managed/restores.ts';
 
 const metadata = { namespace: 'team-a', name: 'back' };
 const told = (...keys: string[]): ToldKeys => ({ count: keys.length, keys });

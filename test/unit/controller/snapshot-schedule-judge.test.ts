@@ -11,7 +11,7 @@ import {
 } from '../../../src/controller/kinds/snapshot-schedule/judge.ts';
 import { allReferences } from '../../../src/controller/kinds/secret-snapshot/references.ts';
 import { parseCron } from '../../../src/lib/cron-schedule.ts';
-import type { ScheduleRun } from '../../../src/services/resource-schedules.ts';
+import type { ScheduleRun } from '../../../src/services/managed/schedules.ts';
 
 const at = (time: string): number => Date.parse(`2026-11-${time}Z`);
 const utc = (ms: number | undefined): string | undefined =>

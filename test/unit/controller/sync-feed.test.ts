@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/domain-error.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { Harness, prod, shortestChange } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
 

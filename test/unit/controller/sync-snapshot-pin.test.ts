@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/domain/domain-error.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { prod } from './controller-harness.ts';
 import { claimedSnapshot } from './fake-snapshots.ts';
 import { PinHarness, first, second, snapshotsPath, third } from './pin-harness.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
+import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { secrets } from './controller-harness.ts';
 import { serviceToken } from './fake-services.ts';
 import { SourceHarness, ownValues, pathOf, sharedValues, sourceOf, united } from './source-harness.ts';

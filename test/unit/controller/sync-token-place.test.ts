@@ -6,8 +6,8 @@ import { specVersionOf, statusVersionOf } from '../../../src/controller/kinds/se
 import { judgeToken } from '../../../src/controller/kinds/secret-sync/tokens/token-place.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/domain-error.ts';
-import type { ObjectMeta, OwnerReference } from '../../../src/kube/objects.ts';
-import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
+import type { ObjectMeta, OwnerReference } from '../../../src/kube/client/objects.ts';
+import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { secretSync } from './builders.ts';
 
 const owner: OwnerReference = {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { secretSync } from './builders.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { serviceToken } from './fake-services.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { Harness, prod, secrets, shortestChange } from './controller-harness.ts';
 
 let harness: Harness;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { parseTemplate } from '../../../src/controller/kinds/secret-sync/data/template-parser.ts';
 
 /** The API server refuses by an expression of the definition just what the parser would refuse. */

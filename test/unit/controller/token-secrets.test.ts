@@ -3,7 +3,7 @@ import type { ServiceToken } from '../../../src/controller/generated/service-tok
 import type { SecretFacts } from '../../../src/controller/kinds/service-token/judge.ts';
 import { TokenSecrets } from '../../../src/controller/kinds/service-token/write.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { SecretsClient } from '../../../src/kube/secrets.ts';
+import { SecretsClient } from '../../../src/kube/client/secrets.ts';
 import { type AnyObject, FakeCluster } from './fake-cluster.ts';
 
 const collection = '/api/v1/namespaces/team-a/secrets';

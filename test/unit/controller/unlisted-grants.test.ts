@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { syncs } from './controller-harness.ts';
 import { TokenHarness, serviceTokensPath } from './token-harness.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { WorkQueue } from '../../../src/controller/frame/work-queue.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
 /** Keys in the order in which the work on them began. */

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type DataKeyLimits, DataKeys, defaultDataKeyLimits } from '../../../src/crypto/data-keys.ts';
 import type { KeyStore } from '../../../src/crypto/key-store.ts';
 import { RootKeys } from '../../../src/crypto/root-keys.ts';
-import { MemoryKeyStore } from '../../support/memory-key-store.ts';
+import { MemoryKeyStore } from '../../support/database/memory-key-store.ts';
 
 const rootKeys = RootKeys.parse(`k:${randomBytes(32).toString('base64')}`);
 const project = randomUUID();

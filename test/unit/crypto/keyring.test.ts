@@ -7,7 +7,7 @@ import type { DataKeyRecord } from '../../../src/crypto/key-store.ts';
 import { type Binding, Keyring } from '../../../src/crypto/keyring.ts';
 import { RootKeys } from '../../../src/crypto/root-keys.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { MemoryKeyStore } from '../../support/memory-key-store.ts';
+import { MemoryKeyStore } from '../../support/database/memory-key-store.ts';
 
 const rootKeys = RootKeys.parse(`k:${randomBytes(32).toString('base64')}`);
 let store: MemoryKeyStore;

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
 
 const run = promisify(execFile);
 
 /** The nonces of values that a process seals right after its start. */
 async function noncesOfProcess(): Promise<string[]> {
-  const { stdout } = await run(process.execPath, [join(checkoutDirectory, 'test/support/seal-some.ts')]);
+  const { stdout } = await run(process.execPath, [join(checkoutDirectory, 'test/support/api/seal-some.ts')]);
   return JSON.parse(stdout) as string[];
 }
 

@@ -1,13 +1,13 @@
 import { CommanderError } from 'commander';
 import { expect, test } from '@jest/globals';
-import { silence } from '../../../scripts/generate-cli-docs.ts';
+import { silence } from '../../../tools/generate/cli-docs.ts';
 import { CliError } from '../../../src/cli/cli-error.ts';
 import { commandTable } from '../../../src/cli/command-table.ts';
 import type { CommandEntry, CommandSection } from '../../../src/cli/command-section.ts';
 import { readEnvironment } from '../../../src/cli/environment.ts';
 import { createProgram, loadAll } from '../../../src/cli/program.ts';
-import { pages, readPage, scriptsOf } from '../../support/documentation.ts';
-import { shellCommands } from '../../support/shell-commands.ts';
+import { pages, readPage, scriptsOf } from '../../support/fixtures/documentation.ts';
+import { shellCommands } from '../../support/cli/shell-commands.ts';
 
 /** Every `keyframe …` that a page shows is one that the command line takes. */
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { prefix, secretVariables, variables } from '../../../src/environment-reader.ts';
 
 const page = readFileSync(join(checkoutDirectory, 'docs', 'configuration.md'), 'utf8');

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { documentedCommands } from '../../support/documented-commands.ts';
-import { exampleFiles, exampleSections, exampleThemes, opening } from '../../support/example-page.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { documentedCommands } from '../../support/cli/documented-commands.ts';
+import { exampleFiles, exampleSections, exampleThemes, opening } from '../../support/fixtures/example-page.ts';
 
 describe('examples/README.md', () => {
   test('shows every file of the examples in a command, or README.md does', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { scriptsOf } from '../../support/documentation.ts';
-import { shellCommands } from '../../support/shell-commands.ts';
+import { scriptsOf } from '../../support/fixtures/documentation.ts';
+import { shellCommands } from '../../support/cli/shell-commands.ts';
 
 /** No public registry has the image, so an installation that does not say so first ends in ImagePullBackOff. */
 test.each(['README.md', 'docs/install.md', 'charts/keyframe/README.md'])(

@@ -2,10 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { readPage } from '../../support/documentation.ts';
-import { documentedCommands } from '../../support/documented-commands.ts';
-import { shellCommands } from '../../support/shell-commands.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { readPage } from '../../support/fixtures/documentation.ts';
+import { documentedCommands } from '../../support/cli/documented-commands.ts';
+import { shellCommands } from '../../support/cli/shell-commands.ts';
 
 /** docs/leaving.md names every kind: a resource that stays would go on working, or outlive Keyframe. */
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { pages, proseOf, readPage } from '../../support/documentation.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { pages, proseOf, readPage } from '../../support/fixtures/documentation.ts';
 
 /** Every link between our pages leads to a file, and where it names a heading, to that heading. */
 

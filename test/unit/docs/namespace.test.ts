@@ -2,10 +2,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { defaultNamespace } from '../../../src/load-kube-client.ts';
-import { fencedBlocks, pages, readPage, scriptsOf } from '../../support/documentation.ts';
-import { shellCommands } from '../../support/shell-commands.ts';
+import { fencedBlocks, pages, readPage, scriptsOf } from '../../support/fixtures/documentation.ts';
+import { shellCommands } from '../../support/cli/shell-commands.ts';
 
 /** Every page installs into one namespace: a release that one page installs is the one that another page upgrades. */
 

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { pages, readPage } from '../../support/documentation.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { pages, readPage } from '../../support/fixtures/documentation.ts';
 
 /** Every file and folder of the sources that a page for developers names exists. A page may leave out the folders in front. */
 
@@ -10,7 +10,7 @@ const developerPages = pages.filter((page) => /^docs\/(?:ARCHITECTURE\.md|adr\/|
 // The name of a file that the page has its reader make.
 const examples: ReadonlySet<string> = new Set(['test/unit/controller/sync-labels.test.ts']);
 
-const roots = ['src', 'test', 'scripts', 'prisma', 'crds', 'charts', 'docs'];
+const roots = ['src', 'test', 'tools', 'prisma', 'crds', 'charts', 'docs'];
 const sources = globSync(`{${roots.join()}}/**`, { cwd: checkoutDirectory }).map((path) => path.replaceAll('\\', '/'));
 const folders = new Set([...roots, ...sources.flatMap((path) => path.split('/').slice(0, -1))]);
 /** Every path, and every end of one. */
@@ -49,7 +49,7 @@ test.each([
   ],
   ['a name alone', 'first `judge.ts`, then `nowhere.ts`', ['nowhere.ts']],
   ['a folder', '`src/nowhere/` and `controller/kinds/rollout/`, `test/e2e/`', ['src/nowhere/']],
-  ['a file in a command', '```sh\nnode scripts/nowhere.mjs\n```', ['scripts/nowhere.mjs']],
+  ['a file in a command', '```sh\nnode tools/nowhere.mjs\n```', ['tools/nowhere.mjs']],
 ])('%s that is not there would be found', (_name, markdown, paths) => {
   expect(unknownPaths(markdown)).toEqual(paths);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { bearerToken } from '../../../src/http/bearer.ts';
-import { AuthenticationRefusal } from '../../../src/services/authentication.ts';
+import { bearerToken } from '../../../src/http/admission/bearer.ts';
+import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 
 const token = `kf_svc_${'0'.repeat(71)}`;
 

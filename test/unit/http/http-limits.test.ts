@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type HttpLimits, HttpServer, defaultHttpLimits } from '../../../src/http/server.ts';
 import { problem } from '../../../src/wire/problem.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 
 /** Each limit of the server, against raw sockets. A limit that is off would let the connection live far longer. */
 

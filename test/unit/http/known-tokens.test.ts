@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { KnownTokens } from '../../../src/http/known-tokens.ts';
+import { KnownTokens } from '../../../src/http/admission/known-tokens.ts';
 
 const limits = { maxTokens: 4, maxTokensPerOwner: 2 };
 

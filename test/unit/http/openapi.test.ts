@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { commentFault, nameFault, secretKeyFault, slugFault } from '../../../src/domain/names.ts';
-import { openApiDocument } from '../../../src/http/openapi.ts';
+import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { routeTable } from '../../../src/http/routes/table.ts';
 import { comment, name, secretKey, slug } from '../../../src/wire/fields.ts';
 import { problem } from '../../../src/wire/problem.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { RateCounter } from '../../../src/http/rate-counter.ts';
+import { RateCounter } from '../../../src/http/admission/rate-counter.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
-import { LimitExceeded, RateLimits, noRateLimits } from '../../../src/http/rate-limits.ts';
+import { LimitExceeded, RateLimits, noRateLimits } from '../../../src/http/admission/rate-limits.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { plainAddress, sourceNetwork } from '../../../src/http/source-address.ts';
+import { plainAddress, sourceNetwork } from '../../../src/http/admission/source-address.ts';
 
 describe('an address in its usual form', () => {
   test.each<[string, string | undefined]>([

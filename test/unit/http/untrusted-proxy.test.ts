@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { bareApp } from '../../../src/http/bare-app.ts';
 import { createMetricsApp } from '../../../src/http/metrics-app.ts';
-import { UntrustedProxyWatch } from '../../../src/http/untrusted-proxy.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
-import { Metrics } from '../../../src/lib/metrics.ts';
+import { UntrustedProxyWatch } from '../../../src/http/admission/untrusted-proxy.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { Metrics } from '../../../src/observability/metrics.ts';
 
 const open: Server[] = [];
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from '@jest/globals';
-import { WorkLimit } from '../../../src/http/work-limit.ts';
+import { WorkLimit } from '../../../src/http/admission/work-limit.ts';
 
 function response(): ServerResponse {
   return new EventEmitter() as ServerResponse;

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { makeInitialSecrets } from '../../../src/installation/init.ts';
 import { rootKeySecret } from '../../../src/installation/initial-secrets.ts';
-import { SecretsClient } from '../../../src/kube/secrets.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { SecretsClient } from '../../../src/kube/client/secrets.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeCluster } from '../controller/fake-cluster.ts';
 
 const collection = '/api/v1/namespaces/system/secrets';

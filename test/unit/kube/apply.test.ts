@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { statusCauses } from '../../../src/kube/api-error.ts';
-import type { ApiCall, KubeClient } from '../../../src/kube/client.ts';
-import { appliedDataKeys } from '../../../src/kube/managed-fields.ts';
-import { SecretsClient } from '../../../src/kube/secrets.ts';
+import { statusCauses } from '../../../src/kube/client/api-error.ts';
+import type { ApiCall, KubeClient } from '../../../src/kube/client/client.ts';
+import { appliedDataKeys } from '../../../src/kube/client/managed-fields.ts';
+import { SecretsClient } from '../../../src/kube/client/secrets.ts';
 import { object } from './scripted-api.ts';
 
 describe('an apply', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import type { ApiCall, KubeClient } from '../../../src/kube/client.ts';
-import { deleteResource, patchFinalizers, patchSpec, patchStatus } from '../../../src/kube/custom-resources.ts';
-import { recordEvent } from '../../../src/kube/events.ts';
-import { SecretsClient } from '../../../src/kube/secrets.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import type { ApiCall, KubeClient } from '../../../src/kube/client/client.ts';
+import { deleteResource, patchFinalizers, patchSpec, patchStatus } from '../../../src/kube/client/custom-resources.ts';
+import { recordEvent } from '../../../src/kube/client/events.ts';
+import { SecretsClient } from '../../../src/kube/client/secrets.ts';
 import { object } from './scripted-api.ts';
 
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KubeConfig } from '@kubernetes/client-node';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { KubeConfigError, loadKubeConfig } from '../../../src/kube/connection.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { KubeClient } from '../../../src/kube/client/client.ts';
+import { KubeConfigError, loadKubeConfig } from '../../../src/kube/client/connection.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { errorFields } from '../../../src/lib/logger.ts';
+import { errorFields } from '../../../src/observability/logger.ts';
 import { ScriptedApi, json, list, status, watch } from './scripted-api.ts';
 
 let api: ScriptedApi;

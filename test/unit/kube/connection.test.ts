@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { KubeClient } from '../../../src/kube/client.ts';
-import { makeAuthority } from '../../support/certificate.ts';
+import { KubeClient } from '../../../src/kube/client/client.ts';
+import { makeAuthority } from '../../support/fixtures/certificate.ts';
 import { FakeClock } from '../controller/fake-clock.ts';
 
 let folder: string;

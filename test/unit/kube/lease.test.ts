@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { Lease, type LeaseObject, type LeaseSpec } from '../../../src/kube/lease.ts';
 import { FakeCluster } from '../controller/fake-cluster.ts';
 

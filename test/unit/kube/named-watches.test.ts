@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { NamedWatches } from '../../../src/kube/named-watches.ts';
-import type { KubeObject } from '../../../src/kube/objects.ts';
+import { NamedWatches } from '../../../src/kube/informer/named-watches.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { type Answer, ScriptedApi, list, object, watch } from './scripted-api.ts';
 
 let api: ScriptedApi;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { waitFor } from '../../support/wait-for.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { ReflectorRig } from './reflector-rig.ts';
 import { type Answer, endingWatch, list, object, resetWatch, status, watch } from './scripted-api.ts';
 

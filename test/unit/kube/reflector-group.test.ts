@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { KubeObject } from '../../../src/kube/objects.ts';
-import { ReflectorGroup } from '../../../src/kube/reflector-group.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
+import { ReflectorGroup } from '../../../src/kube/informer/reflector-group.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { list, ScriptedApi, status, watch } from './scripted-api.ts';
 
 // Namespaces `here` and `away`; the list of the second is refused with a status.

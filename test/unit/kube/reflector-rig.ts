@@ -1,9 +1,9 @@
-import type { KubeClient } from '../../../src/kube/client.ts';
-import type { KubeObject } from '../../../src/kube/objects.ts';
-import { Reflector, type ReflectorLimits, type ReflectorSource } from '../../../src/kube/reflector.ts';
-import type { FailureKind } from '../../../src/kube/watch-failure.ts';
+import type { KubeClient } from '../../../src/kube/client/client.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
+import { Reflector, type ReflectorLimits, type ReflectorSource } from '../../../src/kube/informer/reflector.ts';
+import type { FailureKind } from '../../../src/kube/informer/watch-failure.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
 const quick: Partial<ReflectorLimits> = {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KubeObject } from '../../../src/kube/objects.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { ReflectorRig } from './reflector-rig.ts';
 import { type Answer, endingWatch, json, list, object, status, watch } from './scripted-api.ts';
 

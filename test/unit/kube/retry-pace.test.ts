@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import { RetryPace } from '../../../src/kube/retry-pace.ts';
-import { SilenceError, WatchEndedError, WatchFormatError } from '../../../src/kube/watch-failure.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { RetryPace } from '../../../src/kube/informer/retry-pace.ts';
+import { SilenceError, WatchEndedError, WatchFormatError } from '../../../src/kube/informer/watch-failure.ts';
 
 let pace: RetryPace;
 const answer = (status: number, retryAfterMs?: number): ApiError => new ApiError('GET', status, 'R', { retryAfterMs });

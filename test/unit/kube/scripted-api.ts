@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
-import { KubeClient } from '../../../src/kube/client.ts';
-import type { KubeObject } from '../../../src/kube/objects.ts';
+import { KubeClient } from '../../../src/kube/client/client.ts';
+import type { KubeObject } from '../../../src/kube/client/objects.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 
 export interface SeenRequest {

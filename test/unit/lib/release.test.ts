@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { isOlderRelease, ownRelease } from '../../../src/lib/release.ts';
 
 test('the own release is that of package.json', () => {

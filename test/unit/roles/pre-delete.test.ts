@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { Uninstall, finalizedKinds, uninstallLeaseSeconds } from '../../../src/roles/pre-delete.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import { createLogger } from '../../../src/lib/logger.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeCluster } from '../controller/fake-cluster.ts';
 import { finalizer } from '../../../src/controller/annotations.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DomainError } from '../../../src/domain/domain-error.ts';
-import { GroupedLookup } from '../../../src/services/grouped-lookup.ts';
+import { GroupedLookup } from '../../../src/services/kernel/grouped-lookup.ts';
 
 interface Lookup extends PromiseWithResolvers<readonly (string | undefined)[]> {
   readonly asked: readonly string[];

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { GrowthBudget } from '../../../src/services/growth-budget.ts';
+import { GrowthBudget } from '../../../src/services/kernel/growth-budget.ts';
 
 const hourMs = 3_600_000;
 let nowMs: number;

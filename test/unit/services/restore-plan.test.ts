@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type HashedWish, listsOf, planHash, sizesOf } from '../../../src/services/restore-plan.ts';
+import { type HashedWish, listsOf, planHash, sizesOf } from '../../../src/services/snapshots/restore/restore-plan.ts';
 import type { PlannedKey } from '../../../src/store/restore.ts';
 
 const id = (digit: number): string => `00000000-0000-4000-8000-00000000000${digit}`;

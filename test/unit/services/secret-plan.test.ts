@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { type PlanInput, planWrite, type Wish } from '../../../src/services/secret-plan.ts';
+import { type PlanInput, planWrite, type Wish } from '../../../src/services/secrets/secret-plan.ts';
 
 /** What is planned for KEY, which is there, with a value that is the same already. */
 function plannedFor(wish: Wish): ReturnType<typeof planWrite> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import type { SecretList } from '../../../src/services/secrets.ts';
-import { keepingBytes, StateCache } from '../../../src/services/state-cache.ts';
+import type { SecretList } from '../../../src/services/secrets/secrets.ts';
+import { keepingBytes, StateCache } from '../../../src/services/secrets/state-cache.ts';
 
 function listOf(values: readonly string[], environmentId: string = randomUUID()): SecretList {
   const secrets = values.map((value, index) => ({

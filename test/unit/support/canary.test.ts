@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { inspect } from 'node:util';
-import { Canary } from '../../support/canary.ts';
+import { Canary } from '../../support/fixtures/canary.ts';
 
 const canary = new Canary();
 const bytes = Buffer.from(canary.value);

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { makeAuthority } from '../../support/certificate.ts';
+import { makeAuthority } from '../../support/fixtures/certificate.ts';
 
 test('certificates are signed by their authority, for the names and addresses asked for', () => {
   const authority = makeAuthority();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { shellCommands } from '../../support/shell-commands.ts';
+import { shellCommands } from '../../support/cli/shell-commands.ts';
 
 test.each([
   ['a b | c && d; e & f', [['a', 'b'], ['c'], ['d'], ['e'], ['f']]],

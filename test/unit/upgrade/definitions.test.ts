@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { type Definition, definitionFaults, type DefinitionSchema } from '../../support/definition-changes.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { type Definition, definitionFaults, type DefinitionSchema } from '../../support/cluster/definition-changes.ts';
 import {
   readDefinitions,
   releasedDefinitionsFolder,
   releasedObjects,
   releasedVersions,
-} from '../../support/released.ts';
+} from '../../support/cluster/released.ts';
 
 const present = readDefinitions(join(checkoutDirectory, 'crds'));
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkoutDirectory } from '../../../scripts/checkout.ts';
-import { migrationFaults, type MigrationFile, type Releases } from '../../support/migration-rules.ts';
-import { migrationNames, ownMigrations } from '../../support/own-migrations.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import { migrationFaults, type MigrationFile, type Releases } from './migration-rules.ts';
+import { migrationNames, ownMigrations } from '../../support/database/own-migrations.ts';
 
 const committed = JSON.parse(readFileSync(join(checkoutDirectory, 'prisma', 'releases.json'), 'utf8')) as Releases;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { errorDocs, errorDocsFile } from '../../../scripts/generate-error-docs.ts';
+import { errorDocs, errorDocsFile } from '../../../tools/generate/error-docs.ts';
 import { type ErrorDescription, errorCatalogue } from '../../../src/domain/error-catalogue.ts';
 
 const page = readFileSync(errorDocsFile, 'utf8');

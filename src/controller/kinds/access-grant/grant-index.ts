@@ -3,7 +3,7 @@ import type { AccessGrant, AccessGrantSpec } from '../../generated/access-grant.
 import type { NamespaceState, Namespaces } from '../../frame/namespaces.ts';
 import { type NamespaceFacts, isGrantFor, rulesOf } from './match.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
-import type { KubeObject } from '../../../kube/objects.ts';
+import type { KubeObject } from '../../../kube/client/objects.ts';
 
 // As the definition has it.
 const maxRules = 64;

@@ -1,4 +1,4 @@
-import { accessGrantKind } from '../../../kube/keyframe-kinds.ts';
+import { accessGrantKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { AccessGrant } from '../../generated/access-grant.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { Outcome } from '../../frame/outcome.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { NewResource } from '../../../kube/custom-resources.ts';
-import { clusterSecretSyncKind } from '../../../kube/keyframe-kinds.ts';
-import type { ObjectMeta, OwnerReference } from '../../../kube/objects.ts';
+import type { NewResource } from '../../../kube/client/custom-resources.ts';
+import { clusterSecretSyncKind } from '../../../kube/client/keyframe-kinds.ts';
+import type { ObjectMeta, OwnerReference } from '../../../kube/client/objects.ts';
 import { clusterSyncLabel, managedMetadataAnnotation } from '../../annotations.ts';
 import { statusPatch } from '../../frame/status-lane.ts';
 import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from '../../../kube/objects.ts';
+import type { KubeObject, ObjectMeta } from '../../../kube/client/objects.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { WatchedObjects } from '../../frame/named-watch.ts';
 import { OwnWrites } from '../../frame/own-writes.ts';

@@ -1,5 +1,5 @@
-import { clusterSecretSyncKind } from '../../../kube/keyframe-kinds.ts';
-import { type KubeObject, objectKey, parseObjectKey } from '../../../kube/objects.ts';
+import { clusterSecretSyncKind } from '../../../kube/client/keyframe-kinds.ts';
+import { type KubeObject, objectKey, parseObjectKey } from '../../../kube/client/objects.ts';
 import { allowDeletionAnnotation } from '../../annotations.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';

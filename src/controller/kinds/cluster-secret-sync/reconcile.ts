@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeClient } from '../../../kube/client.ts';
-import { objectKey } from '../../../kube/objects.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { allowDeletionAnnotation } from '../../annotations.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';

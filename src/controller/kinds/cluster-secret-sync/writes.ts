@@ -1,8 +1,8 @@
-import { ApiError, isApiStatus } from '../../../kube/api-error.ts';
-import type { KubeClient } from '../../../kube/client.ts';
-import { createResource, deleteResource, patchResource } from '../../../kube/custom-resources.ts';
-import { secretSyncKind } from '../../../kube/keyframe-kinds.ts';
-import { objectKey } from '../../../kube/objects.ts';
+import { ApiError, isApiStatus } from '../../../kube/client/api-error.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import { createResource, deleteResource, patchResource } from '../../../kube/client/custom-resources.ts';
+import { secretSyncKind } from '../../../kube/client/keyframe-kinds.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';
 import { childPatch, newChild } from './child.ts';
 import type { Children } from './children.ts';

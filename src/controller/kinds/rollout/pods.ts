@@ -1,6 +1,6 @@
-import { ApiError, isApiStatus } from '../../../kube/api-error.ts';
-import type { KubeClient } from '../../../kube/client.ts';
-import type { KubeObject } from '../../../kube/objects.ts';
+import { ApiError, isApiStatus } from '../../../kube/client/api-error.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import type { KubeObject } from '../../../kube/client/objects.ts';
 import * as messages from './messages.ts';
 import type { LabelSelector, Workload } from './targets.ts';
 

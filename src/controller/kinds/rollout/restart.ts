@@ -1,4 +1,4 @@
-import type { KubeClient } from '../../../kube/client.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
 import { type RestartMark, formatMark, markAnnotation } from './restart-mark.ts';
 import { type Target, type Workload, workloadsPath } from './targets.ts';
 

@@ -1,8 +1,8 @@
-import { ApiError, isApiStatus } from '../../../kube/api-error.ts';
-import type { KubeClient } from '../../../kube/client.ts';
-import { objectKey } from '../../../kube/objects.ts';
+import { ApiError, isApiStatus } from '../../../kube/client/api-error.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { type Logger, errorFields } from '../../../lib/logger.ts';
+import { type Logger, errorFields } from '../../../observability/logger.ts';
 import type { Condition, ConditionClaim } from '../../frame/conditions.ts';
 import type { NamespaceShares } from '../../frame/namespace-shares.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../kube/objects.ts';
+import type { KubeObject } from '../../../kube/client/objects.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { restartPrefix } from '../../annotations.ts';
 

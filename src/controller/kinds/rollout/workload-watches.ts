@@ -1,7 +1,7 @@
 import type { Keyring } from '../../../crypto/keyring.ts';
-import { isApiStatus } from '../../../kube/api-error.ts';
-import { NamedWatches, type NamedWatchesDeps } from '../../../kube/named-watches.ts';
-import { objectKey } from '../../../kube/objects.ts';
+import { isApiStatus } from '../../../kube/client/api-error.ts';
+import { NamedWatches, type NamedWatchesDeps } from '../../../kube/informer/named-watches.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import { OwnWrites } from '../../frame/own-writes.ts';
 import {
   type Target,

@@ -1,4 +1,4 @@
-import { secretEnvironmentKind } from '../../../kube/keyframe-kinds.ts';
+import { secretEnvironmentKind } from '../../../kube/client/keyframe-kinds.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/domain-error.ts';
-import type { ClaimedEnvironment, EnsuredEnvironment } from '../../../services/resource-environments.ts';
+import type { ClaimedEnvironment, EnsuredEnvironment } from '../../../services/managed/environments.ts';
 import type { SecretEnvironment, SecretEnvironmentSpec } from '../../generated/secret-environment.ts';
 import type { Outcome } from '../../frame/outcome.ts';
 

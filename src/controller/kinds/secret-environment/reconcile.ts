@@ -1,7 +1,7 @@
 import { DomainError } from '../../../domain/domain-error.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { ResourceAccess } from '../../../services/resource-access.ts';
-import type { EnsuredEnvironment, ResourceEnvironments } from '../../../services/resource-environments.ts';
+import type { ResourceAccess } from '../../../services/managed/access.ts';
+import type { EnsuredEnvironment, ResourceEnvironments } from '../../../services/managed/environments.ts';
 import type { SecretEnvironment } from '../../generated/secret-environment.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { Outcome } from '../../frame/outcome.ts';

@@ -1,4 +1,4 @@
-import { parseObjectKey } from '../../../kube/objects.ts';
+import { parseObjectKey } from '../../../kube/client/objects.ts';
 import type { SnapshotLookup } from './lookup.ts';
 import { type SnapshotReferences, namesBy } from './references.ts';
 

@@ -1,5 +1,5 @@
-import { secretSnapshotKind } from '../../../kube/keyframe-kinds.ts';
-import { objectKey } from '../../../kube/objects.ts';
+import { secretSnapshotKind } from '../../../kube/client/keyframe-kinds.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import { Seen } from '../../frame/dependencies.ts';
 import { KindController } from '../../frame/kind-controller.ts';

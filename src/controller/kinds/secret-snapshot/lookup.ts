@@ -1,4 +1,4 @@
-import type { SnapshotOrGone } from '../../../services/resource-snapshots.ts';
+import type { SnapshotOrGone } from '../../../services/managed/snapshots.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 
 /** Tells one state of a SecretSnapshot from another, as far as other kinds look at it. */

@@ -1,10 +1,10 @@
 import { DomainError } from '../../../domain/domain-error.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { ResourceAccess } from '../../../services/resource-access.ts';
-import type { ResourceSnapshots, SnapshotOrGone } from '../../../services/resource-snapshots.ts';
-import { isApiStatus } from '../../../kube/api-error.ts';
-import { deleteResource } from '../../../kube/custom-resources.ts';
-import { secretSnapshotKind } from '../../../kube/keyframe-kinds.ts';
+import type { ResourceAccess } from '../../../services/managed/access.ts';
+import type { ResourceSnapshots, SnapshotOrGone } from '../../../services/managed/snapshots.ts';
+import { isApiStatus } from '../../../kube/client/api-error.ts';
+import { deleteResource } from '../../../kube/client/custom-resources.ts';
+import { secretSnapshotKind } from '../../../kube/client/keyframe-kinds.ts';
 import { retryAfter } from '../../frame/failure.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';

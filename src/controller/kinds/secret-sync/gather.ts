@@ -1,6 +1,6 @@
 import { DomainError } from '../../../domain/domain-error.ts';
 import type { Plaintext } from '../../../domain/plaintext.ts';
-import type { ObjectMeta } from '../../../kube/objects.ts';
+import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { Rollouts } from '../rollout/rollouts.ts';
 import type { BoundedReads } from './read/bounded-reads.ts';

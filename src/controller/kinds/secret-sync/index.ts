@@ -1,8 +1,8 @@
-import { secretSyncKind } from '../../../kube/keyframe-kinds.ts';
-import { objectKey, parseObjectKey } from '../../../kube/objects.ts';
-import { SecretsClient } from '../../../kube/secrets.ts';
+import { secretSyncKind } from '../../../kube/client/keyframe-kinds.ts';
+import { objectKey, parseObjectKey } from '../../../kube/client/objects.ts';
+import { SecretsClient } from '../../../kube/client/secrets.ts';
 import type { KeylessAccess } from '../../../services/access/keyless.ts';
-import type { ChangeFeed } from '../../../services/change-feed.ts';
+import type { ChangeFeed } from '../../../services/changes/change-feed.ts';
 import { allowDeletionAnnotation, retryAnnotation } from '../../annotations.ts';
 import type { Fingerprint } from '../../frame/fingerprint.ts';
 import { KindController } from '../../frame/kind-controller.ts';

@@ -1,6 +1,6 @@
 import type { DomainError } from '../../../domain/domain-error.ts';
-import type { KubeObject } from '../../../kube/objects.ts';
-import type { Precondition } from '../../../kube/secrets.ts';
+import type { KubeObject } from '../../../kube/client/objects.ts';
+import type { Precondition } from '../../../kube/client/secrets.ts';
 import type { recordAnnotations } from '../../annotations.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';

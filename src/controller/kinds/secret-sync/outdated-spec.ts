@@ -1,8 +1,8 @@
 import { DomainError } from '../../../domain/domain-error.ts';
-import type { KubeClient } from '../../../kube/client.ts';
-import { findResource } from '../../../kube/custom-resources.ts';
-import { secretSyncKind } from '../../../kube/keyframe-kinds.ts';
-import type { ObjectMeta } from '../../../kube/objects.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import { findResource } from '../../../kube/client/custom-resources.ts';
+import { secretSyncKind } from '../../../kube/client/keyframe-kinds.ts';
+import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SyncContext } from './model.ts';
 import { sameRecord, sourcesOfRecord } from './target/target-record.ts';
 import { type TargetRecord, type VerifiedTarget, type Facts, type TargetFacts } from './model.ts';

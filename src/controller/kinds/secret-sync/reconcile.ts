@@ -1,10 +1,10 @@
 import { DomainError } from '../../../domain/domain-error.ts';
-import type { KubeClient } from '../../../kube/client.ts';
-import type { ObjectMeta } from '../../../kube/objects.ts';
-import type { SecretsClient } from '../../../kube/secrets.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import type { ObjectMeta } from '../../../kube/client/objects.ts';
+import type { SecretsClient } from '../../../kube/client/secrets.ts';
 import type { ByteBudget } from '../../../lib/byte-budget.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import type { Metrics } from '../../../lib/metrics.ts';
+import type { Metrics } from '../../../observability/metrics.ts';
 import { Seen } from '../../frame/dependencies.ts';
 import { failureClaim, isInternal, nextAfter, toDomainError } from '../../frame/failure.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';

@@ -1,10 +1,10 @@
-import { NamedWatches } from '../../../kube/named-watches.ts';
-import { type KubeObject, objectKey } from '../../../kube/objects.ts';
-import type { ReflectorGroup } from '../../../kube/reflector-group.ts';
-import { SecretsClient, secretsPath } from '../../../kube/secrets.ts';
-import { recordEvent } from '../../../kube/events.ts';
-import { serviceTokenKind } from '../../../kube/keyframe-kinds.ts';
-import { errorFields } from '../../../lib/logger.ts';
+import { NamedWatches } from '../../../kube/informer/named-watches.ts';
+import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
+import type { ReflectorGroup } from '../../../kube/informer/reflector-group.ts';
+import { SecretsClient, secretsPath } from '../../../kube/client/secrets.ts';
+import { recordEvent } from '../../../kube/client/events.ts';
+import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
+import { errorFields } from '../../../observability/logger.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
 import { objectVersion } from '../../frame/dependencies.ts';

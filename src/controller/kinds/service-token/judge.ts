@@ -1,4 +1,4 @@
-import type { ResourceCredential, ResourceToken } from '../../../services/resource-tokens.ts';
+import type { ResourceCredential, ResourceToken } from '../../../services/managed/tokens.ts';
 import type { TokenPermission } from '../../../domain/principal.ts';
 import type { Times } from './resource.ts';
 

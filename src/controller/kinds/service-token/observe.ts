@@ -1,6 +1,6 @@
 import { Plaintext } from '../../../domain/plaintext.ts';
-import { type KubeObject, objectKey } from '../../../kube/objects.ts';
-import type { SecretObject, SecretsClient } from '../../../kube/secrets.ts';
+import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
+import type { SecretObject, SecretsClient } from '../../../kube/client/secrets.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import { type Seen, objectVersion } from '../../frame/dependencies.ts';
 import type { SecretFacts } from './judge.ts';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { covers } from '../../../domain/grants.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
-import { isApiStatus } from '../../../kube/api-error.ts';
-import type { KubeClient } from '../../../kube/client.ts';
-import { listResources } from '../../../kube/custom-resources.ts';
-import { serviceTokenKind } from '../../../kube/keyframe-kinds.ts';
-import type { KubeObject } from '../../../kube/objects.ts';
-import type { Logger } from '../../../lib/logger.ts';
-import type { Metrics } from '../../../lib/metrics.ts';
-import type { ResourceAccess } from '../../../services/resource-access.ts';
-import type { LiveToken, ResourceTokens, SuspensionCause } from '../../../services/resource-tokens.ts';
+import { isApiStatus } from '../../../kube/client/api-error.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import { listResources } from '../../../kube/client/custom-resources.ts';
+import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
+import type { KubeObject } from '../../../kube/client/objects.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import type { Metrics } from '../../../observability/metrics.ts';
+import type { ResourceAccess } from '../../../services/managed/access.ts';
+import type { LiveToken, ResourceTokens, SuspensionCause } from '../../../services/managed/tokens.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { Namespaces } from '../../frame/namespaces.ts';
 

@@ -1,10 +1,10 @@
 import { DomainError } from '../../../domain/domain-error.ts';
 import { covers } from '../../../domain/grants.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { AskedPlace, ResourceAccess } from '../../../services/resource-access.ts';
-import type { ResourceToken, ResourceTokens, TokenOrGone } from '../../../services/resource-tokens.ts';
-import type { KubeObject } from '../../../kube/objects.ts';
-import type { SecretsClient } from '../../../kube/secrets.ts';
+import type { AskedPlace, ResourceAccess } from '../../../services/managed/access.ts';
+import type { ResourceToken, ResourceTokens, TokenOrGone } from '../../../services/managed/tokens.ts';
+import type { KubeObject } from '../../../kube/client/objects.ts';
+import type { SecretsClient } from '../../../kube/client/secrets.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { retryAfter } from '../../frame/failure.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';

@@ -1,8 +1,8 @@
-import { serviceTokenKind } from '../../../kube/keyframe-kinds.ts';
-import type { NamespacedName, ObjectMeta, OwnerReference } from '../../../kube/objects.ts';
-import type { SecretMeta } from '../../../kube/secrets.ts';
+import { serviceTokenKind } from '../../../kube/client/keyframe-kinds.ts';
+import type { NamespacedName, ObjectMeta, OwnerReference } from '../../../kube/client/objects.ts';
+import type { SecretMeta } from '../../../kube/client/secrets.ts';
 import { parseDurationMs } from '../../../lib/duration.ts';
-import type { AskedPlace } from '../../../services/resource-access.ts';
+import type { AskedPlace } from '../../../services/managed/access.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import { ownedByTokenAnnotation, tokenLabel } from '../../annotations.ts';
 

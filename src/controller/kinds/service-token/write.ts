@@ -1,9 +1,9 @@
 import { DomainError } from '../../../domain/domain-error.ts';
 import type { Plaintext } from '../../../domain/plaintext.ts';
-import { ApiError, isApiStatus } from '../../../kube/api-error.ts';
-import type { ObjectMeta } from '../../../kube/objects.ts';
-import type { SecretContent, SecretObject, SecretsClient } from '../../../kube/secrets.ts';
-import type { Metrics } from '../../../lib/metrics.ts';
+import { ApiError, isApiStatus } from '../../../kube/client/api-error.ts';
+import type { ObjectMeta } from '../../../kube/client/objects.ts';
+import type { SecretContent, SecretObject, SecretsClient } from '../../../kube/client/secrets.ts';
+import type { Metrics } from '../../../observability/metrics.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { SecretFacts } from './judge.ts';
 import { isOwnedBy, tokenOf } from './observe.ts';

@@ -1,5 +1,5 @@
-import { snapshotRestoreKind } from '../../../kube/keyframe-kinds.ts';
-import { objectKey } from '../../../kube/objects.ts';
+import { snapshotRestoreKind } from '../../../kube/client/keyframe-kinds.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
 import type { SubjectKind } from '../../frame/dependencies.ts';
 import { KindController } from '../../frame/kind-controller.ts';

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/domain-error.ts';
-import type { ClaimedRestore, ResourcePlan, ToldLists } from '../../../services/resource-restores.ts';
+import type { ClaimedRestore, ResourcePlan, ToldLists } from '../../../services/managed/restores.ts';
 import { type ConditionClaim, type ReadyClaim, kubeTime } from '../../frame/conditions.ts';
 import type { SnapshotRestore, SnapshotRestoreStatus } from '../../generated/snapshot-restore.ts';
 import { type Outcome, type StatusFields, failureOutcome } from '../../frame/outcome.ts';

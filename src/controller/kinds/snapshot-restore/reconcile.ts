@@ -1,8 +1,8 @@
 import { DomainError } from '../../../domain/domain-error.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/resource-access.ts';
-import type { ResourcePlan, ResourceRestoreInput, ResourceRestores } from '../../../services/resource-restores.ts';
-import { objectKey } from '../../../kube/objects.ts';
+import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
+import type { ResourcePlan, ResourceRestoreInput, ResourceRestores } from '../../../services/managed/restores.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../domain/domain-error.ts';
-import type { ClaimedSnapshot } from '../../../services/resource-snapshots.ts';
-import type { EnvironmentSlugs } from '../../../services/slugs.ts';
+import type { ClaimedSnapshot } from '../../../services/managed/snapshots.ts';
+import type { EnvironmentSlugs } from '../../../services/kernel/slugs.ts';
 import type { SnapshotRestoreSpec } from '../../generated/snapshot-restore.ts';
 
 type EnvironmentRef = NonNullable<SnapshotRestoreSpec['environmentRef']>;

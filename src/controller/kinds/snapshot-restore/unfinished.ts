@@ -1,4 +1,4 @@
-import { objectKey } from '../../../kube/objects.ts';
+import { objectKey } from '../../../kube/client/objects.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
 import { type Referrers, type SnapshotReferences, namesBy } from '../secret-snapshot/references.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../kube/objects.ts';
+import type { KubeObject } from '../../../kube/client/objects.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotSchedule } from '../../generated/snapshot-schedule.ts';
 import { scheduleLabel, scheduleProofAnnotation } from '../../annotations.ts';

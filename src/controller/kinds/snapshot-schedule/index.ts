@@ -1,5 +1,5 @@
-import { snapshotScheduleKind } from '../../../kube/keyframe-kinds.ts';
-import { objectKey, parseObjectKey } from '../../../kube/objects.ts';
+import { snapshotScheduleKind } from '../../../kube/client/keyframe-kinds.ts';
+import { objectKey, parseObjectKey } from '../../../kube/client/objects.ts';
 import type { SnapshotSchedule } from '../../generated/snapshot-schedule.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';

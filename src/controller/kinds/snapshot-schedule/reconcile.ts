@@ -1,12 +1,12 @@
 import { DomainError } from '../../../domain/domain-error.ts';
 import type { ErrorCode } from '../../../domain/error-catalogue.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
-import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/resource-access.ts';
-import type { ResourceSchedules, ScheduledChild, ScheduleRun } from '../../../services/resource-schedules.ts';
-import { isApiStatus } from '../../../kube/api-error.ts';
-import { createResource, deleteResource, findResource } from '../../../kube/custom-resources.ts';
-import { secretSnapshotKind } from '../../../kube/keyframe-kinds.ts';
-import { type KubeObject, objectKey } from '../../../kube/objects.ts';
+import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
+import type { ResourceSchedules, ScheduledChild, ScheduleRun } from '../../../services/managed/schedules.ts';
+import { isApiStatus } from '../../../kube/client/api-error.ts';
+import { createResource, deleteResource, findResource } from '../../../kube/client/custom-resources.ts';
+import { secretSnapshotKind } from '../../../kube/client/keyframe-kinds.ts';
+import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
 import { CronFault, type CronSchedule, parseCron } from '../../../lib/cron-schedule.ts';
 import { kubeTime } from '../../frame/conditions.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';

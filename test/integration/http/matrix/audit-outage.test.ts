@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { TestApi } from '../../../support/http.ts';
-import type { Told } from '../../../support/keep-alive-client.ts';
+import type { TestApi } from '../../../support/api/http.ts';
+import type { Told } from '../../../support/api/keep-alive-client.ts';
 import { type ActorName, type Row, rows } from './expectations.ts';
 import { seedKey } from './places.ts';
 import { type Ready, type Site } from './site.ts';

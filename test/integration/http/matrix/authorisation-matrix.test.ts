@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { routeTable } from '../../../../src/http/routes/table.ts';
-import type { Told } from '../../../support/keep-alive-client.ts';
+import type { Told } from '../../../support/api/keep-alive-client.ts';
 import type { Actor } from './callers.ts';
 import { type ForeignTarget, type Row, foreignAnswer, foreignTargets, missingItems, rows } from './expectations.ts';
 import { preparations, withMissingItem } from './requests.ts';

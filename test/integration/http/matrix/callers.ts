@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { generateToken } from '../../../../src/crypto/token.ts';
-import type { TestApi } from '../../../support/http.ts';
-import { type TestUser, createUser } from '../../../support/services.ts';
+import type { TestApi } from '../../../support/api/http.ts';
+import { type TestUser, createUser } from '../../../support/api/services.ts';
 import { type ActorName, type DeadCredential, deadCredentials } from './expectations.ts';
 import { type Founder, type Place, type Places, roles } from './places.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestApi, startTestApi } from '../../../support/http.ts';
+import { type TestApi, startTestApi } from '../../../support/api/http.ts';
 import { type ActorName, type Row, rows } from './expectations.ts';
 import type { Place } from './places.ts';
 import type { Prepared } from './requests.ts';

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { generateToken } from '../../../../src/crypto/token.ts';
 import type { Role } from '../../../../src/domain/principal.ts';
-import type { TestApi } from '../../../support/http.ts';
-import type { KeepAliveClient } from '../../../support/keep-alive-client.ts';
-import { type TestUser, createUser } from '../../../support/services.ts';
+import type { TestApi } from '../../../support/api/http.ts';
+import type { KeepAliveClient } from '../../../support/api/keep-alive-client.ts';
+import { type TestUser, createUser } from '../../../support/api/services.ts';
 import type { ForeignTarget } from './expectations.ts';
 
 /** Slugs and ids from an organization down to an environment. */

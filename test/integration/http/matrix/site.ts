@@ -1,6 +1,6 @@
-import type { TestApi } from '../../../support/http.ts';
-import { KeepAliveClient, type Told } from '../../../support/keep-alive-client.ts';
-import { tableDigests } from '../../../support/table-digest.ts';
+import type { TestApi } from '../../../support/api/http.ts';
+import { KeepAliveClient, type Told } from '../../../support/api/keep-alive-client.ts';
+import { tableDigests } from '../../../support/database/table-digest.ts';
 import { type Actor, type DeadCredentials, makeActors, makeDeadCredentials } from './callers.ts';
 import type { ActorName, Row } from './expectations.ts';
 import { Founder, type Place, type Places, deletePlaces, makePlaces } from './places.ts';

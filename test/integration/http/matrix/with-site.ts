@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type TestApi, startTestApi } from '../../../support/http.ts';
+import { type TestApi, startTestApi } from '../../../support/api/http.ts';
 import { Site } from './site.ts';
 
 /** Starts an API with the site of the matrix before the tests of a file, and ends both after them. */

@@ -1,7 +1,7 @@
-import { AuthenticationRefusal } from '../../../../src/services/authentication.ts';
+import { AuthenticationRefusal } from '../../../../src/services/access/authentication.ts';
 import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '../../../../src/domain/domain-error.ts';
-import { ApiError } from '../../../../src/kube/api-error.ts';
+import { ApiError } from '../../../../src/kube/client/api-error.ts';
 import { Harness, prod } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';
 import { serviceToken } from '../fake-services.ts';

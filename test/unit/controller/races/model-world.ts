@@ -1,7 +1,7 @@
 import type { SecretSyncSpec } from '../../../../src/controller/generated/secret-sync.ts';
 import { DomainError } from '../../../../src/domain/domain-error.ts';
-import { ApiError } from '../../../../src/kube/api-error.ts';
-import { AuthenticationRefusal } from '../../../../src/services/authentication.ts';
+import { ApiError } from '../../../../src/kube/client/api-error.ts';
+import { AuthenticationRefusal } from '../../../../src/services/access/authentication.ts';
 import { secretSync } from '../builders.ts';
 import { secrets, syncs } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';

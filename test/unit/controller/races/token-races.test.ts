@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { AuthenticationRefusal } from '../../../../src/services/authentication.ts';
+import { AuthenticationRefusal } from '../../../../src/services/access/authentication.ts';
 import { Harness, prod, syncs } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';
 import { serviceToken } from '../fake-services.ts';

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
 import type { Plaintext } from '../../../../domain/plaintext.ts';
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
-import type { SizedKey } from '../../../../services/secret-reader.ts';
+import type { SizedKey } from '../../../../services/secrets/secret-reader.ts';
 import { type ChosenKey, chooseKeys, decodedBase64 } from './keys.ts';
 import { type Source, fieldOf, inSource, keysFieldOf } from '../spec/source.ts';
 import { type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';

@@ -1,4 +1,4 @@
-import type { ReadingAccess } from '../../../../services/access.ts';
+import type { ReadingAccess } from '../../../../services/access/access.ts';
 import type { SourceToken } from '../tokens/token-place.ts';
 import { admitKeyless, enterKeyless } from './keyless.ts';
 import { type ReadDeps, enterSource, readPrincipal } from './read.ts';

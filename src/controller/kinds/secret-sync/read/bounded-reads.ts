@@ -1,14 +1,14 @@
 import type { Plaintext } from '../../../../domain/plaintext.ts';
 import { ByteBudget } from '../../../../lib/byte-budget.ts';
 import type { Allowance } from '../model.ts';
-import type { ReadingAccess } from '../../../../services/access.ts';
+import type { ReadingAccess } from '../../../../services/access/access.ts';
 import {
   type FindOptions,
   type FoundState,
   type SecretReader,
   smallStateBytes,
   smallStateKeys,
-} from '../../../../services/secret-reader.ts';
+} from '../../../../services/secrets/secret-reader.ts';
 
 /** A reconcile needs more memory than it reserved: it begins again with this allowance. */
 class AllowanceExceededError extends Error {

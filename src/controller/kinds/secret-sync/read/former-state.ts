@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
-import type { ReadingAccess } from '../../../../services/access.ts';
-import type { FoundState } from '../../../../services/secret-reader.ts';
+import type { ReadingAccess } from '../../../../services/access/access.ts';
+import type { FoundState } from '../../../../services/secrets/secret-reader.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { chooseKeys } from '../data/keys.ts';
 import { type Source, environmentPath, fieldOf } from '../spec/source.ts';

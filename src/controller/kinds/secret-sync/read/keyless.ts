@@ -5,8 +5,8 @@ import {
   KeylessTokenRefusal,
   type SyncReader,
 } from '../../../../services/access/keyless.ts';
-import type { ReadingAccess } from '../../../../services/access.ts';
-import type { EnvironmentSlugs } from '../../../../services/slugs.ts';
+import type { ReadingAccess } from '../../../../services/access/access.ts';
+import type { EnvironmentSlugs } from '../../../../services/kernel/slugs.ts';
 import type { ControllerEvent, Expectations } from '../../../frame/dependencies.ts';
 import type { Source } from '../spec/source.ts';
 import type { SourceContext } from './state.ts';

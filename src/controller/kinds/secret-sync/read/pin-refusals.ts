@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
-import type { KeyVersion } from '../../../../services/destroyed-versions.ts';
-import type { ClaimedSnapshot } from '../../../../services/resource-snapshots.ts';
+import type { KeyVersion } from '../../../../services/secrets/destroyed-versions.ts';
+import type { ClaimedSnapshot } from '../../../../services/managed/snapshots.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { targetOf } from '../spec/resource.ts';
 import { type Source, environmentPath, fieldOf } from '../spec/source.ts';

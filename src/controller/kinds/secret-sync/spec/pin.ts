@@ -1,4 +1,4 @@
-import { objectKey } from '../../../../kube/objects.ts';
+import { objectKey } from '../../../../kube/client/objects.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { Source } from './source.ts';
 

@@ -1,4 +1,4 @@
-import { type NamespacedName, objectKey } from '../../../../kube/objects.ts';
+import { type NamespacedName, objectKey } from '../../../../kube/client/objects.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 
 /** The Secret that a SecretSync writes. */

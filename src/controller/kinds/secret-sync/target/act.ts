@@ -1,7 +1,7 @@
-import type { NamespacedName, ObjectMeta } from '../../../../kube/objects.ts';
-import { isApiStatus } from '../../../../kube/api-error.ts';
-import type { Precondition, SecretContent, SecretsClient } from '../../../../kube/secrets.ts';
-import type { Metrics } from '../../../../lib/metrics.ts';
+import type { NamespacedName, ObjectMeta } from '../../../../kube/client/objects.ts';
+import { isApiStatus } from '../../../../kube/client/api-error.ts';
+import type { Precondition, SecretContent, SecretsClient } from '../../../../kube/client/secrets.ts';
+import type { Metrics } from '../../../../observability/metrics.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { targetRefusal } from './target-refusal.ts';
 import { encodedRecord, fieldManagerOf, recordAnnotationOf } from './merge-identity.ts';

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../../../kube/objects.ts';
+import type { ObjectMeta } from '../../../../kube/client/objects.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { recordOf } from './target-record.ts';
 import { mergePrefix, ownPrefix } from '../../../annotations.ts';

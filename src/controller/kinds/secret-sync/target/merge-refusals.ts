@@ -1,5 +1,5 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
-import { ApiError, type ErrorCause } from '../../../../kube/api-error.ts';
+import { ApiError, type ErrorCause } from '../../../../kube/client/api-error.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { targetOf } from '../spec/resource.ts';
 import { secretBytesLimit } from '../data/secret-data.ts';

@@ -1,6 +1,6 @@
-import { appliedDataKeys } from '../../../../kube/managed-fields.ts';
-import { type ObjectMeta, stripped } from '../../../../kube/objects.ts';
-import type { SecretObject } from '../../../../kube/secrets.ts';
+import { appliedDataKeys } from '../../../../kube/client/managed-fields.ts';
+import { type ObjectMeta, stripped } from '../../../../kube/client/objects.ts';
+import type { SecretObject } from '../../../../kube/client/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { type TargetContext, type ObserveDeps, type ObservedTarget, findTarget } from './observe.ts';
 import { contentObstacle, metadataObstacle } from './merge-consent.ts';

@@ -1,5 +1,5 @@
-import { lastAppliedAnnotation, type ObjectMeta } from '../../../../kube/objects.ts';
-import type { SecretObject, SecretsClient } from '../../../../kube/secrets.ts';
+import { lastAppliedAnnotation, type ObjectMeta } from '../../../../kube/client/objects.ts';
+import type { SecretObject, SecretsClient } from '../../../../kube/client/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { isTokenSecret } from '../../service-token/resource.ts';
 import type { SyncContext, TargetMemory } from '../model.ts';

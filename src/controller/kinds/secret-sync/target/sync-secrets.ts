@@ -1,7 +1,7 @@
-import { NamedWatches } from '../../../../kube/named-watches.ts';
-import { type KubeObject, objectKey } from '../../../../kube/objects.ts';
-import type { ReflectorGroup } from '../../../../kube/reflector-group.ts';
-import { secretsPath } from '../../../../kube/secrets.ts';
+import { NamedWatches } from '../../../../kube/informer/named-watches.ts';
+import { type KubeObject, objectKey } from '../../../../kube/client/objects.ts';
+import type { ReflectorGroup } from '../../../../kube/informer/reflector-group.ts';
+import { secretsPath } from '../../../../kube/client/secrets.ts';
 import { targetLabel } from '../../../annotations.ts';
 import { type DependencySet, objectVersion } from '../../../frame/dependencies.ts';
 import { watchLabelledSecrets } from '../../../frame/labelled-secrets.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { secretSyncKind } from '../../../../kube/keyframe-kinds.ts';
-import type { ObjectMeta, OwnerReference } from '../../../../kube/objects.ts';
-import type { SecretMeta } from '../../../../kube/secrets.ts';
+import { secretSyncKind } from '../../../../kube/client/keyframe-kinds.ts';
+import type { ObjectMeta, OwnerReference } from '../../../../kube/client/objects.ts';
+import type { SecretMeta } from '../../../../kube/client/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { isTokenSecret } from '../../service-token/resource.ts';
 import { targetOf } from '../spec/resource.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectMeta } from '../../../../kube/objects.ts';
+import type { ObjectMeta } from '../../../../kube/client/objects.ts';
 import {
   composedAnnotation,
   originsAnnotation,

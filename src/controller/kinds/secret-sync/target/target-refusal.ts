@@ -1,5 +1,5 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
-import { ApiError } from '../../../../kube/api-error.ts';
+import { ApiError } from '../../../../kube/client/api-error.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { tooLargeTogether } from './merge-refusals.ts';
 import { isMerge, targetOf } from '../spec/resource.ts';

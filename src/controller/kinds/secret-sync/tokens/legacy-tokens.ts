@@ -1,5 +1,5 @@
-import { objectKey } from '../../../../kube/objects.ts';
-import { secretSyncKind } from '../../../../kube/keyframe-kinds.ts';
+import { objectKey } from '../../../../kube/client/objects.ts';
+import { secretSyncKind } from '../../../../kube/client/keyframe-kinds.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
 import { secretOf } from '../../service-token/resource.ts';

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../domain/domain-error.ts';
 import type { ErrorCode } from '../../../../domain/error-catalogue.ts';
-import { AuthenticationRefusal } from '../../../../services/authentication.ts';
+import { AuthenticationRefusal } from '../../../../services/access/authentication.ts';
 import type { Condition } from '../../../frame/conditions.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';

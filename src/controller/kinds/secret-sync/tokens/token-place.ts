@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../../domain/domain-error.ts';
-import { type NamespacedName, objectKey } from '../../../../kube/objects.ts';
+import { type NamespacedName, objectKey } from '../../../../kube/client/objects.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
 import type { Seen } from '../../../frame/dependencies.ts';

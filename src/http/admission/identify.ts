@@ -1,0 +1,72 @@
+import type { Request, Response } from 'express';
+import type { Caller, BearerPrincipal } from '../../domain/principal.ts';
+import type { AuditLog } from '../../services/audit/audit-log.ts';
+import { type Authentication, AuthenticationRefusal } from '../../services/access/authentication.ts';
+import { bearerToken, tokenOf } from './bearer.ts';
+import { type RateState, windowSeconds } from './rate-counter.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { contextOf } from '../request-context.ts';
+import { sourceAddress } from './source-address.ts';
+
+export interface IdentifyDeps {
+  readonly authentication: Pick<Authentication, 'authenticate'>;
+  readonly auditLog: Pick<AuditLog, 'recordDenial'>;
+  readonly rateLimits: RateLimits;
+}
+
+/**
+ * Tells who makes a request (docs/interface.md section 5), within the rate limits of section 8. Throws
+ * AuthenticationRefusal, LimitExceeded, and store_unavailable without the database.
+ */
+export async function identify(request: Request, response: Response, deps: IdentifyDeps): Promise<Caller> {
+  const { authentication, rateLimits } = deps;
+  const context = contextOf(request);
+  const address = sourceAddress(request);
+  const callerOf = (principal: BearerPrincipal): Caller => {
+    context.principal = principal;
+    return { principal, requestId: context.id, sourceAddress: address };
+  };
+  const presented = request.headers.authorization;
+  const token = presented === undefined ? undefined : tokenOf(presented);
+  const source = address ?? '';
+  try {
+    if (presented !== undefined) await rateLimits.admit(source, token);
+    const principal = await authentication.authenticate(bearerToken(presented));
+    // Before the limit is judged, so that the log tells whose it was.
+    const caller = callerOf(principal);
+    tellRate(response, await rateLimits.accepted(token ?? '', principal));
+    return caller;
+  } catch (error) {
+    if (error instanceof AuthenticationRefusal) {
+      // A request without a token guesses nothing.
+      if (presented !== undefined) {
+        await rateLimits.refused(source, token, { hasEnded: error.principal !== undefined });
+      }
+      context.fault = error.fault;
+      await auditRefusal(error, deps, callerOf);
+    }
+    throw error;
+  }
+}
+
+/**
+ * Audits why a token was refused where its secret part was right. What nobody vouches for leaves no audit entry:
+ * whoever has no token must not be able to fill the audit.
+ */
+async function auditRefusal(
+  error: AuthenticationRefusal,
+  { auditLog }: IdentifyDeps,
+  callerOf: (principal: BearerPrincipal) => Caller,
+): Promise<void> {
+  const { fault, principal } = error;
+  if (principal === undefined) return;
+  await auditLog.recordDenial(callerOf(principal), 'authenticate', { fault }, error);
+}
+
+/** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): what the token may still do in its minute. */
+function tellRate(response: Response, state: RateState | undefined): void {
+  if (state === undefined) return;
+  const { limit, used, resetSeconds } = state;
+  response.setHeader('RateLimit-Policy', `"requests";q=${limit};w=${windowSeconds}`);
+  response.setHeader('RateLimit', `"requests";r=${Math.max(0, limit - used)};t=${resetSeconds}`);
+}

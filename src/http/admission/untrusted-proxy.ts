@@ -1,0 +1,53 @@
+import type { Request, RequestHandler } from 'express';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+
+/** Holds no address: the peer may be a client. */
+const warning =
+  'requests carry X-Forwarded-For from a peer that KEYFRAME_TRUSTED_PROXIES does not list; if that peer is your proxy, ' +
+  'all its clients share the limits of one address: add the address that the audit shows as sourceAddress';
+
+// How often the log repeats the warning, and how long after the last such request /readyz reports it.
+const keptMs = 3_600_000;
+
+/**
+ * Notices requests that a proxy seems to have forwarded although its address is not trusted. Anyone can send such a
+ * request, so it only leads to a warning: one line an hour in the log, and a detail of /readyz on the metrics port.
+ */
+export class UntrustedProxyWatch {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #logger: Pick<Logger, 'warn'>;
+  #seenAt: number | undefined;
+  #loggedAt: number | undefined;
+
+  constructor({ clock, logger }: { readonly clock: Pick<Clock, 'now'>; readonly logger: Pick<Logger, 'warn'> }) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /** Looks at each request; must come after the app's `trust proxy` is set. */
+  get middleware(): RequestHandler {
+    return (request, _response, next) => {
+      if (request.headers['x-forwarded-for'] !== undefined && !isFromTrustedPeer(request)) this.#note();
+      next();
+    };
+  }
+
+  /** Returns the warning if such a request came within the last hour. */
+  warning(): string | undefined {
+    return this.#seenAt !== undefined && this.#clock.now() - this.#seenAt < keptMs ? warning : undefined;
+  }
+
+  #note(): void {
+    const now = this.#clock.now();
+    this.#seenAt = now;
+    if (this.#loggedAt !== undefined && now - this.#loggedAt < keptMs) return;
+    this.#loggedAt = now;
+    this.#logger.warn(warning);
+  }
+}
+
+function isFromTrustedPeer(request: Request): boolean {
+  const isTrusted = request.app.get('trust proxy fn') as (address: string, distance: number) => boolean;
+  return isTrusted(request.socket.remoteAddress ?? '', 0);
+}

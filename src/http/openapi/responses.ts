@@ -1,0 +1,144 @@
+import { type oas31, type ZodOpenApiResponsesObject, createSchema } from 'zod-openapi';
+import { errorCatalogue } from '../../domain/error-catalogue.ts';
+import type { Route } from '../route.ts';
+
+/** What each route can answer, as the OpenAPI document tells it. */
+
+const problemDescriptions: Readonly<Record<number, string>> = {
+  400: 'The request is malformed: its path, or a body that is not JSON, or one where none is taken.',
+  401: 'The token is missing, unknown, expired or revoked, or what it belongs to is gone.',
+  403: 'The caller may see this, but not do it.',
+  404: 'There is no such thing, or the caller may not see it.',
+  409: 'It does not fit the present state; `code` and `detail` say why.',
+  410: 'The value that is asked for was destroyed.',
+  412: 'What the request expects no longer holds.',
+  413: 'The body is too large.',
+  415: 'The body is not `application/json` in UTF-8.',
+  422: 'A field or parameter is not valid; `errors` names each.',
+  429: 'Too many requests.',
+  500: 'The server failed; its log tells more under the request id.',
+  503: 'The server cannot serve this at present.',
+};
+
+/** Headers that several answers share. */
+export const answerHeaders = {
+  'X-Request-Id': {
+    description: 'Id of the request, as in the log and the audit.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  Location: { description: 'Where the new thing can be read, if it can.', schema: { type: 'string' } },
+  ETag: { description: 'For If-None-Match; changes when what is answered does.', schema: { type: 'string' } },
+  'Idempotent-Replayed': {
+    description: '`true` where an earlier request with the same Idempotency-Key did what was asked for.',
+    schema: { type: 'string', const: 'true' },
+  },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+  'WWW-Authenticate': { description: 'The scheme to authenticate with (RFC 6750).', schema: { type: 'string' } },
+} satisfies Record<string, oas31.HeaderObject>;
+
+/** Actions that need a value of the past, which may have been destroyed. */
+const destroyable: ReadonlySet<Route['action']> = new Set([
+  'secret.list',
+  'secret.read',
+  'version.read',
+  'version.rollback',
+]);
+
+/** The statuses of the errors that a route can answer. */
+export function errorStatuses({ method, path, takes, action }: Route): readonly number[] {
+  const hasTarget = path.includes('{');
+  const body = takes.body === undefined ? undefined : JSON.stringify(createSchema(takes.body, { io: 'input' }).schema);
+  const expects = /"(?:expected[A-Z][A-Za-z]*|planHash)"/.test(body ?? '');
+  const isOpenToAll = action === 'me.read' || action === 'organization.list';
+  return [
+    400,
+    401,
+    ...(isOpenToAll ? [] : [403]),
+    ...(hasTarget ? [404] : []),
+    ...(method === 'GET' ? [] : [409]),
+    ...(destroyable.has(action) ? [410] : []),
+    ...(expects ? [412] : []),
+    ...(body === undefined ? [] : [413, 415]),
+    422,
+    429,
+    500,
+    503,
+  ];
+}
+
+/** A route's own answers and, by reference, its errors. */
+export function responsesOf({ answers, takes }: Route, errors: readonly number[]): ZodOpenApiResponsesObject {
+  const responses: Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponsesObject['200']> = {};
+  const etag = answers[304] === undefined ? {} : headerRefs('ETag');
+  const isReplayed = takes.idempotencyKey === true ? headerRefs('Idempotent-Replayed') : {};
+  const eventStream =
+    answers.events === undefined
+      ? {}
+      : { 'text/event-stream': { schema: { type: 'string' as const, description: eventDescription } } };
+  if (answers[200] !== undefined) {
+    responses['200'] = {
+      description: 'Done.',
+      headers: { ...headerRefs('X-Request-Id'), ...etag, ...isReplayed },
+      content: { 'application/json': { schema: answers[200] }, ...eventStream },
+    };
+  }
+  if (answers[201] !== undefined) {
+    responses['201'] = {
+      description: 'Created.',
+      headers: headerRefs('X-Request-Id', 'Location'),
+      content: { 'application/json': { schema: answers[201] } },
+    };
+  }
+  if (answers[204] !== undefined) responses['204'] = { description: 'Done.', headers: headerRefs('X-Request-Id') };
+  if (answers[304] !== undefined) {
+    responses['304'] = { description: 'Not changed since.', headers: { ...headerRefs('X-Request-Id'), ...etag } };
+  }
+  for (const status of errors) responses[`${status}` as '400'] = { $ref: `#/components/responses/Problem${status}` };
+  return responses;
+}
+
+const eventDescription = 'Server-sent events, for a request with `Accept: text/event-stream`.';
+
+/** The answers that the routes' errors refer to: one for each status of the error catalogue. */
+export function problemResponses(): Record<string, oas31.ResponseObject> {
+  return Object.fromEntries(
+    Object.entries(problemDescriptions).map(([status, text]) => [
+      `Problem${status}`,
+      {
+        description: `${text} Codes: ${codesOf(Number(status)).join(', ')}.`,
+        headers: headerRefs('X-Request-Id', ...(furtherHeaders[Number(status)] ?? [])),
+        content: {
+          'application/problem+json': {
+            schema: { $ref: '#/components/schemas/Problem' },
+            example: exampleProblem(Number(status), text),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+function exampleProblem(status: number, detail: string): object | undefined {
+  const found = Object.entries(errorCatalogue).find(([, error]) => error.status === status);
+  if (found === undefined) return undefined;
+  const [code, { title }] = found;
+  const instance = 'urn:uuid:5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
+  const errors = status === 422 ? { errors: [{ field: 'name', message: 'must be given' }] } : {};
+  return { type: `urn:keyframe:error:${code}`, title, status, detail, instance, code, ...errors };
+}
+
+const furtherHeaders: Readonly<Record<number, readonly (keyof typeof answerHeaders)[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+function codesOf(status: number): string[] {
+  return Object.entries(errorCatalogue)
+    .filter(([, error]) => error.status === status)
+    .map(([code]) => `\`${code}\``);
+}
+
+function headerRefs(...names: readonly (keyof typeof answerHeaders)[]): Record<string, oas31.ReferenceObject> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

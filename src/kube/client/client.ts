@@ -1,0 +1,161 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { type Dispatcher, request } from 'undici';
+import type { Clock } from '../../lib/clock.ts';
+import { ApiError, retryAfterMs, statusCauses, statusReason } from './api-error.ts';
+import { Connector, KubeConfigError, loadKubeConfig } from './connection.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface ApiCall {
+  readonly method: Method;
+  /** Absolute path; names in it are DNS names and need no escaping. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** For the whole call; default 30 s, as long as the API server itself gives admission webhooks. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface KubeClientDeps {
+  readonly config: KubeConfig;
+  readonly clock: Clock;
+}
+
+/** Accept header for the metadata-only form of an object. */
+export const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+/** Accept header for the metadata-only form of a list. */
+export const metadataOnlyList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+const defaultTimeoutMs = 30_000;
+// Of a Status object, all that is read is its reason and which fields it is about: of a conflict about a thousand keys, some
+// hundred kilobytes.
+const errorBodyBytes = 1024 * 1024;
+
+/**
+ * Raw JSON calls to the API server over connections that stay. Every failure is an ApiError, which holds nothing of
+ * what was sent or answered.
+ */
+export class KubeClient {
+  /** The namespace that the credentials are for: the pod's own, or that of the kubeconfig's context if it names one. */
+  readonly namespace: string | undefined;
+  readonly #connector: Connector;
+
+  constructor(deps: KubeClientDeps) {
+    const { config } = deps;
+    this.namespace = config.getContextObject(config.getCurrentContext())?.namespace;
+    this.#connector = new Connector(deps);
+  }
+
+  /**
+   * A client with the credentials of a kubeconfig file, or of the pod's service account where `kubeconfigFile` is
+   * undefined. Throws KubeConfigError.
+   */
+  static load({
+    kubeconfigFile,
+    ...deps
+  }: Omit<KubeClientDeps, 'config'> & { kubeconfigFile?: string | undefined }): KubeClient {
+    return new KubeClient({ ...deps, config: loadKubeConfig(kubeconfigFile) });
+  }
+
+  /** The parsed JSON of a 2xx answer. Throws ApiError for any other, and where none came. */
+  async request<T>(call: ApiCall): Promise<T> {
+    return await answered(call, async () => {
+      const timeoutMs = call.timeoutMs ?? defaultTimeoutMs;
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const signal = call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal]);
+      const response = await this.#send(call, signal, timeoutMs);
+      if (response.statusCode < 200 || response.statusCode > 299) throw await errorOf(call, response);
+      return (await response.body.json()) as T;
+    });
+  }
+
+  /**
+   * Begins a watch and answers the body to read: one JSON object a line, until the server ends it or `signal` cuts it.
+   * Throws ApiError where it did not begin.
+   */
+  async watch(
+    call: Omit<ApiCall, 'method' | 'body'> & { readonly signal: AbortSignal },
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const get: ApiCall = { ...call, method: 'GET' };
+    return await answered(get, async () => {
+      const response = await this.#send(get, call.signal, call.timeoutMs ?? defaultTimeoutMs, { isWatch: true });
+      if (response.statusCode !== 200) throw await errorOf(get, response);
+      return response.body;
+    });
+  }
+
+  /** Ends all connections. Calls under way fail. */
+  async close(): Promise<void> {
+    await this.#connector.close();
+  }
+
+  async #send(
+    call: ApiCall,
+    signal: AbortSignal,
+    headersTimeout: number,
+    { isWatch = false } = {},
+  ): Promise<Dispatcher.ResponseData> {
+    const { server, headers, requests, watches } = await this.#connector.connection();
+    const search = new URLSearchParams(call.query).toString();
+    const query = search === '' ? '' : `?${search}`;
+    return await request(`${server}${call.path}${query}`, {
+      dispatcher: isWatch ? watches : requests,
+      method: call.method,
+      headers: {
+        ...headers,
+        accept: call.accept ?? 'application/json',
+        ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
+      },
+      body: call.body === undefined ? null : JSON.stringify(call.body),
+      signal,
+      headersTimeout,
+      // A watch may be silent for long; the reflector has its own limit.
+      bodyTimeout: isWatch ? 0 : headersTimeout,
+    });
+  }
+}
+
+// By name: undici's own and that of AbortSignal.timeout, which is no Error in every realm.
+const timeoutNames: ReadonlySet<string> = new Set([
+  'TimeoutError',
+  'HeadersTimeoutError',
+  'BodyTimeoutError',
+  'ConnectTimeoutError',
+]);
+
+/** Makes an ApiError of whatever kept an answer from coming. */
+async function answered<T>(call: ApiCall, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof KubeConfigError) throw error;
+    const timedOut = timeoutNames.has(String((error as { name?: unknown } | null)?.name));
+    throw new ApiError(`${call.method} ${call.path}`, 0, timedOut ? 'Timeout' : 'Unreachable', { cause: error });
+  }
+}
+
+async function errorOf(call: ApiCall, response: Dispatcher.ResponseData): Promise<ApiError> {
+  const body = await shortBody(response);
+  const reason = statusReason(body) ?? 'Unknown';
+  return new ApiError(`${call.method} ${call.path}`, response.statusCode, reason, {
+    retryAfterMs: retryAfterMs(response.headers['retry-after']),
+    causes: statusCauses(body),
+  });
+}
+
+/** The JSON of a short body; undefined where it is long, cut off or not JSON. Reads the body up, so that the connection can be used again. */
+async function shortBody(response: Dispatcher.ResponseData): Promise<unknown> {
+  try {
+    if (Number(response.headers['content-length'] ?? 0) > errorBodyBytes) {
+      await response.body.dump();
+      return undefined;
+    }
+    return await response.body.json();
+  } catch {
+    return undefined;
+  }
+}

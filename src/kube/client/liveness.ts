@@ -1,0 +1,50 @@
+import type { Clock } from '../../lib/clock.ts';
+
+/** Aborts a signal when no sign of life was given for a while, counted from its making. */
+export class Liveness {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #controller = new AbortController();
+  #lastSignAt: number;
+  #cancel: () => void = () => {};
+
+  constructor(clock: Clock, limitMs: number) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#lastSignAt = clock.now();
+    this.#arm(limitMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  renew(): void {
+    this.#lastSignAt = this.#clock.now();
+  }
+
+  end(): void {
+    this.#cancel();
+  }
+
+  // One timer for each limit's length, not one for each sign.
+  #arm(delayMs: number): void {
+    this.#cancel = this.#clock.after(delayMs, () => {
+      const remainingMs = this.#lastSignAt + this.#limitMs - this.#clock.now();
+      if (remainingMs > 0) this.#arm(remainingMs);
+      else this.#controller.abort();
+    });
+  }
+}
+
+/** Resolves after a delay in milliseconds, or as soon as the signal is aborted. */
+export async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => resolve();
+  const cancel = clock.after(delayMs, wake);
+  signal.addEventListener('abort', wake, { once: true });
+  await promise;
+  signal.removeEventListener('abort', wake);
+  cancel();
+}

@@ -1,0 +1,107 @@
+import { isApiStatus } from '../client/api-error.ts';
+import { type KubeObject, objectKey, parseObjectKey } from '../client/objects.ts';
+import { Reflector, type ReflectorDeps, type ReflectorHandler, type ReflectorSource } from './reflector.ts';
+
+export interface ReflectorGroupDeps<T extends KubeObject> extends Omit<ReflectorDeps<T>, 'source'> {
+  /** Namespaces to watch, one reflector each; none means the whole cluster by one reflector. */
+  readonly namespaces: readonly string[];
+  /** The source for one namespace, or for the whole cluster. */
+  readonly source: (namespace: string | undefined) => ReflectorSource;
+  /** Whether a namespace is known to be gone or going. The rights in it go with it, so being refused its list hinders nothing. */
+  readonly isGone?: (namespace: string) => boolean;
+}
+
+/** The reflectors of one kind of object in all watched namespaces, as if they were one. */
+export class ReflectorGroup<T extends KubeObject> {
+  /** By namespace; the empty name stands for the whole cluster. */
+  readonly #byNamespace: ReadonlyMap<string, Reflector<T>>;
+  readonly #all: readonly Reflector<T>[];
+  readonly #isGone: (namespace: string) => boolean;
+  readonly #listeners: ((key: string, object: T | undefined) => void)[] = [];
+  readonly #synced = Promise.withResolvers<void>();
+  #isSynced = false;
+
+  constructor({ namespaces, source, isGone = () => false, onFailure, handler, ...rest }: ReflectorGroupDeps<T>) {
+    this.#isGone = isGone;
+    const deps: Omit<ReflectorDeps<T>, 'source'> = {
+      ...rest,
+      handler: this.#overheard(handler),
+      onFailure: (kind) => {
+        this.#look();
+        onFailure?.(kind);
+      },
+    };
+    const scopes: readonly (string | undefined)[] = namespaces.length === 0 ? [undefined] : [...new Set(namespaces)];
+    this.#byNamespace = new Map(
+      scopes.map((scope) => [scope ?? '', new Reflector<T>({ ...deps, source: source(scope) })]),
+    );
+    this.#all = [...this.#byNamespace.values()];
+    for (const reflector of this.#all) void reflector.synced.then(() => this.#look());
+  }
+
+  /** Resolves when every reflector has its first list, but for those of namespaces that are gone. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  get isSynced(): boolean {
+    this.#look();
+    return this.#isSynced;
+  }
+
+  /** The first fault of a reflector whose last try failed. */
+  get fault(): unknown {
+    return this.#all.find((reflector) => reflector.fault !== undefined)?.fault;
+  }
+
+  get(key: string): T | undefined {
+    const reflector = this.#byNamespace.get(parseObjectKey(key).namespace) ?? this.#byNamespace.get('');
+    return reflector?.get(key);
+  }
+
+  keys(): string[] {
+    return this.#all.flatMap((reflector) => [...reflector.keys()]);
+  }
+
+  /** Calls a listener with every change, after the handler; `object` is undefined for one that is gone. Call before `start`. */
+  onChange(listener: (key: string, object: T | undefined) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  start(): void {
+    for (const reflector of this.#all) reflector.start();
+  }
+
+  #overheard(handler: ReflectorHandler<T>): ReflectorHandler<T> {
+    const report = (key: string, object: T | undefined): void => {
+      for (const listener of this.#listeners) listener(key, object);
+    };
+    return {
+      onUpsert: (object) => {
+        handler.onUpsert(object);
+        report(objectKey(object.metadata), object);
+      },
+      onDelete: (object) => {
+        handler.onDelete(object);
+        report(objectKey(object.metadata), undefined);
+      },
+      onListed: () => handler.onListed?.(),
+    };
+  }
+
+  // Once for all: a namespace that is made again is seen when it can be listed, like any that is new.
+  #look(): void {
+    this.#isSynced ||= [...this.#byNamespace].every(
+      ([namespace, { isSynced, fault }]) => isSynced || (isApiStatus(fault, 403) && this.#mayBeGone(namespace)),
+    );
+    if (this.#isSynced) this.#synced.resolve();
+  }
+
+  #mayBeGone(namespace: string): boolean {
+    return namespace !== '' && this.#isGone(namespace);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#all.map((reflector) => reflector.stop()));
+  }
+}

@@ -1,0 +1,300 @@
+import type { Clock } from '../../lib/clock.ts';
+import { type Logger, errorFields } from '../../observability/logger.ts';
+import { type KubeClient, metadataOnly, metadataOnlyList } from '../client/client.ts';
+import { Liveness, pause } from '../client/liveness.ts';
+import { type KubeObject, objectKey, stripped } from '../client/objects.ts';
+import { type RetryLimits, RetryPace } from './retry-pace.ts';
+import { type FailureKind, SilenceError, WatchEndedError, failureKind } from './watch-failure.ts';
+import { type WatchEvent, watchEvents } from './watch-stream.ts';
+
+/** What a reflector reads. */
+export interface ReflectorSource {
+  /** Path of the collection, such as `/api/v1/secrets`. */
+  readonly path: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Ask for metadata alone: the API server then sends nothing else. */
+  readonly metadataOnly?: boolean;
+}
+
+/** Told of each change, in order. A deletion followed by a creation is always told as both. */
+export interface ReflectorHandler<T extends KubeObject> {
+  /** A new object, or a new version of one. */
+  onUpsert(object: T): void;
+  /** The last that was seen of an object that is gone, or that no longer fits the selector. */
+  onDelete(object: T): void;
+  /**
+   * A list is complete and told. What was made and went while no watch looked is told by nothing else: whoever expects
+   * an object that is not there now has missed its end.
+   */
+  onListed?(): void;
+}
+
+export interface ReflectorLimits extends RetryLimits {
+  readonly pageSize: number;
+  /** A watch is asked to end after this long, or up to twice that, so that not all end at once. */
+  readonly watchSeconds: number;
+  /** A watch that sent nothing for so long is begun anew; the API server sends a bookmark every minute or two. */
+  readonly silenceMs: number;
+}
+
+export interface ReflectorDeps<T extends KubeObject> {
+  readonly client: Pick<KubeClient, 'request' | 'watch'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly source: ReflectorSource;
+  readonly handler: ReflectorHandler<T>;
+  readonly limits?: Partial<ReflectorLimits>;
+  /** Told of each list and watch that failed, by the kind of failure. */
+  readonly onFailure?: (kind: FailureKind) => void;
+  /** Told when a list or watch succeeded again after one that failed for more than silence or an expired version. */
+  readonly onRecovered?: () => void;
+  /** What of an object is kept in memory; default: all that is neither large nor secret. */
+  readonly keep?: (object: T) => T;
+  readonly random?: () => number;
+}
+
+const defaultLimits: ReflectorLimits = {
+  pageSize: 500,
+  watchSeconds: 300,
+  silenceMs: 180_000,
+  backoffInitialMs: 500,
+  backoffMaxMs: 30_000,
+  missingRetryMaxMs: 5_000,
+};
+
+// A watch that ends sooner than this, having said nothing, counts as a failure: else a server that ends each one at
+// once would be asked without pause.
+const shortestWatchMs = 1000;
+
+interface ListPage<T> {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  /** Absent in an empty metadata-only list. */
+  readonly items?: readonly T[] | null;
+}
+
+/**
+ * Keeps a copy of one collection: a paged list, then a watch from there on, again and again until it is stopped. It
+ * outlives expired versions (410), throttling (429), server errors, resets, silence and a missing resource, and goes
+ * on with what it knew; only a list that succeeded makes anything be gone.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #deps: ReflectorDeps<T>;
+  readonly #limits: ReflectorLimits;
+  readonly #random: () => number;
+  readonly #keep: (object: T) => T;
+  readonly #pace: RetryPace;
+  readonly #objects = new Map<string, T>();
+  readonly #stopping = new AbortController();
+  readonly #synced = Promise.withResolvers<void>();
+  #isSynced = false;
+  /** Where the next watch begins; undefined where a list must come first. */
+  #resourceVersion: string | undefined;
+  #fault: unknown;
+  #running: Promise<void> | undefined;
+
+  constructor(deps: ReflectorDeps<T>) {
+    this.#deps = deps;
+    this.#limits = { ...defaultLimits, ...deps.limits };
+    this.#random = deps.random ?? Math.random;
+    this.#keep = deps.keep ?? stripped;
+    this.#pace = new RetryPace({ limits: this.#limits, random: this.#random });
+  }
+
+  /** Resolves when the first list is complete and was told to the handler. Stays pending if it is stopped before. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Why the last list or watch failed; undefined since the next success. */
+  get fault(): unknown {
+    return this.#fault;
+  }
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#objects.keys();
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Cuts the watch. Nothing is told to the handler after this resolved. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#deps;
+    while (!this.#stopping.signal.aborted) {
+      let delayMs = 0;
+      try {
+        if (this.#resourceVersion === undefined) await this.#list();
+        await this.#watch(this.#resourceVersion ?? '');
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return;
+        delayMs = this.#afterFailure(error);
+      }
+      if (delayMs > 0) await pause(clock, delayMs, this.#stopping.signal);
+    }
+  }
+
+  async #list(): Promise<void> {
+    const found = new Map<string, T>();
+    let page = await this.#listPage({ limit: String(this.#limits.pageSize) });
+    const { resourceVersion } = page.metadata;
+    for (;;) {
+      for (const object of page.items ?? []) found.set(objectKey(object.metadata), this.#keep(object));
+      const next = page.metadata.continue ?? '';
+      if (next === '') break;
+      page = await this.#listPage({ limit: String(this.#limits.pageSize), continue: next });
+    }
+    this.#replaceAll(found);
+    this.#resourceVersion = resourceVersion;
+    // Before the handler is told: it may look at once.
+    this.#isSynced = true;
+    this.#contain({}, () => this.#deps.handler.onListed?.());
+    this.#recovered();
+    this.#synced.resolve();
+  }
+
+  async #listPage(query: Record<string, string>): Promise<ListPage<T>> {
+    const { client, source } = this.#deps;
+    return await client.request<ListPage<T>>({
+      method: 'GET',
+      path: source.path,
+      query: { ...this.#selectors(), ...query },
+      ...(source.metadataOnly === true ? { accept: metadataOnlyList } : {}),
+      signal: this.#stopping.signal,
+    });
+  }
+
+  /** Reads one watch to its end. Throws whatever ended it otherwise. */
+  async #watch(resourceVersion: string): Promise<void> {
+    const { client, clock, source } = this.#deps;
+    const liveness = new Liveness(clock, this.#limits.silenceMs);
+    let beganAt = Infinity;
+    try {
+      const body = await client.watch({
+        path: source.path,
+        query: { ...this.#selectors(), ...this.#watchQuery(resourceVersion) },
+        ...(source.metadataOnly === true ? { accept: metadataOnly } : {}),
+        signal: AbortSignal.any([this.#stopping.signal, liveness.signal]),
+      });
+      beganAt = clock.now();
+      this.#recovered();
+      for await (const event of watchEvents<T>(body)) {
+        liveness.renew();
+        this.#take(event);
+      }
+      const wasOfUse = this.#resourceVersion !== resourceVersion || clock.now() - beganAt >= shortestWatchMs;
+      if (!wasOfUse) throw new Error('the watch ended at once');
+      this.#pace.progressed();
+    } catch (error) {
+      // A watch that lived, if only in silence, is no failure in a row with the one before it.
+      if (clock.now() - beganAt >= shortestWatchMs) this.#pace.progressed();
+      throw liveness.signal.aborted ? new SilenceError('the watch fell silent') : error;
+    } finally {
+      liveness.end();
+    }
+  }
+
+  #watchQuery(resourceVersion: string): Record<string, string> {
+    return {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion,
+      timeoutSeconds: String(Math.ceil(this.#limits.watchSeconds * (1 + this.#random()))),
+    };
+  }
+
+  #selectors(): Record<string, string> {
+    const { labelSelector, fieldSelector } = this.#deps.source;
+    return {
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    };
+  }
+
+  #take(event: WatchEvent<T>): void {
+    // What was sent before the stop may still be in a buffer.
+    if (this.#stopping.signal.aborted) return;
+    if (event.type === 'ERROR') throw new WatchEndedError(event.status);
+    this.#pace.progressed();
+    this.#resourceVersion = event.object.metadata.resourceVersion;
+    if (event.type === 'BOOKMARK') return;
+    const object = this.#keep(event.object);
+    const key = objectKey(object.metadata);
+    if (event.type !== 'DELETED') return this.#upsert(key, object);
+    this.#objects.delete(key);
+    this.#tell('onDelete', object);
+  }
+
+  #replaceAll(found: ReadonlyMap<string, T>): void {
+    for (const [key, object] of this.#objects) {
+      if (found.has(key)) continue;
+      this.#objects.delete(key);
+      this.#tell('onDelete', object);
+    }
+    for (const [key, object] of found) {
+      if (this.#objects.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion)
+        this.#upsert(key, object);
+    }
+  }
+
+  #upsert(key: string, object: T): void {
+    const before = this.#objects.get(key);
+    // Deleted and made again while no watch looked: the same name, but another object.
+    if (before !== undefined && before.metadata.uid !== object.metadata.uid) {
+      this.#objects.delete(key);
+      this.#tell('onDelete', before);
+    }
+    this.#objects.set(key, object);
+    this.#tell('onUpsert', object);
+  }
+
+  /** A handler that throws has a fault of its own; the copy goes on. */
+  #tell(what: 'onUpsert' | 'onDelete', object: T): void {
+    const { namespace, name } = object.metadata;
+    this.#contain({ namespace, name }, () => this.#deps.handler[what](object));
+  }
+
+  #contain(about: Readonly<Record<string, string | undefined>>, call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#deps.logger.error({ ...about, ...errorFields(error) }, 'a handler of watch events failed');
+    }
+  }
+
+  #recovered(): void {
+    if (this.#fault === undefined) return;
+    const kind = failureKind(this.#fault);
+    this.#fault = undefined;
+    // These two come in the order of things, with an API server that is well.
+    if (kind !== 'silent' && kind !== 'expired') this.#deps.onRecovered?.();
+  }
+
+  /** Notes a failure and answers how long to wait before the next try, in milliseconds. */
+  #afterFailure(error: unknown): number {
+    const { kind, delayMs, list, inARow } = this.#pace.failed(error);
+    this.#fault = error;
+    if (list) this.#resourceVersion = undefined;
+    this.#deps.onFailure?.(kind);
+    // One failure heals by itself and is nothing to tell; of more in a row one line is enough. A missing resource is
+    // told by whoever knows what to do about it.
+    const level = inARow === 2 && kind !== 'missing' ? 'warn' : 'debug';
+    const { path } = this.#deps.source;
+    this.#deps.logger[level]({ path, kind, ...errorFields(error) }, 'a watch fails and is tried again');
+    return delayMs;
+  }
+}

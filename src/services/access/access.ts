@@ -1,0 +1,166 @@
+import {
+  type Action,
+  decideInstance,
+  decidePerson,
+  type EnvironmentAction,
+  type InstanceAction,
+  type OrganizationAction,
+  type PersonAction,
+  type ProjectAction,
+} from '../../domain/policy.ts';
+import type { BearerPrincipal, Caller, TenantPrincipal } from '../../domain/principal.ts';
+import {
+  type AskedEnvironment,
+  type EnvironmentTarget,
+  findEnvironmentTargets,
+  findOrganizationTarget,
+  findProjectTarget,
+  findSnapshotTarget,
+} from '../../store/access.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  EnvironmentHandle,
+  type Found,
+  InstanceHandle,
+  judge,
+  OrganizationHandle,
+  PersonHandle,
+  ProjectHandle,
+  roleHolder,
+} from './handles.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { checkSlug, checkUuid } from '../kernel/checks.ts';
+import { GroupedLookup } from '../kernel/grouped-lookup.ts';
+import { instanceRefusal, personRefusal, placeOf } from './refusals.ts';
+import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
+
+/** What a caller asks for, on what these names stand for. */
+interface Asked {
+  readonly caller: Caller;
+  readonly action: Action;
+  readonly slugs: Readonly<Record<string, string>>;
+}
+
+/** Access for whatever action. */
+export type AnyAccess = PersonHandle<PersonAction> | InstanceHandle<InstanceAction> | OrganizationHandle<Action>;
+export type PersonAccess<A extends PersonAction> = PersonHandle<A>;
+export type InstanceAccess<A extends InstanceAction> = InstanceHandle<A>;
+export type OrganizationAccess<A extends OrganizationAction = OrganizationAction> = OrganizationHandle<A>;
+export type ProjectAccess<A extends ProjectAction = ProjectAction> = ProjectHandle<A>;
+export type EnvironmentAccess<
+  A extends EnvironmentAction = EnvironmentAction,
+  P extends TenantPrincipal = BearerPrincipal,
+> = EnvironmentHandle<A, P>;
+/** Access to read the secrets of an environment, also as a keyless token. */
+export type ReadingAccess = EnvironmentAccess<'secret.list', TenantPrincipal>;
+
+/**
+ * The door to everything that lies in an organization (docs/ARCHITECTURE.md, "Authorisation"). Each method throws
+ * DomainError invalid_input for a malformed slug, not_found for what is not there or not for the caller to see (with
+ * one text for both), and forbidden for what the caller sees but may not do; the last two are audited as denials.
+ */
+export class Access {
+  readonly #pool: Database['pool'];
+  readonly #audit: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
+  readonly #environments: GroupedLookup<AskedEnvironment, EnvironmentTarget>;
+
+  constructor(deps: {
+    readonly database: Pick<Database, 'pool'>;
+    readonly audit: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
+  }) {
+    this.#pool = deps.database.pool;
+    this.#audit = deps.audit;
+    this.#environments = new GroupedLookup({
+      look: (asked) => findEnvironmentTargets(deps.database.pool, asked),
+      keyOf: ({ userId, organization, project, environment }) => [userId, organization, project, environment].join('/'),
+    });
+  }
+
+  /** Admits to an action on the instance itself. */
+  async instance<A extends InstanceAction>(caller: Caller, action: A): Promise<InstanceAccess<A>> {
+    if (decideInstance(caller.principal, action) === 'allowed') return new InstanceHandle(caller, action);
+    const error = instanceRefusal(action);
+    await this.#audit.recordDenial(caller, action, {}, error);
+    throw error;
+  }
+
+  /** Admits to an action on what is the caller's own: every person, no service token. */
+  async person<A extends PersonAction>(caller: Caller, action: A): Promise<PersonAccess<A>> {
+    const { principal } = caller;
+    if (principal.type === 'user' && decidePerson(principal, action) === 'allowed') {
+      return new PersonHandle({ ...caller, principal }, action);
+    }
+    const error = personRefusal(action);
+    await this.#audit.recordDenial(caller, action, {}, error);
+    throw error;
+  }
+
+  async organization<A extends OrganizationAction>(
+    caller: Caller,
+    action: A,
+    { organization }: OrganizationSlugs,
+  ): Promise<OrganizationAccess<A>> {
+    const slugs = { organization };
+    await this.#checkSlugs(caller, action, slugs);
+    const target = await findOrganizationTarget(this.#pool, roleHolder(caller), organization);
+    const found = await this.#admit({ caller, action, slugs }, target);
+    return new OrganizationHandle({ caller, action, slugs, found });
+  }
+
+  async project<A extends ProjectAction>(
+    caller: Caller,
+    action: A,
+    { organization, project }: ProjectSlugs,
+  ): Promise<ProjectAccess<A>> {
+    const slugs = { organization, project };
+    await this.#checkSlugs(caller, action, slugs);
+    const target = await findProjectTarget(this.#pool, roleHolder(caller), [organization, project]);
+    const found = await this.#admit({ caller, action, slugs }, target);
+    return new ProjectHandle({ caller, action, slugs, found });
+  }
+
+  async environment<A extends EnvironmentAction>(
+    caller: Caller,
+    action: A,
+    { organization, project, environment }: EnvironmentSlugs,
+  ): Promise<EnvironmentAccess<A>> {
+    const slugs = { organization, project, environment };
+    await this.#checkSlugs(caller, action, slugs);
+    const target = await this.#environments.find({ userId: roleHolder(caller), ...slugs });
+    const found = await this.#admit({ caller, action, slugs }, target);
+    return new EnvironmentHandle({ caller, action, slugs, found });
+  }
+
+  /** Admits to the environment of a snapshot by the snapshot's id alone: a refusal does not tell where it lies. */
+  async snapshot<A extends EnvironmentAction>(caller: Caller, action: A, id: string): Promise<EnvironmentAccess<A>> {
+    await this.#auditFaults(caller, action, () => checkUuid('id', id));
+    const target = await findSnapshotTarget(this.#pool, roleHolder(caller), id);
+    const found = await this.#admit({ caller, action, slugs: { snapshot: id } }, target);
+    return new EnvironmentHandle({ caller, action, slugs: found.slugs, found });
+  }
+
+  async #checkSlugs(caller: Caller, action: Action, slugs: Readonly<Record<string, string>>): Promise<void> {
+    await this.#auditFaults(caller, action, () => {
+      for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
+    });
+  }
+
+  async #auditFaults(caller: Caller, action: Action, check: () => void): Promise<void> {
+    try {
+      check();
+    } catch (error) {
+      // Without what was named: what is no slug or id may be a misplaced secret.
+      await this.#audit.recordFailure(caller, action, {}, error);
+      throw error;
+    }
+  }
+
+  async #admit<F extends Found>({ caller, action, slugs }: Asked, found: F | undefined): Promise<F> {
+    const { decision, error } = judge(caller, action, { place: placeOf(slugs), found });
+    if (found !== undefined && error === undefined) return found;
+    // In the audit of the place itself only for whom that is there.
+    const organizationId = (decision === 'denied' ? found?.organizationId : undefined) ?? null;
+    await this.#audit.recordDenial(caller, action, { ...slugs, organizationId }, error);
+    throw error;
+  }
+}

@@ -1,0 +1,164 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import { createHash } from 'node:crypto';
+import {
+  type GrantNeed,
+  type GrantPlace,
+  grantPatch,
+  grantYaml,
+  grantedPermission,
+  grantedText,
+  kindsNeeded,
+} from '../../domain/grants.ts';
+import {
+  type Action,
+  type Decision,
+  type InstanceAction,
+  type PersonAction,
+  type ResourceAction,
+  rules,
+} from '../../domain/policy.ts';
+import type {
+  Actor,
+  GrantedKindName,
+  ResourcePrincipal,
+  Role,
+  TenantPrincipal,
+  TokenCreator,
+  TokenPermission,
+} from '../../domain/principal.ts';
+import type { EnvironmentSlugs } from '../kernel/slugs.ts';
+
+/** The texts in which `Access` refuses. */
+
+/** `environment acme/web/prod` */
+export function placeOf(slugs: object): string {
+  const levels = Object.keys(slugs);
+  return `${levels.at(-1)} ${Object.values(slugs).join('/')}`;
+}
+
+/** DomainError forbidden for whoever is no instance admin. */
+export function instanceRefusal(action: InstanceAction): DomainError {
+  return new DomainError('forbidden', `${action} is for instance admins; ask one`);
+}
+
+interface Refused {
+  readonly place: string;
+  readonly decision: Decision;
+  readonly role: Role | null;
+}
+
+/** DomainError not_found for what is hidden, forbidden for what is denied, saying what it needs. */
+export function refusal(principal: TenantPrincipal, action: Action, { place, decision, role }: Refused): DomainError {
+  if (decision === 'hidden') return new DomainError('not_found', `${place} does not exist, or is not visible to you`);
+  const needed = rules[action].serviceToken;
+  if (principal.type === 'user') {
+    const whoMay = rules[action].roles.includes('admin') ? 'an owner or admin' : 'an owner';
+    return new DomainError(
+      'forbidden',
+      `the role ${role} does not allow ${action} on ${place}; ask ${whoMay} of the organization`,
+    );
+  }
+  if (needed === 'never') {
+    return new DomainError('forbidden', `no service token allows ${action} on ${place}; use a personal token`);
+  }
+  return new DomainError('forbidden', `${action} on ${place} needs a service token with permission ${needed}`);
+}
+
+/**
+ * DomainError forbidden for a personal token that goes back to another person, in an organization that accepts none.
+ * Says how its user gets one that is accepted.
+ */
+export function impersonationRefusal({ name }: Actor, { actor, derivedAt }: TokenCreator, place: string): DomainError {
+  const creator = actor?.name ?? 'a server that recorded no creators';
+  const confirm =
+    `ask an owner of the organization to confirm the tokens that you created: ` +
+    `\`keyframe member set ${name} --role ROLE --confirm-tokens\``;
+  const rule = `${place} is open only to tokens that their users created`;
+  const detail =
+    derivedAt === null
+      ? `${creator} created this token, and ${rule}; create one with \`keyframe token create\`, then ${confirm}`
+      : `this token was created with one that ${creator} had created, and ${rule}; ${confirm}`;
+  return new DomainError('forbidden', detail);
+}
+
+/** DomainError forbidden for a service token that asks for what only people have. */
+export function personRefusal(action: PersonAction): DomainError {
+  return new DomainError('forbidden', `no service token allows ${action}; use a personal token`);
+}
+
+/** DomainError forbidden for a kind of custom resource that does no such thing. */
+export function resourceRefusal({ kind }: ResourcePrincipal, action: ResourceAction): DomainError {
+  return new DomainError('forbidden', `no ${kind} may do ${action}`);
+}
+
+/** A custom resource and what its namespace is granted. */
+interface GrantHolder extends Pick<ResourcePrincipal, 'name' | 'namespace' | 'grants' | 'ownGrant'> {
+  readonly kind: GrantedKindName;
+}
+
+/**
+ * DomainError forbidden for a custom resource without the grant it needs, with what its namespace is granted and the
+ * change that would grant it. It says nothing of what exists in Keyframe.
+ */
+export function grantRefusal(
+  { kind, name, namespace, grants, ownGrant }: GrantHolder,
+  asked: GrantPlace & { readonly permission: TokenPermission },
+): DomainError {
+  const { organization, project, environment, permission } = asked;
+  const place = grantPlaceText({ organization, project, environment });
+  if (namespace === null)
+    return new DomainError('forbidden', `${name} is in no namespace, so no AccessGrant is for it`);
+  const need = { ...asked, kind };
+  const kinds = kindsNeeded(kind);
+  const granted = kinds.map((each) => `${each}: ${grantedText(grants, each)}`).join('; ');
+  return new DomainError(
+    'forbidden',
+    `${name} needs ${grantedPermission(permission)} on ${place}, and no AccessGrant allows that to namespace ${namespace} ` +
+      `for ${kinds.join(' and ')}. The namespace is granted, for ${granted}. Correct the slugs if they are mistyped; ` +
+      `else ask an admin of the cluster to ${remedy(need, namespace, ownGrant)}`,
+  );
+}
+
+/** What grants a need: a rule more in an AccessGrant of the namespace alone, or an AccessGrant whose name no other need has. */
+function remedy(need: GrantNeed, namespace: string, ownGrant: string | undefined): string {
+  if (ownGrant !== undefined) return `add a rule to AccessGrant ${ownGrant}: \`${grantPatch(need, ownGrant)}\``;
+  const { organization, project, environment, permission, kind } = need;
+  const about = JSON.stringify([namespace, organization, project, environment, permission, kind]);
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 8);
+  return `apply one such as:\n${grantYaml(need, namespace, `${namespace}-${organization}-${digest}`)}`;
+}
+
+/** DomainError not_found for a snapshot of an environment that a custom resource may know nothing of, if it is there. */
+export function snapshotRefusal({ kind }: ResourcePrincipal, snapshotId: string): DomainError {
+  return new DomainError(
+    'not_found',
+    `snapshot ${snapshotId} does not exist, or no AccessGrant for ${kind} covers its environment`,
+  );
+}
+
+/** Why a keyless token opens nothing: it was revoked. Names the command that lifts that. */
+export function keylessRevocation({
+  organization,
+  project,
+  environment,
+  namespace,
+  tokenId,
+}: EnvironmentSlugs & { readonly namespace: string; readonly tokenId: string }): string {
+  return (
+    `the service token that SecretSyncs of namespace ${namespace} read environment ${organization}/${project}/${environment} ` +
+    `with was revoked. If they should read it again, an admin of the organization runs ` +
+    `\`keyframe token reinstate -o ${organization} --id ${tokenId}\``
+  );
+}
+
+/** DomainError not_found for a place that is granted and not there. */
+export function absentPlace(place: GrantPlace): DomainError {
+  const { organization, project, environment } = place;
+  return new DomainError('not_found', `${grantPlaceText({ organization, project, environment })} does not exist`);
+}
+
+/** `project acme/web`, by the levels that are given. */
+function grantPlaceText({ organization, project, environment }: GrantPlace): string {
+  const given = Object.entries({ organization, project, environment }).filter(([, slug]) => slug !== null);
+  return placeOf(Object.fromEntries(given));
+}

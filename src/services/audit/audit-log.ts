@@ -1,0 +1,169 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import { shownTokenCreator } from '../../domain/impersonation.ts';
+import type { AnyCaller, Principal } from '../../domain/principal.ts';
+import {
+  appendAuditBatch,
+  type AuditedCredential,
+  type AuditOutcome,
+  type AuditRecord,
+  type AuditTarget,
+} from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+
+export type { AuditOutcome, AuditRecord, AuditTarget } from '../../store/audit.ts';
+
+/** What of a record its caller does not tell already. */
+export interface AuditSubject {
+  /** The chain: the organization acted in, or null for none. */
+  readonly organizationId: string | null;
+  /** What was done, such as `secret.list`. */
+  readonly action: string;
+  readonly target: AuditTarget;
+  readonly outcome?: AuditOutcome;
+}
+
+export interface AuditLogDeps {
+  readonly database: Pick<Database, 'pool'>;
+  /** Records that may wait; 1,000 unless told. */
+  readonly queueLimit?: number;
+  /** Records that one statement writes at most; 250 unless told. */
+  readonly groupLimit?: number;
+}
+
+interface Pending {
+  readonly record: AuditRecord;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The audit record of what a caller did; `success` unless told otherwise, labelled where a service token is concerned. */
+export function auditRecord(caller: AnyCaller, subject: AuditSubject): AuditRecord {
+  const { organizationId, action, target, outcome = 'success' } = subject;
+  const { type, id, name } = caller.principal;
+  return {
+    organizationId,
+    actor: { type, id, name },
+    action,
+    target,
+    outcome,
+    requestId: caller.requestId,
+    sourceAddress: caller.sourceAddress,
+    label: type === 'service_token' || action.startsWith('service_token.') ? '[Service Token]' : null,
+    credential: credentialOf(caller.principal),
+  };
+}
+
+function credentialOf(principal: Principal): AuditedCredential | null {
+  if (!('credentialId' in principal)) return null;
+  const creator = principal.type === 'user' ? principal.tokenCreator : null;
+  return { id: principal.credentialId, createdBy: shownTokenCreator(creator) };
+}
+
+/**
+ * The audit of what is no change (docs/interface.md 6.2): each call comes back when its row is committed. Rows are
+ * committed in groups: one is written at once when none is under way, and those that come meanwhile follow together.
+ */
+export class AuditLog {
+  readonly #pool: Database['pool'];
+  readonly #queueLimit: number;
+  readonly #groupLimit: number;
+  readonly #queue: Pending[] = [];
+  #writing: Promise<void> | undefined;
+  readonly #audited = new WeakSet<object>();
+
+  constructor({ database, queueLimit = 1_000, groupLimit = 250 }: AuditLogDeps) {
+    this.#pool = database.pool;
+    this.#queueLimit = queueLimit;
+    this.#groupLimit = groupLimit;
+  }
+
+  /** Records that wait to be written, for the metrics. */
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  /**
+   * Writes a record durably. Whoever asked must get no answer when this throws: DomainError overloaded while too many
+   * records wait, store_unavailable when the database does not take it, anything else when this one row is refused.
+   */
+  record(record: AuditRecord): Promise<void> {
+    if (this.#queue.length >= this.#queueLimit) {
+      return Promise.reject(new DomainError('overloaded', 'too many requests wait to be audited; try again'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ record, resolve, reject });
+      this.#writing ??= this.#writeQueue();
+    });
+  }
+
+  /**
+   * Audits that a caller was refused: in the chain `target.organizationId` where that is given (because the caller may
+   * see the target, and its owners shall see what was tried), else in the caller's own: what they must not see gets no
+   * entry from them. Give the error that tells them, and `recordFailure` will not audit it again. Throws as `record` does.
+   */
+  async recordDenial(caller: AnyCaller, action: string, target: AuditTarget, error?: Error): Promise<void> {
+    if (error !== undefined) this.#audited.add(error);
+    const { organizationId: chain, ...named } = target;
+    const organizationId = typeof chain === 'string' ? chain : chainOf(caller);
+    await this.record(auditRecord(caller, { organizationId, action, target: named, outcome: 'denied' }));
+  }
+
+  /**
+   * Audits that something failed, with the error's code in the target; once for each error, however many layers
+   * report it. The chain is `target.organizationId` where that is given (because the caller was let into it), else the
+   * caller's own. Throws as `record` does.
+   */
+  async recordFailure(caller: AnyCaller, action: string, target: AuditTarget, error: unknown): Promise<void> {
+    if (typeof error === 'object' && error !== null) {
+      if (this.#audited.has(error)) return;
+      this.#audited.add(error);
+    }
+    const chain = target['organizationId'];
+    const code = error instanceof DomainError ? error.code : 'internal';
+    const failed: AuditSubject = {
+      organizationId: typeof chain === 'string' ? chain : chainOf(caller),
+      action,
+      target: { ...target, error: code },
+      // What a service refuses once it knows more, such as whom a role may remove, is as much a denial as what the door does.
+      outcome: code === 'forbidden' ? 'denied' : 'failed',
+    };
+    await this.record(auditRecord(caller, failed));
+  }
+
+  /** Comes back when nothing waits any more. */
+  async drain(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  async #writeQueue(): Promise<void> {
+    while (this.#queue.length > 0) await this.#writeGroup(this.#queue.splice(0, this.#groupLimit));
+    this.#writing = undefined;
+  }
+
+  /** Writes a group; one that is refused is halved until just the faulty rows fail. Never throws. */
+  async #writeGroup(group: readonly Pending[]): Promise<void> {
+    try {
+      await appendAuditBatch(
+        this.#pool,
+        group.map(({ record }) => record),
+      );
+      for (const { resolve } of group) resolve();
+    } catch (error) {
+      if (group.length === 1 || isUnavailable(error)) {
+        for (const { reject } of group) reject(error);
+        return;
+      }
+      const half = Math.ceil(group.length / 2);
+      await this.#writeGroup(group.slice(0, half));
+      await this.#writeGroup(group.slice(half));
+    }
+  }
+}
+
+function chainOf({ principal }: AnyCaller): string | null {
+  return principal.type === 'service_token' ? principal.organizationId : null;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof DomainError && (error.code === 'store_unavailable' || error.code === 'overloaded');
+}

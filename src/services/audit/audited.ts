@@ -1,0 +1,65 @@
+import type { AnyCaller } from '../../domain/principal.ts';
+import { type AuditLog, auditRecord, type AuditRecord, type AuditTarget } from './audit-log.ts';
+
+/** A call as the audit sees it; what `Access` hands out is one. */
+export interface AuditedCall {
+  readonly caller: AnyCaller;
+  readonly organizationId: string | null;
+  readonly action: string;
+  readonly target: AuditTarget;
+}
+
+/** The record of a call that succeeded, with what more is known of its target. */
+export function successRecord(call: AuditedCall, more: AuditTarget = {}): AuditRecord {
+  const { caller, organizationId, action, target } = call;
+  return auditRecord(caller, { organizationId, action, target: { ...target, ...more } });
+}
+
+/** Adds to the target of the call's audit row what has become known: names, ids and numbers, never a value. */
+export type Note = (more: AuditTarget) => void;
+
+/**
+ * Runs a read and audits it, whatever comes of it, before its answer is given away. Throws what the read throws, and
+ * DomainError overloaded or store_unavailable where the audit cannot be written: nothing is disclosed then.
+ */
+export async function auditedRead<T>(
+  audit: Pick<AuditLog, 'record' | 'recordFailure'>,
+  call: AuditedCall,
+  read: (note: Note) => Promise<T>,
+): Promise<T> {
+  let known: AuditTarget = {};
+  const result = await auditedFailure(audit, call, (note) =>
+    read((more) => {
+      known = { ...known, ...more };
+      note(more);
+    }),
+  );
+  await audit.record(successRecord(call, known));
+  return result;
+}
+
+/** Like `auditedRead` where a service token calls; a person's reads of names alone are not audited. */
+export async function auditedTokenRead<T>(
+  audit: Pick<AuditLog, 'record' | 'recordFailure'>,
+  call: AuditedCall,
+  read: (note: Note) => Promise<T>,
+): Promise<T> {
+  return call.caller.principal.type === 'service_token' ? auditedRead(audit, call, read) : read(() => {});
+}
+
+/** Runs a change, whose audit row is in its own transaction, and audits it if it fails. Throws what the change throws. */
+export async function auditedFailure<T>(
+  audit: Pick<AuditLog, 'recordFailure'>,
+  { caller, organizationId, action, target }: AuditedCall,
+  change: (note: Note) => Promise<T>,
+): Promise<T> {
+  let noted = target;
+  try {
+    return await change((more) => {
+      noted = { ...noted, ...more };
+    });
+  } catch (error) {
+    await audit.recordFailure(caller, action, { ...noted, organizationId }, error);
+    throw error;
+  }
+}

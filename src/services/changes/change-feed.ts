@@ -1,0 +1,94 @@
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import { findPresentState, type PresentState, type StateQuestion } from '../../store/changes.ts';
+import type { Database } from '../../store/database.ts';
+import type { Listener } from '../../store/listener.ts';
+import type { StoreMessage } from '../../store/notify.ts';
+
+export type { PresentState } from '../../store/changes.ts';
+
+/** Something that was committed: ids only, to be looked up. */
+export type ChangeEvent = StoreMessage;
+
+export interface ChangeSubscriber {
+  onEvent(event: ChangeEvent): void;
+  /**
+   * From now on every commit is told. What was committed before, or while the connection was lost, was not: `compare`
+   * now. Called at each (re)connection, and once to whoever subscribes while connected.
+   */
+  onReady(): void;
+}
+
+export interface ChangeFeedDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly listener: Pick<Listener, 'start' | 'close'>;
+  readonly logger: Logger;
+}
+
+/** Tells what was committed, by any replica, the moment it is (docs/ARCHITECTURE.md, "From a commit to a Secret"). */
+export class ChangeFeed {
+  readonly #deps: ChangeFeedDeps;
+  readonly #subscribers = new Set<ChangeSubscriber>();
+  #ready = false;
+
+  constructor(deps: ChangeFeedDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether commits are being heard at this moment. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Begins to listen, and keeps at it whatever happens to the database. Call once. */
+  start(): void {
+    this.#deps.listener.start({
+      onReady: () => {
+        this.#ready = true;
+        this.#tell((subscriber) => subscriber.onReady());
+      },
+      onLost: () => {
+        this.#ready = false;
+      },
+      onMessage: (message) => this.#tell((subscriber) => subscriber.onEvent(message)),
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#subscribers.clear();
+    await this.#deps.listener.close();
+  }
+
+  /** Adds a subscriber; the answer removes it. */
+  subscribe(subscriber: ChangeSubscriber): () => void {
+    // A wrapper of its own: the same object may subscribe twice.
+    const own: ChangeSubscriber = {
+      onEvent: (event) => subscriber.onEvent(event),
+      onReady: () => subscriber.onReady(),
+    };
+    this.#subscribers.add(own);
+    if (this.#ready) queueMicrotask(() => this.#tellOne(own, () => own.onReady()));
+    return () => void this.#subscribers.delete(own);
+  }
+
+  /**
+   * The revision ids of environments, which credentials and service tokens are live, and which revisions and snapshots are there whole, all
+   * at one moment. A deleted environment, or one under a deleted project or organization, is absent. Throws DomainError
+   * store_unavailable without the database.
+   */
+  async compare(question: StateQuestion): Promise<PresentState> {
+    return findPresentState(this.#deps.database.pool, question);
+  }
+
+  #tell(call: (subscriber: ChangeSubscriber) => void): void {
+    for (const subscriber of this.#subscribers) this.#tellOne(subscriber, call);
+  }
+
+  #tellOne(subscriber: ChangeSubscriber, call: (subscriber: ChangeSubscriber) => void): void {
+    if (!this.#subscribers.has(subscriber)) return;
+    try {
+      call(subscriber);
+    } catch (error) {
+      this.#deps.logger.error(errorFields(error), 'a subscriber of changes failed');
+    }
+  }
+}

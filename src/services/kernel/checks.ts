@@ -1,0 +1,64 @@
+import { invalidField } from '../../domain/domain-error.ts';
+import { commentFault, nameFault, secretKeyFault, secretKeyPrefixFault, slugFault } from '../../domain/names.ts';
+
+/**
+ * The last line of input checks: the edges parse what they are given, and the services still believe nobody. Each
+ * throws DomainError invalid_input with the field's name, never its content.
+ */
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** The largest number the database keeps for versions. */
+const maxVersion = 2 ** 31 - 1;
+
+export function checkSlug(field: string, slug: string): void {
+  refuse(field, slugFault(slug));
+}
+
+export function checkName(field: string, name: string): void {
+  refuse(field, nameFault(name));
+}
+
+export function checkComment(comment: string | undefined): void {
+  if (comment !== undefined) refuse('comment', commentFault(comment));
+}
+
+export function checkDescription(description: string | undefined): void {
+  if (description !== undefined) refuse('description', commentFault(description));
+}
+
+export function checkKey(key: string): void {
+  refuse('key', secretKeyFault(key));
+}
+
+export function checkKeyPrefix(field: string, prefix: string): void {
+  refuse(field, secretKeyPrefixFault(prefix));
+}
+
+/** A revision's number, or its id in lower case. */
+export function checkRevision(field: string, revision: number | string): void {
+  if (typeof revision === 'number') checkVersion(field, revision, 0);
+  else checkUuid(field, revision);
+}
+
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text);
+}
+
+/** Lower-case, as the database answers them: ids are compared as text. */
+export function checkUuid(field: string, id: string): void {
+  refuse(field, isUuid(id) ? undefined : 'must be a UUID in lower case');
+}
+
+/** A version number, or 0 where the caller allows `least` 0. */
+export function checkVersion(field: string, version: number, least: 0 | 1 = 1): void {
+  checkWhole(field, version, { least, most: maxVersion });
+}
+
+export function checkWhole(field: string, value: number, { least, most }: { least: number; most: number }): void {
+  const fits = Number.isInteger(value) && value >= least && value <= most;
+  refuse(field, fits ? undefined : `must be a whole number from ${least} to ${most}`);
+}
+
+function refuse(field: string, fault: string | undefined): void {
+  if (fault !== undefined) throw invalidField(field, fault);
+}

@@ -1,0 +1,38 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import { lockEnvironment } from '../../store/secrets.ts';
+import type { Transaction } from '../../store/transaction.ts';
+
+/** The revision that an environment is at. */
+export interface PresentRevision {
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+/**
+ * Takes the environment's lock, until the transaction ends, and answers its revision. Throws DomainError not_found where
+ * it was deleted meanwhile, and version_mismatch where it is not at the expected revision, if one is.
+ */
+export async function lockAtRevision(
+  tx: Transaction,
+  environmentId: string,
+  expectedRevision?: string,
+): Promise<PresentRevision> {
+  const present = await lockEnvironment(tx, environmentId);
+  if (present === undefined) throw deletedEnvironment();
+  checkRevision(present, expectedRevision);
+  return present;
+}
+
+/** Throws DomainError version_mismatch where a revision is expected, by its id, and this is another one. */
+export function checkRevision({ revisionId }: Pick<PresentRevision, 'revisionId'>, expected: string | undefined): void {
+  if (expected === undefined || expected === revisionId) return;
+  throw new DomainError(
+    'version_mismatch',
+    `the environment is at revision ${revisionId}, not at the expected one; read it again`,
+  );
+}
+
+/** DomainError not_found for an environment that was there when access to it was given. */
+function deletedEnvironment(): DomainError {
+  return new DomainError('not_found', 'the environment was deleted meanwhile');
+}

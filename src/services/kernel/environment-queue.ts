@@ -1,0 +1,27 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
+
+// Writers of one environment run one after another anyway. The second fetches what it needs while the first commits;
+// more would only keep connections from other environments.
+const options = {
+  atOnce: 2,
+  waiting: 256,
+  waitMs: 5_000,
+  refusal: () => new DomainError('overloaded', 'too many changes of this environment wait already; try again'),
+};
+
+/**
+ * The turns of whoever locks an environment: writes, snapshots and restores share one, so that a busy environment
+ * cannot take every connection.
+ */
+export class EnvironmentQueue {
+  readonly #limiter = new KeyedLimiter(options);
+
+  /**
+   * Runs `work` when the environment's turn for it comes, and answers what it answers. Throws what it throws, and
+   * DomainError overloaded where 256 wait already or its turn did not come within 5 seconds.
+   */
+  run<T>(environmentId: string, work: () => Promise<T>): Promise<T> {
+    return this.#limiter.run(environmentId, work);
+  }
+}

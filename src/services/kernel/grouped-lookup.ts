@@ -1,0 +1,87 @@
+import { DomainError } from '../../domain/domain-error.ts';
+
+export interface GroupedLookupOptions<Asked, Found> {
+  /** Looks many up at once; answers in the order asked, undefined for what is not there. */
+  readonly look: (asked: readonly Asked[]) => Promise<readonly (Found | undefined)[]>;
+  /** Two that have the same text ask for the same. */
+  readonly keyOf: (asked: Asked) => string;
+  /** Lookups under way at the same time. */
+  readonly atOnce?: number;
+  /** How many one lookup takes at most. */
+  readonly groupLimit?: number;
+}
+
+// More than one, so that one slow connection does not hold up everybody.
+const defaultAtOnce = 2;
+const defaultGroupLimit = 250;
+
+interface Waiting<Asked, Found> extends PromiseWithResolvers<Found | undefined> {
+  readonly asked: Asked;
+}
+
+/**
+ * Looks up for many requests with one statement what each of them would ask with one of its own. Nothing is cached: the
+ * lookup that answers a call begins after that call, so it sees all that was committed before. What comes alone is looked
+ * up at once; what comes in the same turn of the event loop, or while the most are under way, goes together.
+ */
+export class GroupedLookup<Asked, Found> {
+  readonly #options: Required<GroupedLookupOptions<Asked, Found>>;
+  /** In the order of arrival. */
+  readonly #waiting = new Map<string, Waiting<Asked, Found>>();
+  #underWay = 0;
+  #isDue = false;
+
+  constructor(options: GroupedLookupOptions<Asked, Found>) {
+    this.#options = { atOnce: defaultAtOnce, groupLimit: defaultGroupLimit, ...options };
+  }
+
+  /** Looks one up. Throws what the lookup throws, as an error of this call's own: the audit tells failures by their error. */
+  async find(asked: Asked): Promise<Found | undefined> {
+    try {
+      return await this.#join(asked).promise;
+    } catch (error) {
+      throw error instanceof DomainError
+        ? new DomainError(error.code, error.detail, { cause: error, fields: error.fields })
+        : new Error('a lookup failed', { cause: error });
+    }
+  }
+
+  #join(asked: Asked): Waiting<Asked, Found> {
+    const key = this.#options.keyOf(asked);
+    const known = this.#waiting.get(key);
+    if (known !== undefined) return known;
+    const waiting = { asked, ...Promise.withResolvers<Found | undefined>() };
+    this.#waiting.set(key, waiting);
+    this.#begin();
+    return waiting;
+  }
+
+  #begin(): void {
+    if (this.#isDue || this.#waiting.size === 0 || this.#underWay === this.#options.atOnce) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      void this.#lookUp(this.#takeGroup());
+      this.#begin();
+    });
+  }
+
+  #takeGroup(): Waiting<Asked, Found>[] {
+    const group = [...this.#waiting].slice(0, this.#options.groupLimit);
+    for (const [key] of group) this.#waiting.delete(key);
+    return group.map(([, waiting]) => waiting);
+  }
+
+  /** Never throws. */
+  async #lookUp(group: readonly Waiting<Asked, Found>[]): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const found = await this.#options.look(group.map(({ asked }) => asked));
+      for (const [index, { resolve }] of group.entries()) resolve(found[index]);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+    this.#underWay -= 1;
+    this.#begin();
+  }
+}

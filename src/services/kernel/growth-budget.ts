@@ -1,0 +1,102 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { StoredGrowth } from '../../store/growth.ts';
+import type { WrittenSnapshot } from '../../store/snapshots.ts';
+
+/** How much may be written. Nothing of it is removed by itself, and a full disk stops every read. 0 is no limit. */
+export interface GrowthLimits {
+  /** Bytes of versions and snapshots that an environment takes in a day, over all replicas. */
+  readonly environmentBytesPerDay: number;
+  /** Bytes that one person, service token or custom resource writes in a day, on this replica. */
+  readonly callerBytesPerDay: number;
+  readonly snapshotsPerEnvironment: number;
+}
+
+/** What taking a snapshot needs of a budget. */
+export type SnapshotBudget = Pick<GrowthBudget, 'chargeSnapshot' | 'environmentBytesPerDay'>;
+
+const mebibyte = 1024 * 1024;
+
+const defaultGrowthLimits: GrowthLimits = {
+  environmentBytesPerDay: 512 * mebibyte,
+  callerBytesPerDay: 1024 * mebibyte,
+  snapshotsPerEnvironment: 2000,
+};
+
+const daySeconds = 24 * 60 * 60;
+// Of more than these the oldest are forgotten, so that no caller can fill the memory.
+const maxCallers = 10_000;
+
+/**
+ * Bounds how fast the database grows (docs/interface.md section 8). Each budget is a bucket of one day's bytes that
+ * drains steadily. A write is refused while the bucket is full; one that begins before that may overfill it, so that no
+ * write is too large for its budget. The buckets of environments are in the database, those of callers in this process.
+ */
+export class GrowthBudget {
+  readonly #limits: GrowthLimits;
+  readonly #nowMs: () => number;
+  /** When the bucket of a caller will be empty, by the caller's id; the oldest first. */
+  readonly #emptyAtMs = new Map<string, number>();
+
+  constructor(limits: GrowthLimits = defaultGrowthLimits, nowMs: () => number = () => systemClock.now()) {
+    this.#limits = limits;
+    this.#nowMs = nowMs;
+  }
+
+  /** What the statements that write need to know. */
+  get environmentBytesPerDay(): number {
+    return this.#limits.environmentBytesPerDay;
+  }
+
+  /**
+   * Judges what a statement has written for a caller, and counts it; call it in the transaction, so that a refusal takes
+   * the write back. Throws DomainError limit_exceeded, saying how long the budget stays full.
+   */
+  charge(callerId: string, { bytes, filledSeconds }: StoredGrowth): void {
+    if (bytes === 0) return;
+    const { environmentBytesPerDay, callerBytesPerDay } = this.#limits;
+    if (filledSeconds !== null) {
+      const fullSeconds = filledSeconds - fillingSeconds(bytes, environmentBytesPerDay) - daySeconds;
+      if (fullSeconds >= 0) throw exceeded('this environment', environmentBytesPerDay, fullSeconds);
+    }
+    if (callerBytesPerDay > 0) this.#chargeCaller(callerId, bytes, callerBytesPerDay);
+  }
+
+  /** Like `charge`, for a snapshot. Throws DomainError quota_exceeded as well, where the environment has too many. */
+  chargeSnapshot(callerId: string, { snapshotsBefore, ...growth }: Omit<WrittenSnapshot, 'snapshot'>): void {
+    const most = this.#limits.snapshotsPerEnvironment;
+    if (most > 0 && snapshotsBefore >= most) {
+      throw new DomainError(
+        'quota_exceeded',
+        `an environment has at most ${most} snapshots, and this one has ${snapshotsBefore}; delete some with ` +
+          '`keyframe snapshot prune`, or set the retention of its SnapshotSchedules',
+      );
+    }
+    this.charge(callerId, growth);
+  }
+
+  #chargeCaller(id: string, bytes: number, bytesPerDay: number): void {
+    const nowMs = this.#nowMs();
+    const emptyAtMs = Math.max(this.#emptyAtMs.get(id) ?? 0, nowMs);
+    const fullSeconds = (emptyAtMs - nowMs) / 1000 - daySeconds;
+    if (fullSeconds >= 0) throw exceeded('this caller', bytesPerDay, fullSeconds);
+    this.#emptyAtMs.delete(id);
+    this.#emptyAtMs.set(id, emptyAtMs + fillingSeconds(bytes, bytesPerDay) * 1000);
+    const [oldest] = this.#emptyAtMs.keys();
+    if (this.#emptyAtMs.size > maxCallers && oldest !== undefined) this.#emptyAtMs.delete(oldest);
+  }
+}
+
+function fillingSeconds(bytes: number, bytesPerDay: number): number {
+  return (bytes / bytesPerDay) * daySeconds;
+}
+
+function exceeded(what: string, bytesPerDay: number, fullSeconds: number): DomainError {
+  const retryAfterSeconds = Math.floor(fullSeconds) + 1;
+  return new DomainError(
+    'limit_exceeded',
+    `${what} has written ${Math.round(bytesPerDay / mebibyte)} MiB in a day, which is its limit; try again in ` +
+      `${retryAfterSeconds} seconds, and write only values that have changed`,
+    { retryAfterSeconds },
+  );
+}

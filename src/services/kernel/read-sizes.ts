@@ -1,0 +1,37 @@
+import { LruCache } from '../../crypto/lru-cache.ts';
+import type { SecretSelection } from '../../store/secret-reads.ts';
+import type { EnvironmentAccess } from '../access/access.ts';
+
+// An answer of this size takes a few milliseconds, as one without values does.
+const smallBytes = 256 * 1024;
+const rememberedReads = 10_000;
+
+/** Room in memory for the large reads of a caller. */
+export interface ReadRoom {
+  /** Waits until the caller may read much. Throws DomainError overloaded if that takes too long. */
+  enter(): Promise<void>;
+  /** Takes memory before values are decrypted. Throws DomainError overloaded if too much is taken. */
+  reserve(bytes: number): void;
+}
+
+/** Which reads were small: any other may be large, as nothing but reading it shows its size. */
+export class ReadSizes {
+  readonly #known = new LruCache<string, { readonly isSmall: boolean }>(rememberedReads);
+
+  isSmall(access: EnvironmentAccess, selection: SecretSelection): boolean {
+    return this.#known.get(stateOf(access, selection))?.isSmall === true;
+  }
+
+  /** Remembers how many bytes of values a read found. */
+  note(access: EnvironmentAccess, selection: SecretSelection, bytes: number): void {
+    this.#known.set(stateOf(access, selection), { isSmall: bytes <= smallBytes });
+  }
+}
+
+/** What is read; the newest state by its revision, as it changes with each commit. */
+function stateOf(
+  { environmentId, revisionId }: EnvironmentAccess,
+  { prefix = '', revision = revisionId }: SecretSelection,
+): string {
+  return `${environmentId} ${revision} ${prefix}`;
+}

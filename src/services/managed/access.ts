@@ -1,0 +1,290 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import { type GrantPlace, reveals } from '../../domain/grants.ts';
+import { decideResource, type ResourceAction, resourceRules } from '../../domain/policy.ts';
+import type { AnyCaller, ResourceCaller, ResourcePrincipal, TokenPermission } from '../../domain/principal.ts';
+import { findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
+import type { Database } from '../../store/database.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { checkSlug, checkUuid } from '../kernel/checks.ts';
+import { absentPlace, grantRefusal, resourceRefusal, snapshotRefusal } from '../access/refusals.ts';
+import { findPlace, placeTarget } from './place.ts';
+import type { EnvironmentSlugs } from '../kernel/slugs.ts';
+
+/** A place and what is asked for there. */
+export interface AskedPlace extends GrantPlace {
+  readonly permission: TokenPermission;
+}
+
+/** Actions on what a resource made itself: no grant is needed. */
+export type OwnAction =
+  | 'service_token.read'
+  | 'service_token.activate'
+  | 'service_token.suspend'
+  | 'service_token.revoke'
+  | 'snapshot.find'
+  | 'snapshot.delete'
+  | 'restore.find'
+  | 'schedule.find'
+  | 'environment.read'
+  | 'environment.delete'
+  | 'environment.create';
+
+/** Actions at a place, for which a grant is needed. */
+export type PlaceAction = Exclude<ResourceAction, OwnAction>;
+
+/** Whom the database knows a resource's claims by. */
+export interface ResourceOwner {
+  readonly cluster: string;
+  readonly uid: string;
+}
+
+/**
+ * Proof that a custom resource may do one action: what the methods of its services ask for. Like the handles of
+ * `Access`, its classes are not exported, so that only `ResourceAccess` makes one.
+ */
+class OwnHandle<A extends ResourceAction> {
+  readonly #caller: ResourceCaller;
+  readonly action: A;
+
+  constructor(caller: ResourceCaller, action: A) {
+    this.#caller = caller;
+    this.action = action;
+  }
+
+  get caller(): ResourceCaller {
+    return this.#caller;
+  }
+
+  get owner(): ResourceOwner {
+    const { cluster, id } = this.#caller.principal;
+    return { cluster, uid: id };
+  }
+
+  /** Nothing can withdraw the right to one's own. */
+  async confirm(_tx: Transaction): Promise<void> {}
+}
+
+interface FoundPlace extends TargetIds {
+  readonly asked: AskedPlace;
+}
+
+class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
+  readonly organizationId: string;
+  /** Null where a whole organization is asked for. */
+  readonly projectId: string | null;
+  /** Null where a whole project or organization is asked for. */
+  readonly environmentId: string | null;
+  readonly asked: AskedPlace;
+  /** What the audit says of the target. */
+  readonly target: AuditTarget;
+
+  constructor(caller: ResourceCaller, action: A, found: FoundPlace) {
+    super(caller, action);
+    this.asked = found.asked;
+    this.organizationId = found.organizationId;
+    this.projectId = found.projectId ?? null;
+    this.environmentId = found.environmentId ?? null;
+    this.target = placeTarget(found.asked);
+  }
+
+  /**
+   * Judges once more, inside a transaction: by the grants as they are now, and by what is committed now; from here to
+   * its end nothing of the place is deleted. Throws DomainError forbidden or not_found as `ResourceAccess` does.
+   */
+  override async confirm(tx: Transaction): Promise<void> {
+    const { organizationId, projectId, environmentId } = this;
+    const held = await holdTarget(tx, null, {
+      organizationId,
+      ...(projectId === null ? {} : { projectId }),
+      ...(environmentId === null ? {} : { environmentId }),
+    });
+    if (decideResource(this.caller.principal, this.action, this.asked) !== 'allowed') {
+      throw grantRefusal(this.caller.principal, this.asked);
+    }
+    if (held === undefined) throw absentPlace(this.asked);
+  }
+}
+
+class EnvironmentPlaceHandle<A extends ResourceAction> extends PlaceHandle<A> {
+  override readonly projectId: string;
+  override readonly environmentId: string;
+
+  constructor(caller: ResourceCaller, action: A, found: FoundPlace & { projectId: string; environmentId: string }) {
+    super(caller, action, found);
+    this.projectId = found.projectId;
+    this.environmentId = found.environmentId;
+  }
+}
+
+/** Access to what a resource owns, or for what it needs no grant. */
+export type OwnAccess<A extends OwnAction> = OwnHandle<A>;
+/** Access at a place that a grant covers: an organization, a project or an environment. */
+export type PlaceAccess<A extends PlaceAction> = PlaceHandle<A>;
+export type EnvironmentPlaceAccess<A extends PlaceAction> = EnvironmentPlaceHandle<A>;
+/** Access of a resource for whatever action. */
+export type AnyResourceAccess = OwnHandle<ResourceAction>;
+
+export interface ResourceAccessDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly audit: Pick<AuditLog, 'recordDenial' | 'recordFailure'>;
+}
+
+/** What is asked for in the environment of a snapshot. */
+interface AskedSnapshot {
+  readonly snapshotId: string;
+  readonly permission: TokenPermission;
+  /** Whether a resource may know where the snapshot lies although no grant covers what it asks for there. */
+  readonly isKnown: (principal: ResourcePrincipal, place: GrantPlace) => boolean;
+}
+
+type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
+
+/**
+ * The door for custom resources (docs/ARCHITECTURE.md, "Authorisation"): they may what an AccessGrant of their namespace
+ * covers, and what they own they may end without one. Grants are judged by name, before anything is looked up, so that
+ * nobody learns what exists from a refusal. Each method throws DomainError forbidden, with the missing AccessGrant as
+ * YAML, invalid_input for a malformed slug, and not_found for a place that is granted and not there; all are audited.
+ */
+export class ResourceAccess {
+  readonly #pool: Database['pool'];
+  readonly #audit: ResourceAccessDeps['audit'];
+
+  constructor({ database, audit }: ResourceAccessDeps) {
+    this.#pool = database.pool;
+    this.#audit = audit;
+  }
+
+  /** Admits to a token of a scope and permission: project null for organization scope, environment null for project scope. */
+  async token<A extends TokenPlaceAction>(caller: AnyCaller, action: A, asked: AskedPlace): Promise<PlaceAccess<A>> {
+    const resource = await this.#decide(caller, action, asked);
+    return new PlaceHandle(resource, action, await this.#find(resource, action, asked));
+  }
+
+  /** `token` for making one, or the next serial of one. */
+  async mayMint(caller: AnyCaller, asked: AskedPlace): Promise<PlaceAccess<'service_token.create'>> {
+    return this.token(caller, 'service_token.create', asked);
+  }
+
+  /** Admits to a snapshot of an environment. */
+  async maySnapshot(caller: AnyCaller, slugs: EnvironmentSlugs): Promise<EnvironmentPlaceAccess<'snapshot.create'>> {
+    return this.#writing(caller, 'snapshot.create', slugs);
+  }
+
+  /** Admits to having snapshots of an environment taken by a schedule: SecretSnapshots must be granted it as well. */
+  async maySchedule(caller: AnyCaller, slugs: EnvironmentSlugs): Promise<EnvironmentPlaceAccess<'schedule.run'>> {
+    return this.#writing(caller, 'schedule.run', slugs);
+  }
+
+  /**
+   * Admits to taking over a snapshot that is there. One whose environment is not granted is not there for the resource:
+   * DomainError not_found does not tell the two apart.
+   */
+  async mayAdopt(caller: AnyCaller, snapshotId: string): Promise<EnvironmentPlaceAccess<'snapshot.read'>> {
+    const asked = { snapshotId, permission: 'read', isKnown: () => false } as const;
+    return this.#ofSnapshot(caller, 'snapshot.read', asked);
+  }
+
+  /**
+   * Admits to restoring an environment from one of its snapshots. A missing grant is told, with the environment, where
+   * the namespace may know that: it has the snapshot as a SecretSnapshot (`isTold`), or is granted something there. Else
+   * the snapshot is not there, as for `mayAdopt`.
+   */
+  async mayRestore(
+    caller: AnyCaller,
+    { snapshotId, isTold }: { readonly snapshotId: string; readonly isTold: boolean },
+  ): Promise<EnvironmentPlaceAccess<'snapshot.restore'>> {
+    const isKnown = ({ grants }: ResourcePrincipal, place: GrantPlace): boolean => isTold || reveals(grants, place);
+    return this.#ofSnapshot(caller, 'snapshot.restore', { snapshotId, permission: 'read_write', isKnown });
+  }
+
+  /** Admits to making environments with what is above them: no grant is needed, only the right kind. */
+  async mayEnsureEnvironment(caller: AnyCaller): Promise<OwnAccess<'environment.create'>> {
+    return this.owner(caller, 'environment.create');
+  }
+
+  /** Admits to what the resource owns itself. */
+  async owner<A extends OwnAction>(caller: AnyCaller, action: A): Promise<OwnAccess<A>> {
+    return new OwnHandle(await this.#decide(caller, action), action);
+  }
+
+  async #ofSnapshot<A extends PlaceAction>(
+    caller: AnyCaller,
+    action: A,
+    { snapshotId, permission, isKnown }: AskedSnapshot,
+  ): Promise<EnvironmentPlaceAccess<A>> {
+    await this.#auditFaults(caller, action, () => checkUuid('snapshotId', snapshotId));
+    const resource = await this.#resource(caller, action);
+    const { principal } = resource;
+    const found = await findSnapshotTarget(this.#pool, null, snapshotId);
+    const asked = found === undefined ? undefined : { ...found.slugs, permission };
+    if (found !== undefined && asked !== undefined && decideResource(principal, action, asked) === 'allowed') {
+      return new EnvironmentPlaceHandle(resource, action, { ...found, asked });
+    }
+    const isTold = asked !== undefined && isKnown(principal, asked);
+    const error = isTold ? grantRefusal(principal, asked) : snapshotRefusal(principal, snapshotId);
+    await this.#audit.recordDenial(caller, action, { snapshot: snapshotId }, error);
+    throw error;
+  }
+
+  async #writing<A extends PlaceAction>(
+    caller: AnyCaller,
+    action: A,
+    { organization, project, environment }: EnvironmentSlugs,
+  ): Promise<EnvironmentPlaceAccess<A>> {
+    const asked: AskedPlace = { organization, project, environment, permission: 'read_write' };
+    const resource = await this.#decide(caller, action, asked);
+    const found = await this.#find(resource, action, asked);
+    const { projectId, environmentId } = found;
+    if (projectId === undefined || environmentId === undefined) throw new Error('an environment has both ids');
+    return new EnvironmentPlaceHandle(resource, action, { ...found, projectId, environmentId });
+  }
+
+  async #decide(caller: AnyCaller, action: ResourceAction, asked?: AskedPlace): Promise<ResourceCaller> {
+    if (asked !== undefined) {
+      await this.#auditFaults(caller, action, () => {
+        const { organization, project, environment } = asked;
+        for (const [field, slug] of Object.entries({ organization, project, environment })) {
+          if (slug !== null) checkSlug(field, slug);
+        }
+      });
+    }
+    const resource = await this.#resource(caller, action);
+    if (decideResource(resource.principal, action, asked) === 'allowed') return resource;
+    const { principal } = resource;
+    const error = asked === undefined ? resourceRefusal(principal, action) : grantRefusal(principal, asked);
+    await this.#audit.recordDenial(caller, action, asked === undefined ? {} : placeTarget(asked), error);
+    throw error;
+  }
+
+  /** The caller as a resource whose kind does such a thing at all. */
+  async #resource(caller: AnyCaller, action: ResourceAction): Promise<ResourceCaller> {
+    const { principal } = caller;
+    if (principal.type === 'resource' && resourceRules[principal.kind][action] !== undefined)
+      return { ...caller, principal };
+    const error =
+      principal.type === 'resource'
+        ? resourceRefusal(principal, action)
+        : new DomainError('forbidden', 'this is for custom resources alone');
+    await this.#audit.recordDenial(caller, action, {}, error);
+    throw error;
+  }
+
+  async #find(caller: ResourceCaller, action: ResourceAction, asked: AskedPlace): Promise<FoundPlace> {
+    const ids = await findPlace(this.#pool, asked);
+    if (ids !== undefined) return { ...ids, asked };
+    const error = absentPlace(asked);
+    await this.#audit.recordFailure(caller, action, placeTarget(asked), error);
+    throw error;
+  }
+
+  async #auditFaults(caller: AnyCaller, action: ResourceAction, check: () => void): Promise<void> {
+    try {
+      check();
+    } catch (error) {
+      // Without what was named: what is no slug or id may be a misplaced secret.
+      await this.#audit.recordFailure(caller, action, {}, error);
+      throw error;
+    }
+  }
+}

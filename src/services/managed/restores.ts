@@ -1,0 +1,192 @@
+import { DomainError } from '../../domain/domain-error.ts';
+import type { Database } from '../../store/database.ts';
+import { claimOnce } from '../../store/resource-claims.ts';
+import {
+  type ClaimedRestore,
+  findClaimedRestore,
+  noteRestore,
+  readClaimedRestore,
+  type RestorePlace,
+  type ToldKeys,
+  type ToldLists,
+  wasRestoredUnderName,
+} from '../../store/resource-restores.ts';
+import { planRestore, type StoredPlan } from '../../store/restore.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
+import { checkUuid } from '../kernel/checks.ts';
+import { lockAtRevision, type PresentRevision } from '../kernel/environment-lock.ts';
+import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
+import { mutate } from '../kernel/mutation.ts';
+import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
+import {
+  checkPlanHash,
+  listsOf,
+  planHash as planHashOf,
+  resourcePlanHash,
+  type RestoreLists,
+} from '../snapshots/restore/restore-plan.ts';
+import {
+  checkPlan,
+  countsOf,
+  type RestoreBudget,
+  type RestoreDemand,
+  restoreLocked,
+  summaryOf,
+} from '../snapshots/restore/restore-writer.ts';
+
+export type { ClaimedRestore, ToldKeys, ToldLists } from '../../store/resource-restores.ts';
+
+/** What is to be restored, and how. */
+export interface ResourceRestoreInput {
+  readonly snapshotId: string;
+  readonly prune: boolean;
+  readonly skipUnchanged: boolean;
+  readonly backup: boolean;
+}
+
+/** A plan as a resource is told it. */
+export interface ResourcePlan extends RestorePlace, ToldLists {
+  /** Of this resource alone (`resourcePlanHash`). */
+  readonly planHash: string;
+  /** The revision that the environment is at. */
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+export interface ResourceRestoresDeps {
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
+  readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: RestoreBudget;
+  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
+}
+
+type Access = EnvironmentPlaceAccess<'snapshot.restore'>;
+
+// As many keys of each list are named; all are counted.
+const toldKeys = 100;
+
+/**
+ * The restores of SnapshotRestores (docs/interface.md 4.3). A resource, known by its cluster and uid, restores once in its
+ * life, whatever crashes in between: its claim, with what was done, is written in the transaction of the restore.
+ */
+export class ResourceRestores {
+  readonly #deps: ResourceRestoresDeps;
+
+  constructor(deps: ResourceRestoresDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Tells what the restore would do now, and writes nothing but its audit row; not even that where the plan is the one of
+   * the hash `known`, which the resource was told before. Throws what `checkPlan` throws.
+   */
+  async plan(access: Access, input: ResourceRestoreInput, known?: string): Promise<ResourcePlan> {
+    const call = callOf(access, input, { dryRun: true });
+    return auditedFailure(this.#deps.audit, call, async () => {
+      const demand = demandOf(access, input);
+      const plan = checkPlan(await planRestore(this.#deps.database.pool, demand.wish), demand);
+      const lists = listsOf(plan);
+      const planHash = demand.hashOf(plan);
+      if (planHash !== known) await this.#deps.audit.record(successRecord(call, countsOf(lists)));
+      const { revision, revisionId } = plan;
+      return { ...placeIn(access, input), ...toldOf(lists), planHash, revision, revisionId };
+    });
+  }
+
+  /**
+   * Carries the restore out, just as the plan of `planHash` tells or, with null, as it comes, and answers what was done;
+   * or answers what this resource did before, wherever that was. Without a plan a resource of the name of one that did
+   * restore the environment is refused with DomainError already_restored. Throws what `checkPlan`,
+   * `EnvironmentQueue.run` and `mutate` throw.
+   */
+  async restore(access: Access, input: ResourceRestoreInput, planHash: string | null): Promise<ClaimedRestore> {
+    const call = callOf(access, input);
+    return auditedFailure(this.#deps.audit, call, async () => {
+      const demand = demandOf(access, input, planHash);
+      return this.#deps.queue.run(access.environmentId, () =>
+        mutate(this.#deps, access, async (tx) => {
+          const { principal } = access.caller;
+          const before = await lockAtRevision(tx, access.environmentId);
+          const claim = { operation: 'restore', serial: 1, organizationId: access.organizationId } as const;
+          const isFirst = await claimOnce(tx, principal, claim);
+          const { budget } = this.#deps;
+          const more = isFirst ? await carryOut(tx, access, { input, demand, before, budget }) : { replayed: true };
+          const result = await readClaimedRestore(tx, principal);
+          if (result === undefined) throw new Error('the restore that was just claimed is not there');
+          return { result, audit: successRecord(call, more) };
+        }),
+      );
+    });
+  }
+
+  /** What the resource restored; undefined where it did not. */
+  async find(access: OwnAccess<'restore.find'>): Promise<ClaimedRestore | undefined> {
+    return findClaimedRestore(this.#deps.database.pool, access.caller.principal);
+  }
+}
+
+interface FirstRestore {
+  readonly input: ResourceRestoreInput;
+  readonly demand: RestoreDemand;
+  readonly before: PresentRevision;
+  readonly budget: RestoreBudget;
+}
+
+/** Restores and notes it in the claim, which is there already; answers what the audit tells of it. */
+async function carryOut(
+  tx: Transaction,
+  access: Access,
+  { input, demand, before, budget }: FirstRestore,
+): Promise<AuditTarget> {
+  const { principal } = access.caller;
+  const { planHash = null } = demand;
+  if (planHash === null && (await wasRestoredUnderName(tx, principal, access.environmentId))) {
+    throw alreadyRestored(principal.name);
+  }
+  const { type, id, name } = principal;
+  const comment = `restored from snapshot ${input.snapshotId} by ${name}`;
+  const done = await restoreLocked(tx, demand, { actor: { type, id, name }, comment, budget });
+  const { backupSnapshotId, revision, revisionId } = done;
+  const made = { backupSnapshotId, revision, revisionId };
+  await noteRestore(tx, principal, { ...placeIn(access, input), ...toldOf(done), planHash, from: before, ...made });
+  return summaryOf(demand.wish, done);
+}
+
+function alreadyRestored(name: string): DomainError {
+  return new DomainError(
+    'already_restored',
+    `a ${name} restored this environment before, here or in a cluster before this one, and without a plan nothing tells ` +
+      'whether that shall be done again; make one with another name, or plan it',
+  );
+}
+
+function demandOf(access: Access, input: ResourceRestoreInput, planHash: string | null = null): RestoreDemand {
+  checkUuid('snapshotId', input.snapshotId);
+  checkPlanHash(planHash ?? undefined);
+  const wish = { ...input, environmentId: access.environmentId };
+  const hashOf = (plan: StoredPlan): string => resourcePlanHash(planHashOf(wish, plan), access.owner);
+  return { wish, hashOf, ...(planHash === null ? {} : { planHash }) };
+}
+
+function callOf(access: Access, { snapshotId }: ResourceRestoreInput, more: AuditTarget = {}): AuditedCall {
+  const { caller, organizationId, action, target } = access;
+  return { caller, organizationId, action, target: { ...target, snapshotId, ...more } };
+}
+
+function placeIn({ asked, environmentId }: Access, { snapshotId }: ResourceRestoreInput): RestorePlace {
+  const { organization, project, environment } = asked;
+  return { snapshotId, environmentId, environment: [organization, project, environment].join('/') };
+}
+
+function toldOf({ restored, unchanged, skipped, destroyed, pruned }: RestoreLists): ToldLists {
+  const told = (keys: readonly string[]): ToldKeys => ({ count: keys.length, keys: keys.slice(0, toldKeys) });
+  return {
+    restored: told(restored),
+    unchanged: told(unchanged),
+    skipped: told(skipped),
+    destroyed: told(destroyed),
+    pruned: told(pruned),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Database } from '../../store/database.ts';
+import {
+  deleteScheduleRuns,
+  insertScheduleRuns,
+  listScheduleRuns,
+  type ScheduledChild,
+  type ScheduleRun,
+} from '../../store/schedule-runs.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { auditedFailure, successRecord } from '../audit/audited.ts';
+import { mutate } from '../kernel/mutation.ts';
+import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
+
+export type { ScheduledChild, ScheduleRun } from '../../store/schedule-runs.ts';
+
+export interface RecordRunsInput {
+  /** What the schedule made. */
+  readonly made: readonly ScheduledChild[];
+  /** Uids of what it made and is not there any more. */
+  readonly gone: readonly string[];
+}
+
+export interface ResourceSchedulesDeps {
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'recordFailure'>;
+}
+
+/**
+ * What SnapshotSchedules made, known by cluster and uid: the SecretSnapshots for their times. Only what is recorded here is
+ * a schedule's own, whatever labels say; the snapshots themselves are `ResourceSnapshots`'.
+ */
+export class ResourceSchedules {
+  readonly #deps: ResourceSchedulesDeps;
+
+  constructor(deps: ResourceSchedulesDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the schedule made, newest first. */
+  async list(access: OwnAccess<'schedule.find'>): Promise<readonly ScheduleRun[]> {
+    return listScheduleRuns(this.#deps.database.pool, access.caller.principal);
+  }
+
+  /**
+   * Records what the schedule made, one for each time: the first that is recorded for a time stays. Forgets what is gone,
+   * but for its latest time. Throws what `mutate` throws.
+   */
+  async record(access: EnvironmentPlaceAccess<'schedule.run'>, { made, gone }: RecordRunsInput): Promise<void> {
+    const owner = access.caller.principal;
+    await auditedFailure(this.#deps.audit, access, (note) => {
+      note({ made: made.map(({ name }) => name) });
+      return mutate(this.#deps, access, async (tx) => {
+        const recorded = await insertScheduleRuns(tx, owner, made);
+        if (gone.length > 0) await deleteScheduleRuns(tx, owner, gone);
+        const replayed = recorded < made.length ? { replayed: true } : {};
+        const audit = successRecord(access, { made: made.map(({ name }) => name), ...replayed });
+        return { result: undefined, audit };
+      });
+    });
+  }
+}

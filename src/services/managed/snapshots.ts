@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError } from '../../domain/domain-error.ts';
+import type { Database } from '../../store/database.ts';
+import { type Claim, claimOnce, noteClaimed } from '../../store/resource-claims.ts';
+import { type ClaimedSnapshot, findClaimedSnapshot, readClaimedSnapshot } from '../../store/resource-snapshots.ts';
+import { deleteSnapshots, insertSnapshot, readSnapshot } from '../../store/snapshots.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { auditedFailure, successRecord } from '../audit/audited.ts';
+import { checkDescription, checkName, checkUuid } from '../kernel/checks.ts';
+import { lockAtRevision } from '../kernel/environment-lock.ts';
+import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
+import type { SnapshotBudget } from '../kernel/growth-budget.ts';
+import { mutate } from '../kernel/mutation.ts';
+import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
+
+export type { ClaimedSnapshot } from '../../store/resource-snapshots.ts';
+
+export interface TakeSnapshotInput {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** `gone`: it was deleted, or its environment purged, and there will be no other for this resource. */
+export type SnapshotOrGone = ClaimedSnapshot | 'gone';
+
+export interface ResourceSnapshotsDeps {
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
+  readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: SnapshotBudget;
+  readonly audit: Pick<AuditLog, 'recordFailure'>;
+}
+
+/** What a resource asks for. */
+interface Wanted {
+  readonly check: () => void;
+  /** Comes by the snapshot, and answers its id; the environment's lock is held. */
+  readonly obtain: (tx: Transaction) => Promise<string>;
+  /** Refuses what was claimed before, where that cannot stand for what is asked for now. */
+  readonly accept: (claimed: ClaimedSnapshot) => void;
+}
+
+/**
+ * The snapshots of SecretSnapshots (docs/interface.md 2.1). A resource, known by its cluster and uid, takes or adopts one
+ * in its life, whatever crashes in between: its claim is written in the transaction of what it claims.
+ */
+export class ResourceSnapshots {
+  readonly #deps: ResourceSnapshotsDeps;
+
+  constructor(deps: ResourceSnapshotsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Takes the resource's snapshot under the environment's lock, or answers the one that it has already, of whatever
+   * environment. Throws DomainError invalid_input for a bad name or description, and what `EnvironmentQueue.run`,
+   * `lockAtRevision`, `GrowthBudget` and `mutate` throw.
+   */
+  async take(
+    access: EnvironmentPlaceAccess<'snapshot.create'>,
+    { name, description }: TakeSnapshotInput = {},
+  ): Promise<SnapshotOrGone> {
+    return this.#once(access, {
+      check() {
+        if (name !== undefined) checkName('name', name);
+        checkDescription(description);
+      },
+      obtain: async (tx) => {
+        const { budget } = this.#deps;
+        const { type, id: actorId, name: actorName } = access.caller.principal;
+        const { snapshot, ...growth } = await insertSnapshot(tx, {
+          id: randomUUID(),
+          environmentId: access.environmentId,
+          name: name ?? null,
+          description: description ?? null,
+          creator: { type, id: actorId, name: actorName },
+          budgetBytesPerDay: budget.environmentBytesPerDay,
+        });
+        budget.chargeSnapshot(actorId, growth);
+        return snapshot.id;
+      },
+      accept: () => undefined,
+    });
+  }
+
+  /**
+   * Takes over a snapshot that is there, and remembers which; it is never deleted by this resource. Throws DomainError
+   * not_found where it was deleted meanwhile, conflict where the resource has another one already, and what `take` does.
+   */
+  async adopt(access: EnvironmentPlaceAccess<'snapshot.read'>, snapshotId: string): Promise<SnapshotOrGone> {
+    return this.#once(access, {
+      check: () => checkUuid('snapshotId', snapshotId),
+      async obtain(tx) {
+        const snapshot = await readSnapshot(tx, access.environmentId, snapshotId);
+        if (snapshot === undefined) throw new DomainError('not_found', `snapshot ${snapshotId} does not exist`);
+        return snapshot.id;
+      },
+      accept({ id }) {
+        if (id === snapshotId) return;
+        throw new DomainError('conflict', `this resource stands for snapshot ${id} already; make another resource`);
+      },
+    });
+  }
+
+  /** The snapshot that the resource took or adopted; undefined where it did neither. */
+  async find(access: OwnAccess<'snapshot.find'>): Promise<SnapshotOrGone | undefined> {
+    return findClaimedSnapshot(this.#deps.database.pool, access.caller.principal);
+  }
+
+  /**
+   * Deletes what the resource took, and answers whether there was anything to delete: nothing where it took none or
+   * adopted one, or where that is gone or lies in a deleted environment, with which it goes. Needs no grant. From here on
+   * the resource takes none: whoever was held up before its `take` is too late.
+   */
+  async delete(access: OwnAccess<'snapshot.delete'>): Promise<boolean> {
+    const { caller, action } = access;
+    const found = (await findClaimedSnapshot(this.#deps.database.pool, caller.principal)) ?? (await this.#end(access));
+    if (!isDeletable(found)) return false;
+    const { id, environmentId, organizationId, organization, project, environment } = found;
+    const call = { caller, action, organizationId, target: { organization, project, environment, snapshotId: id } };
+    await auditedFailure(this.#deps.audit, call, () =>
+      this.#deps.queue.run(environmentId, () =>
+        mutate(this.#deps, access, async (tx) => {
+          // Under the lock, as every deletion of a snapshot: no restore from it is half done.
+          await lockAtRevision(tx, environmentId);
+          await deleteSnapshots(tx, [id]);
+          return { result: undefined, audit: successRecord(call, auditedFields(found)) };
+        }),
+      ),
+    );
+    return true;
+  }
+
+  /** Claims that there is no snapshot; answers the one that came first after all. */
+  async #end(access: OwnAccess<'snapshot.delete'>): Promise<SnapshotOrGone> {
+    const { caller, action } = access;
+    const call = { caller, action, organizationId: null, target: { snapshotId: null } };
+    return auditedFailure(this.#deps.audit, call, () =>
+      mutate(this.#deps, access, async (tx) => {
+        await claimOnce(tx, caller.principal, { operation: 'snapshot', serial: 1, organizationId: null });
+        const result = (await readClaimedSnapshot(tx, caller.principal)) ?? 'gone';
+        return { result, audit: successRecord(call) };
+      }),
+    );
+  }
+
+  async #once(
+    access: EnvironmentPlaceAccess<'snapshot.create' | 'snapshot.read'>,
+    { check, obtain, accept }: Wanted,
+  ): Promise<SnapshotOrGone> {
+    return auditedFailure(this.#deps.audit, access, async () => {
+      check();
+      const { environmentId, organizationId, caller } = access;
+      const claim: Claim = { operation: 'snapshot', serial: 1, organizationId };
+      return this.#deps.queue.run(environmentId, () =>
+        mutate(this.#deps, access, async (tx) => {
+          await lockAtRevision(tx, environmentId);
+          const isFirst = await claimOnce(tx, caller.principal, claim);
+          if (isFirst) await noteClaimed(tx, caller.principal, claim, { snapshotId: await obtain(tx) });
+          const result = await readClaimedSnapshot(tx, caller.principal);
+          if (result === undefined) throw new Error('the snapshot that was just claimed is not there');
+          if (result !== 'gone') accept(result);
+          const fields = result === 'gone' ? { gone: true } : auditedFields(result);
+          const replayed = isFirst ? {} : { replayed: true };
+          return { result, audit: successRecord(access, { ...fields, ...replayed }) };
+        }),
+      );
+    });
+  }
+}
+
+function isDeletable(found: SnapshotOrGone): found is ClaimedSnapshot {
+  return found !== 'gone' && !found.adopted && !found.environmentDeleted;
+}
+
+function auditedFields({ id, name, secretCount, revision, revisionId, digest }: ClaimedSnapshot): AuditTarget {
+  return { snapshotId: id, name, secrets: secretCount, revision, revisionId, digest };
+}

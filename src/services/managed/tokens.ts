@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import { generateToken, hashesEqual, parseToken } from '../../crypto/token.ts';
+import { DomainError } from '../../domain/domain-error.ts';
+import type { Plaintext } from '../../domain/plaintext.ts';
+import { appendAudit } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import { notifyServiceToken } from '../../store/notify.ts';
+import { type LiveToken, listLiveTokens } from '../../store/live-tokens.ts';
+import { claimOnce, noteClaimed } from '../../store/resource-claims.ts';
+import {
+  activateCredential,
+  credentialHash,
+  findLastUse,
+  findResourceToken,
+  findSerial,
+  holdResourceToken,
+  type PendingCredential,
+  putPendingCredential,
+  type ResourceToken,
+  resourceTokenIsEnded,
+  revokeCredential,
+  setCredentialExpiry,
+  setPermission,
+  setSuspended,
+  type TokenOrGone,
+} from '../../store/resource-tokens.ts';
+import { insertServiceToken, revokeServiceToken } from '../../store/service-tokens.ts';
+import { inSqlTransaction } from '../../store/sql-transaction.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import { type AuditLog, auditRecord, type AuditTarget } from '../audit/audit-log.ts';
+import { auditedFailure } from '../audit/audited.ts';
+import { checkName, checkWhole } from '../kernel/checks.ts';
+import { mutate } from '../kernel/mutation.ts';
+import type { OwnAccess, PlaceAccess } from './access.ts';
+import { checkMintable, checkPlace, credentialOf, revokedToken, scopeOf, targetOf } from './token-rules.ts';
+
+export type { LiveToken } from '../../store/live-tokens.ts';
+export type { ResourceCredential, ResourceToken, TokenOrGone } from '../../store/resource-tokens.ts';
+
+export interface MintInput {
+  /** The token's name in the lists of the API; kept from the first serial. */
+  readonly name: string;
+  /** Null for never; by the database's clock, like every expiry. */
+  readonly expiresAt: Date | null;
+  /** Greater than every serial before, or that of a pending one, which is replaced. 1 is the first. */
+  readonly serial: number;
+}
+
+/** A new secret string. It opens nothing before `activate`. */
+export interface MintedToken {
+  readonly tokenId: string;
+  readonly serial: number;
+  /** Shown this once: only its hash is kept. */
+  readonly token: Plaintext;
+}
+
+/** A new end of one serial; null for never. */
+export interface MovedExpiry {
+  readonly serial: number;
+  readonly expiresAt: Date | null;
+}
+
+export interface ResourceTokensDeps {
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'recordFailure'>;
+}
+
+/** Why a token is suspended: its AccessGrant is withdrawn, or its ServiceToken does not exist any more. */
+export type SuspensionCause = 'grant_gone' | 'resource_gone';
+
+const greatestSerial = 2_147_483_647;
+const liveTokensPageSize = 1000;
+
+/**
+ * Service tokens of custom resources (docs/ARCHITECTURE.md, "Tokens of custom resources"): one for each resource, with
+ * as many secret strings as it has had serials. Whoever crashes where, a resource has one token and each serial one
+ * secret: the claim of the resource is written with them, and a secret opens nothing before `activate` is told that it
+ * has got where it belongs. Every change is audited as `[Service Token]`, in its own transaction.
+ */
+export class ResourceTokens {
+  readonly #deps: ResourceTokensDeps;
+
+  constructor(deps: ResourceTokensDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the resource has; undefined where it never had a token. */
+  async find({ owner }: OwnAccess<'service_token.read'>): Promise<TokenOrGone | undefined> {
+    return findResourceToken(this.#deps.database.pool, owner);
+  }
+
+  /** Which serial of the resource's token a value is, live or not; undefined for anything else. */
+  async serialOf({ owner }: OwnAccess<'service_token.read'>, token: Plaintext): Promise<number | undefined> {
+    const hash = parseToken(token.reveal())?.hash;
+    return hash === undefined ? undefined : findSerial(this.#deps.database.pool, owner, hash);
+  }
+
+  /** When the token of a ServiceToken, by its uid, was last used, to the minute; null for never, and without a token. */
+  async lastUse(uid: string, cluster: string): Promise<Date | null> {
+    return await findLastUse(this.#deps.database.pool, { uid, cluster });
+  }
+
+  /**
+   * Makes the secret of a serial, pending, and the token with the first; the permission becomes what the access is for. A
+   * pending secret of that serial is replaced. Throws DomainError conflict for a serial that was activated, revoked or passed
+   * over, a token that was revoked, purged or is for another place, and a resource that has ended; else as `ResourceAccess`.
+   */
+  async mint(access: PlaceAccess<'service_token.create'>, input: MintInput): Promise<MintedToken> {
+    const { serial, name, expiresAt } = input;
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      note({ name, serial });
+      checkName('name', name);
+      checkWhole('serial', serial, { least: 1, most: greatestSerial });
+      const id = randomUUID();
+      const { token, hash: tokenHash } = generateToken('service_token', id);
+      const tokenId = await mutate(this.#deps, access, async (tx) => {
+        const result = await this.#put(tx, access, { name, credential: { id, serial, tokenHash, expiresAt } });
+        const target = {
+          ...access.target,
+          serviceTokenId: result,
+          name,
+          serial,
+          scope: scopeOf(access),
+          permission: access.asked.permission,
+          expiresAt: expiresAt?.toISOString() ?? null,
+        };
+        return {
+          result,
+          audit: auditRecord(access.caller, { organizationId: access.organizationId, action: access.action, target }),
+        };
+      });
+      return { tokenId, serial, token };
+    });
+  }
+
+  async #put(
+    tx: Transaction,
+    access: PlaceAccess<'service_token.create'>,
+    { name, credential }: { readonly name: string; readonly credential: PendingCredential },
+  ): Promise<string> {
+    const { organizationId, projectId, environmentId, owner, asked } = access;
+    const { principal } = access.caller;
+    const claim = { operation: 'token', serial: 1, organizationId } as const;
+    const isFirst = await claimOnce(tx, principal, claim);
+    const held = await holdResourceToken(tx, owner);
+    if (await resourceTokenIsEnded(tx, owner)) throw new DomainError('conflict', `${principal.name} has ended`);
+    if (held !== undefined) {
+      checkMintable(held, access, credential.serial);
+      await putPendingCredential(tx, held.tokenId, credential);
+      await setPermission(tx, held.tokenId, asked.permission);
+      if (held.permission !== asked.permission) await notifyServiceToken(tx, held.tokenId);
+      return held.tokenId;
+    }
+    if (!isFirst) throw new DomainError('conflict', `what the token of ${principal.name} was for was purged`);
+    const tokenId = randomUUID();
+    await insertServiceToken(tx, {
+      id: tokenId,
+      organizationId,
+      name,
+      scope: scopeOf(access),
+      projectId,
+      environmentId,
+      permission: asked.permission,
+      creator: { type: 'resource', id: principal.id, name: principal.name },
+      credential: { ...credential, state: 'pending' },
+    });
+    await noteClaimed(tx, principal, claim, { serviceTokenId: tokenId });
+    return tokenId;
+  }
+
+  /**
+   * Makes a serial live, given the very secret that was minted for it; again for one that is live changes nothing.
+   * Throws DomainError conflict for another secret, and for a serial or token that was revoked; not_found for a serial
+   * that never was.
+   */
+  async activate(access: OwnAccess<'service_token.activate'>, serial: number, token: Plaintext): Promise<void> {
+    await this.#changeOwn(access, { serial }, async (tx, held) => {
+      if (held === undefined) throw new DomainError('not_found', `${access.caller.principal.name} has no token`);
+      const credential = credentialOf(held, serial);
+      if (credential === undefined) throw new DomainError('not_found', `the token has no serial ${serial}`);
+      const parsed = parseToken(token.reveal());
+      const stored = await credentialHash(tx, held.tokenId, serial);
+      if (parsed === undefined || stored === undefined || !hashesEqual(parsed.hash, stored.tokenHash)) {
+        throw new DomainError('conflict', `this is not the secret of serial ${serial}; mint the next one`);
+      }
+      if (held.revokedAt !== null) throw revokedToken(held);
+      if (credential.revokedAt !== null) throw new DomainError('conflict', `serial ${serial} was revoked`);
+      if (credential.state === 'active') return undefined;
+      await activateCredential(tx, held.tokenId, serial);
+      return held;
+    });
+  }
+
+  /** Ends one serial at once; nothing for one that has ended or never was. */
+  async revokeSerial(access: OwnAccess<'service_token.revoke'>, serial: number): Promise<void> {
+    await this.#changeOwn(access, { serial }, async (tx, held) => {
+      return held !== undefined && (await revokeCredential(tx, held.tokenId, serial)) ? held : undefined;
+    });
+  }
+
+  /**
+   * Ends the resource's token for good, at once; from here on nothing is made for the resource, also by whoever began
+   * before. Needs no grant. Nothing is left to do the second time.
+   */
+  async revoke(access: OwnAccess<'service_token.revoke'>): Promise<void> {
+    const { owner, caller } = access;
+    await this.#changeOwn(access, {}, async (tx, known) => {
+      // Whoever mints the first serial at this moment comes before this or sees the end.
+      const once = { serial: 1, organizationId: known?.organizationId ?? null };
+      await claimOnce(tx, caller.principal, { operation: 'token', ...once });
+      const held = known ?? (await holdResourceToken(tx, owner));
+      await claimOnce(tx, caller.principal, { operation: 'token_end', ...once });
+      if (held === undefined) return undefined;
+      const revoked = await revokeServiceToken(tx, held.organizationId, held.tokenId);
+      return revoked?.wasLive === true ? held : undefined;
+    });
+  }
+
+  /**
+   * Makes a token open nothing until it is resumed. Returns whether that changed anything: a token that is suspended,
+   * revoked or absent stays as it is.
+   */
+  async suspend(access: OwnAccess<'service_token.suspend'>, cause: SuspensionCause): Promise<boolean> {
+    return await this.#changeOwn(access, { cause }, async (tx, held) => {
+      return held !== undefined && (await setSuspended(tx, held.tokenId, true)) ? held : undefined;
+    });
+  }
+
+  /**
+   * The tokens of a cluster's ServiceTokens that work now, but for those made in the last 5 minutes by the database's
+   * clock. Without secrets; for the controller's sweep, which looks for those whose ServiceToken or grant is gone.
+   */
+  async *live(cluster: string): AsyncGenerator<LiveToken> {
+    let after: string | null = null;
+    for (;;) {
+      const page: readonly LiveToken[] = await listLiveTokens(this.#deps.database.pool, {
+        cluster,
+        after,
+        limit: liveTokensPageSize,
+      });
+      yield* page;
+      if (page.length < liveTokensPageSize) return;
+      after = page.at(-1)?.uid ?? null;
+    }
+  }
+
+  /**
+   * Lets a suspended token go on. Throws DomainError conflict where the token is for another place, or may more than the
+   * access is for (`update` first), and where it was revoked; not_found without a token.
+   */
+  async resume(access: PlaceAccess<'service_token.resume'>): Promise<void> {
+    await this.#changeAtPlace(access, {}, async (tx, held) => {
+      if (held.permission === 'read_write' && access.asked.permission === 'read') {
+        throw new DomainError(
+          'conflict',
+          'the token has permission read_write, and read is asked for; change it first',
+        );
+      }
+      return setSuspended(tx, held.tokenId, false);
+    });
+  }
+
+  /**
+   * Sets the token's permission to what the access is for, and the ends of those serials that are told. Throws DomainError
+   * as `resume`.
+   */
+  async update(access: PlaceAccess<'service_token.update'>, expiries: readonly MovedExpiry[] = []): Promise<void> {
+    const more = {
+      permission: access.asked.permission,
+      ...(expiries.length === 0
+        ? {}
+        : { expiries: expiries.map(({ serial, expiresAt }) => `${serial}: ${expiresAt?.toISOString() ?? 'never'}`) }),
+    };
+    await this.#changeAtPlace(access, more, async (tx, held) => {
+      const moved = expiries.filter(({ serial, expiresAt }) => {
+        const credential = credentialOf(held, serial);
+        return credential !== undefined && credential.expiresAt?.getTime() !== expiresAt?.getTime();
+      });
+      for (const expiry of moved) await setCredentialExpiry(tx, held.tokenId, expiry);
+      await setPermission(tx, held.tokenId, access.asked.permission);
+      return moved.length > 0 || held.permission !== access.asked.permission;
+    });
+  }
+
+  /**
+   * A change of what is the resource's own. `change` returns the token that it changed: only then the change is notified
+   * and audited, and true is returned.
+   */
+  async #changeOwn(
+    access: OwnAccess<'service_token.activate' | 'service_token.revoke' | 'service_token.suspend'>,
+    more: AuditTarget,
+    change: (tx: Transaction, held: ResourceToken | undefined) => Promise<ResourceToken | undefined>,
+  ): Promise<boolean> {
+    const { caller, action, owner } = access;
+    const found = await findResourceToken(this.#deps.database.pool, owner);
+    const known = found === 'gone' ? undefined : found;
+    const call = {
+      caller,
+      action,
+      organizationId: known?.organizationId ?? null,
+      target: { ...targetOf(known), ...more },
+    };
+    return await auditedFailure(this.#deps.audit, call, () =>
+      inSqlTransaction(this.#deps.database, async (tx) => {
+        const changed = await change(tx, await holdResourceToken(tx, owner));
+        if (changed === undefined) return false;
+        const { tokenId, organizationId } = changed;
+        await notifyServiceToken(tx, tokenId);
+        const target = { ...targetOf(changed), ...more };
+        await appendAudit(tx, auditRecord(caller, { action, organizationId, target }));
+        return true;
+      }),
+    );
+  }
+
+  /** Like `#changeOwn`, for what a grant must cover, at the end of the change too. */
+  async #changeAtPlace(
+    access: PlaceAccess<'service_token.resume' | 'service_token.update'>,
+    more: AuditTarget,
+    change: (tx: Transaction, held: ResourceToken) => Promise<boolean>,
+  ): Promise<void> {
+    const { caller, action, owner, organizationId } = access;
+    await auditedFailure(this.#deps.audit, access, () =>
+      inSqlTransaction(this.#deps.database, async (tx) => {
+        const held = await holdResourceToken(tx, owner);
+        if (held === undefined) throw new DomainError('not_found', `${caller.principal.name} has no token`);
+        checkPlace(held, access);
+        if (held.revokedAt !== null) throw revokedToken(held);
+        if (!(await change(tx, held))) return;
+        await notifyServiceToken(tx, held.tokenId);
+        const target = { ...access.target, ...targetOf(held), ...more };
+        await appendAudit(tx, auditRecord(caller, { action, organizationId, target }));
+        await access.confirm(tx);
+      }),
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import type {
+  Caller,
+  Role,
+  ServiceTokenPrincipal,
+  TokenPermission,
+  TokenScope,
+  UserPrincipal,
+} from '../../domain/principal.ts';
+import type { Database } from '../../store/database.ts';
+import { listOrganizationsOfUser } from '../../store/organizations.ts';
+import { findScopeNames } from '../../store/service-tokens.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { auditedTokenRead } from '../audit/audited.ts';
+
+/** A person who asks who they are. */
+export interface UserSelf {
+  readonly type: 'user';
+  readonly id: string;
+  readonly name: string;
+  readonly instanceAdmin: boolean;
+  /** When the presented token ends; null for never. */
+  readonly expiresAt: Date | null;
+  /** By slug. */
+  readonly organizations: readonly { readonly id: string; readonly slug: string; readonly role: Role }[];
+}
+
+/** A machine that asks who it is. */
+export interface ServiceTokenSelf {
+  readonly type: 'service_token';
+  readonly id: string;
+  readonly name: string;
+  readonly scope: TokenScope;
+  readonly permission: TokenPermission;
+  readonly expiresAt: Date | null;
+  readonly organization: Named;
+  /** Of project and environment scope. */
+  readonly project: Named | null;
+  /** Of environment scope. */
+  readonly environment: Named | null;
+}
+
+export interface Named {
+  readonly id: string;
+  readonly slug: string;
+}
+
+export type Self = UserSelf | ServiceTokenSelf;
+
+export interface MeDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
+}
+
+/** Tells callers who they are and what they can reach; it needs no right. */
+export class Me {
+  readonly #deps: MeDeps;
+
+  constructor(deps: MeDeps) {
+    this.#deps = deps;
+  }
+
+  async get(caller: Caller): Promise<Self> {
+    const { principal } = caller;
+    if (principal.type === 'user') return this.#user(principal);
+    const call = { caller, organizationId: principal.organizationId, action: 'me.read', target: {} };
+    return auditedTokenRead(this.#deps.audit, call, () => this.#serviceToken(principal));
+  }
+
+  async #user({ type, id, name, instanceAdmin, expiresAt }: UserPrincipal): Promise<UserSelf> {
+    const organizations = await listOrganizationsOfUser(this.#deps.database.pool, id);
+    const roles = organizations.map((organization) => ({
+      id: organization.id,
+      slug: organization.slug,
+      role: organization.role,
+    }));
+    return { type, id, name, instanceAdmin, expiresAt, organizations: roles };
+  }
+
+  async #serviceToken(principal: ServiceTokenPrincipal): Promise<ServiceTokenSelf> {
+    const { type, id, name, scope, permission, expiresAt } = principal;
+    const slugs = await findScopeNames(this.#deps.database.pool, id);
+    if (slugs === undefined) throw new Error('the token was removed between authentication and this');
+    return {
+      type,
+      id,
+      name,
+      scope,
+      permission,
+      expiresAt,
+      organization: { id: principal.organizationId, slug: slugs.organization },
+      project: named(principal.projectId, slugs.project),
+      environment: named(principal.environmentId, slugs.environment),
+    };
+  }
+}
+
+function named(id: string | null, slug: string | null): Named | null {
+  return id === null || slug === null ? null : { id, slug };
+}

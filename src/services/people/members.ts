@@ -1,0 +1,280 @@
+import { DomainError, invalidField } from '../../domain/domain-error.ts';
+import { emailFault } from '../../domain/names.ts';
+import { isOwnToken } from '../../domain/impersonation.ts';
+import { memberChangeFault, type MemberFault } from '../../domain/policy.ts';
+import type { Role } from '../../domain/principal.ts';
+import { holdUsers } from '../../store/access.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type Candidate,
+  countOwners,
+  deleteMember,
+  findCandidate,
+  findUserId,
+  listMembers,
+  lockMembers,
+  lockMembersOf,
+  type MemberRecord,
+  setMember,
+  type UserRef,
+} from '../../store/members.ts';
+import { notifyUser } from '../../store/notify.ts';
+import { listLiveTokenCreators } from '../../store/personal-tokens.ts';
+import type { PrismaTransaction, Transaction } from '../../store/transaction.ts';
+import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
+import { checkSlug, checkUuid } from '../kernel/checks.ts';
+import { mutateJudgedFirst } from '../kernel/mutation.ts';
+import type { OrganizationSlugs } from '../kernel/slugs.ts';
+
+export type { MemberRecord, UserRef } from '../../store/members.ts';
+
+export interface SetMember {
+  readonly member: MemberRecord;
+  /** Whether the user was no member before. */
+  readonly isNew: boolean;
+}
+
+/** What a member is to be. */
+export interface WantedMember {
+  readonly role: Role;
+  readonly confirmTokens?: boolean;
+}
+
+export interface MembersDeps {
+  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'recordFailure'>;
+}
+
+type ChangeAccess = OrganizationAccess<'member.set'> | OrganizationAccess<'member.remove'>;
+
+const roles: readonly Role[] = ['owner', 'admin', 'developer', 'viewer'];
+
+/** Who has which role in an organization (docs/interface.md 4, "Further routes"). */
+export class Members {
+  readonly #deps: MembersDeps;
+
+  constructor(deps: MembersDeps) {
+    this.#deps = deps;
+  }
+
+  /** All members, by e-mail address. */
+  async list(access: OrganizationAccess<'member.list'>): Promise<readonly MemberRecord[]> {
+    return listMembers(this.#deps.database.pool, access.organizationId);
+  }
+
+  /**
+   * Makes a user a member, or gives a member another role. With `confirmTokens`, which is for owners, the tokens that the
+   * member created until now count as the member's own where impersonation is forbidden; so do those of a new member.
+   * Throws DomainError forbidden for what `memberChangeFault` refuses the caller, conflict for the last owner and for an
+   * owner who is disabled, not_found for no user.
+   */
+  async set(access: OrganizationAccess<'member.set'>, ref: UserRef, wanted: WantedMember): Promise<SetMember> {
+    const { role, confirmTokens = false } = wanted;
+    const { organizationId } = access;
+    return this.#change(access, ref, async (tx, candidate) => {
+      if (!roles.includes(role)) throw invalidField('role', `must be one of ${roles.join(', ')}`);
+      const byRole = await this.#judge(tx, access, { candidate, to: role });
+      if (confirmTokens && byRole !== 'owner') throw confirmedByOwnersOnly(access);
+      if (candidate === undefined) throw noSuchUser(ref);
+      const result = await makeMember(tx, { organizationId, candidate, role, confirm: confirmTokens });
+      const { id: userId, email, role: from } = candidate;
+      const confirmed = confirmTokens ? { confirmTokens } : {};
+      return { result, audit: successRecord(access, { userId, email, role, from, ...confirmed }) };
+    });
+  }
+
+  /**
+   * Ends a membership, and with it the user's access at the next request; everybody may end their own. Throws DomainError
+   * forbidden and conflict as `set` does, not_found for somebody who is no member.
+   */
+  async remove(access: OrganizationAccess<'member.remove'>, ref: UserRef): Promise<void> {
+    const { organization, organizationId } = access;
+    await this.#change(access, ref, async (tx, candidate) => {
+      await this.#judge(tx, access, { candidate, to: null });
+      if (candidate === undefined || candidate.role === null) {
+        throw new DomainError('not_found', `${textOf(ref)} is no member of organization ${organization}`);
+      }
+      const { id: userId, email, role: from } = candidate;
+      await deleteMember(tx, organizationId, userId);
+      await notifyUser(tx, userId);
+      return { result: undefined, audit: successRecord(access, { userId, email, from }) };
+    });
+  }
+
+  /**
+   * Makes a user the first owner of an organization that has no owner who is not disabled, such as one that a
+   * SecretEnvironment made. The tokens that the user created until now count as the user's own there; those of a user who
+   * is the owner already only if no other token of theirs works there. Throws DomainError conflict if it has one, and for a
+   * user who is disabled, not_found for no such organization or user.
+   */
+  async appointOwner(
+    access: InstanceAccess<'organization.appoint_owner'>,
+    { organization }: OrganizationSlugs,
+    ref: UserRef,
+  ): Promise<SetMember> {
+    const { caller, action } = access;
+    const call: AuditedCall = { caller, organizationId: null, action, target: {} };
+    return auditedFailure(this.#deps.audit, call, async (note) => {
+      checkSlug('organization', organization);
+      checkUserRef(ref);
+      note({ organization, ...noteOf(ref) });
+      let found: { readonly organizationId: string; readonly userId: string };
+      return mutateJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          const userId = await findUserId(tx, ref);
+          await holdUsers(tx, userId === undefined ? [caller.principal.id] : [caller.principal.id, userId]);
+          const organizationId = await lockMembersOf(tx, organization);
+          if (organizationId === undefined) {
+            throw new DomainError('not_found', `there is no organization ${organization}, or it is deleted`);
+          }
+          if (userId === undefined) throw noSuchUser(ref);
+          found = { organizationId, userId };
+        },
+        async change(tx) {
+          const { organizationId, userId } = found;
+          // One who is it already, and alone, may be appointed again: the first answer may have been lost.
+          if ((await countOwners(tx, organizationId, userId)) > 0) throw hasOwner(organization);
+          const candidate = await findCandidate(tx, organizationId, userId);
+          if (candidate === undefined) throw noSuchUser(ref);
+          const confirm = candidate.role !== 'owner' || !(await hasOwnToken(tx, candidate));
+          const result = await makeMember(tx, { organizationId, candidate, role: 'owner', confirm });
+          const { email, role: from } = candidate;
+          const target = {
+            organization,
+            userId,
+            email,
+            role: 'owner',
+            from,
+            ...(confirm ? { confirmTokens: true } : {}),
+          };
+          return { result, audit: successRecord({ ...call, organizationId, target }) };
+        },
+      });
+    });
+  }
+
+  /** Runs a change under the lock of the members, with whom it is about; undefined for no user. */
+  async #change<T>(
+    access: ChangeAccess,
+    ref: UserRef,
+    change: (tx: PrismaTransaction, candidate: Candidate | undefined) => ReturnType<ChangeOf<T>>,
+  ): Promise<T> {
+    const { organizationId, caller } = access;
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      checkUserRef(ref);
+      note(noteOf(ref));
+      let userId: string | undefined;
+      return mutateJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          userId = await findUserId(tx, ref);
+          // Neither is being disabled from here on, so that an owner who is counted stays one.
+          await holdUsers(tx, userId === undefined ? [caller.principal.id] : [caller.principal.id, userId]);
+          await lockMembers(tx, organizationId);
+        },
+        change: async (tx) =>
+          change(tx, userId === undefined ? undefined : await findCandidate(tx, organizationId, userId)),
+      });
+    });
+  }
+
+  /** Throws what the policy says against the change, by the roles that are held now; answers the caller's. */
+  async #judge(
+    tx: Transaction,
+    access: ChangeAccess,
+    { candidate, to }: { readonly candidate: Candidate | undefined; readonly to: Role | null },
+  ): Promise<Role> {
+    const { organizationId, caller } = access;
+    const by = await findCandidate(tx, organizationId, caller.principal.id);
+    if (by === undefined || by.role === null) throw new Error('whoever may change members is one');
+    const fault = memberChangeFault({
+      byRole: by.role,
+      isSelf: candidate?.id === by.id,
+      from: candidate?.role ?? null,
+      to,
+      otherOwners: await countOwners(tx, organizationId, candidate?.id ?? null),
+    });
+    if (fault !== undefined) throw refusalOf(fault, access, by.role);
+    return by.role;
+  }
+}
+
+type ChangeOf<T> = Parameters<typeof mutateJudgedFirst<T>>[2]['change'];
+
+/** Throws DomainError invalid_input for what is neither a UUID nor an e-mail address in lower case. */
+function checkUserRef(ref: UserRef): void {
+  if ('id' in ref) return checkUuid('user', ref.id);
+  const fault = ref.email === ref.email.toLowerCase() ? emailFault(ref.email) : 'must be in lower case';
+  if (fault !== undefined) throw invalidField('user', fault);
+}
+
+/** Gives a user a role, which they may have had. Throws DomainError conflict for an owner who is disabled. */
+async function makeMember(
+  tx: Transaction,
+  { organizationId, candidate, role, confirm }: MadeMember,
+): Promise<SetMember> {
+  const { id: userId, email, displayName, isDisabled, role: from } = candidate;
+  if (role === 'owner' && isDisabled) {
+    throw new DomainError('conflict', `${email} is disabled and cannot become an owner; choose another user`);
+  }
+  const createdAt = await setMember(tx, { organizationId, userId, role, confirm });
+  await notifyUser(tx, userId);
+  return { member: { userId, email, displayName, role, createdAt }, isNew: from === null };
+}
+
+interface MadeMember {
+  readonly organizationId: string;
+  readonly candidate: Candidate;
+  readonly role: Role;
+  readonly confirm: boolean;
+}
+
+/** Whether a member has a live token that counts as their own where impersonation is forbidden. */
+async function hasOwnToken(tx: Transaction, { id, confirmedAt }: Candidate): Promise<boolean> {
+  const creators = await listLiveTokenCreators(tx, id);
+  return creators.some((creator) => isOwnToken(creator, { confirmedAt }));
+}
+
+function confirmedByOwnersOnly({ action, organization }: ChangeAccess): DomainError {
+  return new DomainError(
+    'forbidden',
+    `${action} with confirmTokens is for owners of organization ${organization}; ask one, or leave confirmTokens out`,
+  );
+}
+
+function noteOf(ref: UserRef): AuditTarget {
+  return 'id' in ref ? { userId: ref.id } : { email: ref.email };
+}
+
+function noSuchUser(ref: UserRef): DomainError {
+  return new DomainError('not_found', `there is no user ${textOf(ref)}; an instance admin makes users`);
+}
+
+function hasOwner(organization: string): DomainError {
+  return new DomainError(
+    'conflict',
+    `organization ${organization} has an owner, who appoints others; only one that has none is given its first here`,
+  );
+}
+
+function textOf(ref: UserRef): string {
+  return 'id' in ref ? ref.id : ref.email;
+}
+
+function refusalOf(fault: MemberFault, { action, organization }: ChangeAccess, role: Role): DomainError {
+  const place = `organization ${organization}`;
+  const refusals = {
+    not_admin: [
+      'forbidden',
+      `the role ${role} allows ${action} on ${place} for oneself alone; ask an owner or admin of the organization`,
+    ],
+    owner_only: ['forbidden', `only an owner of ${place} makes or unmakes an owner; ask one`],
+    last_owner: [
+      'conflict',
+      `this is the last owner of ${place} who is not disabled; make another member an owner first`,
+    ],
+  } as const;
+  const [code, detail] = refusals[fault];
+  return new DomainError(code, detail);
+}

@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError, invalidField } from '../../domain/domain-error.ts';
+import { emailFault } from '../../domain/names.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import type { Database } from '../../store/database.ts';
+import { notifyUser } from '../../store/notify.ts';
+import { revokePersonalTokens } from '../../store/personal-tokens.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import * as store from '../../store/users.ts';
+import type { InstanceAccess } from '../access/access.ts';
+import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
+import { checkName, checkUuid } from '../kernel/checks.ts';
+import {
+  auditedToken,
+  auditInOrganizations,
+  checkPersonalTokenInput,
+  type CreatedPersonalToken,
+  issuePersonalToken,
+  type PersonalTokenInput,
+} from '../tokens/issue-personal-token.ts';
+import { type Mutated, mutateJudgedFirst } from '../kernel/mutation.ts';
+import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+
+export type { UserChanges, UserRecord } from '../../store/users.ts';
+
+export interface CreateUserInput {
+  /** Kept in lower case, in which addresses are compared. */
+  readonly email: string;
+  readonly displayName?: string;
+  /** False unless told. */
+  readonly instanceAdmin?: boolean;
+}
+
+export interface CreatedUser {
+  readonly user: store.UserRecord;
+  /** The first personal token, which does not expire. */
+  readonly token: CreatedPersonalToken['token'];
+}
+
+export interface UserList {
+  /** By e-mail address, disabled ones too. */
+  readonly users: readonly store.UserRecord[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface UsersDeps {
+  readonly database: Pick<Database, 'prisma' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'recordFailure'>;
+}
+
+const cursorOf = 'users';
+const firstToken: PersonalTokenInput = { name: 'first' };
+// So that the text stays readable.
+const namedOrganizations = 20;
+
+/** The people of the instance, for its admins (docs/interface.md 4, "Further routes"). None is ever deleted. */
+export class Users {
+  readonly #deps: UsersDeps;
+
+  constructor(deps: UsersDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes a user with a first personal token. Throws DomainError conflict for an e-mail address that is taken. */
+  async create(access: InstanceAccess<'user.create'>, input: CreateUserInput): Promise<CreatedUser> {
+    const call = callOf(access);
+    return auditedFailure(this.#deps.audit, call, async (note) => {
+      const { displayName = null, instanceAdmin = false } = input;
+      const fault = emailFault(input.email);
+      if (fault !== undefined) throw invalidField('email', fault);
+      if (displayName !== null) checkName('displayName', displayName);
+      const email = input.email.toLowerCase();
+      note({ email });
+      return mutateJudgedFirst(this.#deps, access, {
+        lock: store.lockUserChanges,
+        change: async (tx) => {
+          const user = await store.insertUser(tx, { id: randomUUID(), email, displayName, instanceAdmin });
+          if (user === undefined) {
+            throw new DomainError('conflict', `${email} is the e-mail address of a user already, maybe a disabled one`);
+          }
+          const issue = { userId: user.id, by: personOf(access), input: firstToken, notAfter: null };
+          const { record, token } = await issuePersonalToken(tx, issue);
+          const target = { userId: user.id, email, instanceAdmin, personalTokenId: record.id };
+          return { result: { user, token }, audit: successRecord(call, target) };
+        },
+      });
+    });
+  }
+
+  /** The users. Throws DomainError invalid_input for a bad limit or cursor. */
+  async list(_access: InstanceAccess<'user.list'>, page: PageRequest = {}): Promise<UserList> {
+    const limit = checkLimit(page);
+    const after = page.cursor === undefined ? null : positionOf(page.cursor);
+    // One more than asked for tells whether there is a next page.
+    const found = await store.listUsers(this.#deps.database.pool, after, limit === null ? null : limit + 1);
+    const users = limit === null ? found : found.slice(0, limit);
+    const last = users.at(-1);
+    const hasMore = last !== undefined && found.length > users.length;
+    return { users, nextCursor: hasMore ? encodeCursor(cursorOf, [last.email]) : null };
+  }
+
+  /** One user. Throws DomainError not_found. */
+  async get(_access: InstanceAccess<'user.read'>, id: string): Promise<store.UserRecord> {
+    checkUuid('id', id);
+    const user = await store.findUser(this.#deps.database.pool, id);
+    if (user === undefined) throw absentUser(id);
+    return user;
+  }
+
+  /**
+   * Changes a user. Whoever is disabled gets in with none of their tokens from the next request on, until they are
+   * enabled again. Throws DomainError not_found, and conflict where the instance would lose its last admin or an
+   * organization its last owner who is not disabled.
+   */
+  async update(
+    access: InstanceAccess<'user.update'>,
+    id: string,
+    changes: store.UserChanges,
+  ): Promise<store.UserRecord> {
+    const { displayName = null } = changes;
+    if (displayName !== null) checkName('displayName', displayName);
+    return this.#change(callOf(access), access, id, {
+      prepare: async (tx) => {
+        if (changes.disabled === true) await store.lockOwnedOrganizations(tx, id);
+      },
+      change: async (tx, before) => {
+        if (changes.disabled === true || changes.instanceAdmin === false) await keepInstanceAdmin(tx, before);
+        if (changes.disabled === true) await keepOwners(tx, before);
+        const result = await store.updateUser(tx, id, changes);
+        await notifyUser(tx, id);
+        return { result, target: { ...changes } };
+      },
+    });
+  }
+
+  /**
+   * Makes a personal token for a user, such as one who has lost theirs. Made for oneself it never outlives the one that
+   * it is made with. Throws DomainError not_found, conflict for a disabled user, quota_exceeded, invalid_input.
+   */
+  async createToken(
+    access: InstanceAccess<'user.update'>,
+    id: string,
+    input: PersonalTokenInput,
+  ): Promise<CreatedPersonalToken> {
+    checkPersonalTokenInput(input);
+    const by = personOf(access);
+    const notAfter = by.id === id ? by.expiresAt : null;
+    return this.#change({ ...callOf(access), action: 'personal_token.create' }, access, id, {
+      change: async (tx, { email, disabledAt }) => {
+        if (disabledAt !== null) throw new DomainError('conflict', `${email} is disabled; enable the user first`);
+        const result = await issuePersonalToken(tx, { userId: id, by, input, notAfter });
+        const concernsOrganizations = result.record.creator !== null;
+        return { result, target: auditedToken(result.record), concernsOrganizations };
+      },
+    });
+  }
+
+  /** Revokes all personal tokens of a user: none opens anything from the next request on. Throws DomainError not_found. */
+  async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
+    await this.#change({ ...callOf(access), action: 'personal_token.revoke' }, access, id, {
+      change: async (tx) => {
+        const { revoked, createdByOthers } = await revokePersonalTokens(tx, id);
+        if (revoked > 0) await notifyUser(tx, id);
+        const concernsOrganizations = createdByOthers > 0 || (revoked > 0 && access.caller.principal.id !== id);
+        return { result: undefined, target: { revoked }, concernsOrganizations };
+      },
+    });
+  }
+
+  /** Runs a change of a user under their lock, and audits it as `call`. */
+  async #change<T>(
+    call: AuditedCall,
+    access: InstanceAccess<'user.update'>,
+    id: string,
+    { prepare, change }: UserChange<T>,
+  ): Promise<T> {
+    return auditedFailure(this.#deps.audit, call, async (note) => {
+      checkUuid('id', id);
+      note({ userId: id });
+      let before: store.UserRecord | undefined;
+      return mutateJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          await store.lockUserChanges(tx);
+          before = await store.lockUser(tx, id);
+          await prepare?.(tx);
+        },
+        async change(tx): Promise<Mutated<T>> {
+          if (before === undefined) throw absentUser(id);
+          const { result, target, concernsOrganizations = false } = await change(tx, before);
+          const audit = successRecord(call, { userId: id, email: before.email, ...target });
+          if (concernsOrganizations) await auditInOrganizations(tx, audit, id);
+          return { result, audit };
+        },
+      });
+    });
+  }
+}
+
+interface UserChange<T> {
+  /** Takes further locks. */
+  readonly prepare?: (tx: Transaction) => Promise<void>;
+  readonly change: (tx: Transaction, before: store.UserRecord) => Promise<UserChanged<T>>;
+}
+
+interface UserChanged<T> {
+  readonly result: T;
+  readonly target: AuditTarget;
+  /** Whether the audit of each organization of the user gets the entry as well; false by default. */
+  readonly concernsOrganizations?: boolean;
+}
+
+/** The person who acts: no service token is an instance admin. */
+function personOf({ caller: { principal } }: InstanceAccess<'user.create' | 'user.update'>): UserPrincipal {
+  if (principal.type !== 'user') throw new Error('an instance admin is a person');
+  return principal;
+}
+
+/** Throws DomainError conflict where the user is the last instance admin who is not disabled. */
+async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promise<void> {
+  if (!user.instanceAdmin || user.disabledAt !== null || (await store.hasOtherInstanceAdmin(tx, user.id))) return;
+  throw new DomainError(
+    'conflict',
+    `${user.email} is the last instance admin who is not disabled; make another user one first`,
+  );
+}
+
+/** Throws DomainError conflict where an organization would be left without an owner who is not disabled. */
+async function keepOwners(tx: Transaction, user: store.UserRecord): Promise<void> {
+  const slugs = user.disabledAt === null ? await store.organizationsOwnedAlone(tx, user.id) : [];
+  if (slugs.length === 0) return;
+  const named = slugs.slice(0, namedOrganizations).join(', ');
+  const more = slugs.length > namedOrganizations ? ` and ${slugs.length - namedOrganizations} more` : '';
+  throw new DomainError(
+    'conflict',
+    `${user.email} is the only owner who is not disabled of ${named}${more}; make another member an owner there, or ` +
+      `end the user's tokens with DELETE /api/v1/users/${user.id}/personal-tokens`,
+  );
+}
+
+/** In no organization's chain: users belong to the instance. */
+function callOf({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): AuditedCall {
+  return { caller, organizationId: null, action, target: {} };
+}
+
+function positionOf(cursor: string): string {
+  const [email = ''] = decodeCursor(cursorOf, cursor, 1);
+  // What a database cannot hold is in no address. It may be one that an operator gave the first user.
+  if (/\p{Cc}/u.test(email)) throw badCursor();
+  return email;
+}
+
+function absentUser(id: string): DomainError {
+  return new DomainError('not_found', `there is no user ${id}`);
+}

@@ -1,0 +1,24 @@
+import { DomainError } from '../../domain/domain-error.ts';
+
+/** A version of a key. */
+export interface KeyVersion {
+  readonly key: string;
+  readonly version: number;
+}
+
+const namesShown = 20;
+
+/** DomainError version_destroyed for versions whose values are wanted and were erased for good; at least one. */
+export function versionsDestroyed(versions: readonly KeyVersion[]): DomainError {
+  const [first] = versions;
+  const shown = versions.slice(0, namesShown).map(({ key, version }) => `${key} (version ${version})`);
+  const more = versions.length > namesShown ? ` and ${versions.length - namesShown} more` : '';
+  const what =
+    versions.length === 1 && first !== undefined
+      ? `version ${first.version} of secret ${first.key} was destroyed`
+      : `the values of ${shown.join(', ')}${more} were destroyed`;
+  return new DomainError(
+    'version_destroyed',
+    `${what}: no value is left, and none comes back; take a version that was not destroyed, or set the key anew`,
+  );
+}

@@ -1,0 +1,116 @@
+import { randomText } from '../../crypto/random-text.ts';
+import { DomainError, type FieldFault, invalidField } from '../../domain/domain-error.ts';
+import {
+  charsetNames,
+  charsets,
+  defaultGeneration,
+  generatedLengthFault,
+  type Generation,
+} from '../../domain/generated-values.ts';
+import { limits } from '../../domain/limits.ts';
+import { secretKeyFault, secretValueFault } from '../../domain/names.ts';
+import type { Plaintext } from '../../domain/plaintext.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { checkVersion } from '../kernel/checks.ts';
+import type { Wish } from './secret-plan.ts';
+
+const maxFaults = 20;
+
+/** A value that the server is to make up for a key. */
+export interface GenerateInput extends Partial<Generation> {
+  /** The version the key must be at; 0 where it must not exist. */
+  readonly expectedVersion?: number;
+}
+
+/** What is wanted of several keys. */
+export interface WishedChanges {
+  readonly set: ReadonlyMap<string, Plaintext>;
+  readonly generate: ReadonlyMap<string, GenerateInput>;
+  readonly delete: readonly string[];
+}
+
+/**
+ * The wishes of a change of several keys, in that order; values that are to be made up are made up here, in time slices.
+ * Throws DomainError invalid_input for faulty keys, values and lengths, for more made-up characters than an environment holds,
+ * and for a key that is named twice.
+ */
+export async function wishesOf({ set, generate, delete: deleted }: WishedChanges): Promise<Map<string, Wish>> {
+  const slice = new TimeSlice();
+  refuse([
+    ...keyFaults('set', [...set.keys()]),
+    ...keyFaults('generate', [...generate.keys()]),
+    ...keyFaults('delete', deleted),
+  ]);
+  if (slice.isOver) await slice.next();
+  refuse(valueFaults([...set].map(([key, value]) => [`set.${key}`, value])));
+  const wishes = new Map<string, Wish>();
+  const add = (field: string, key: string, wish: () => Wish): void => {
+    if (wishes.has(key)) throw invalidField(field, `${key} is ${placeOf(key, { set, generate }, field)}`);
+    wishes.set(key, wish());
+  };
+  for (const [key, value] of set) add(`set.${key}`, key, () => ({ kind: 'set', value }));
+  checkGenerated(generate);
+  for (const [key, input] of generate) {
+    if (slice.isOver) await slice.next();
+    add(`generate.${key}`, key, () => generatedWish(input));
+  }
+  for (const [index, key] of deleted.entries()) add(`delete.${index}`, key, () => ({ kind: 'delete' }));
+  return wishes;
+}
+
+/** Where else a key is named. */
+function placeOf(key: string, { set, generate }: Pick<WishedChanges, 'set' | 'generate'>, field: string): string {
+  if (set.has(key)) return 'in set as well';
+  return generate.has(key) && !field.startsWith('generate.') ? 'in generate as well' : 'named twice';
+}
+
+/** Before anything is made up: a short request must not make the server work without bound. */
+function checkGenerated(generate: ReadonlyMap<string, GenerateInput>): void {
+  let total = 0;
+  for (const [key, { length = defaultGeneration.length, charset, expectedVersion }] of generate) {
+    const fault = generatedLengthFault(length);
+    if (fault !== undefined) throw invalidField(`generate.${key}.length`, fault);
+    if (charset !== undefined && !Object.hasOwn(charsets, charset))
+      throw invalidField(`generate.${key}.charset`, `must be one of ${charsetNames.join(', ')}`);
+    if (expectedVersion !== undefined) checkVersion(`generate.${key}.expectedVersion`, expectedVersion, 0);
+    total += length;
+  }
+  if (total > limits.environmentBytes)
+    throw invalidField('generate', `must come to at most ${limits.environmentBytes} characters together`);
+}
+
+function generatedWish({ expectedVersion, length, charset }: GenerateInput): Wish {
+  const { length: usualLength, charset: usualCharset } = defaultGeneration;
+  const value = randomText(charsets[charset ?? usualCharset], length ?? usualLength);
+  const expected = expectedVersion === undefined ? {} : { expectedVersion };
+  return { kind: 'set', value, isGenerated: true, ...expected };
+}
+
+/** Throws DomainError invalid_input for what is no value. */
+export function checkValue(field: string, value: Plaintext): void {
+  refuse(valueFaults([[field, value]]));
+}
+
+/** Tells a faulty key by its place: what is no key may be a misplaced secret. */
+function keyFaults(field: string, keys: readonly string[]): FieldFault[] {
+  return keys.flatMap((key, index) => {
+    const message = secretKeyFault(key);
+    return message === undefined ? [] : [{ field, message: `the key of entry ${index + 1} ${message}` }];
+  });
+}
+
+function valueFaults(values: readonly (readonly [field: string, value: Plaintext])[]): FieldFault[] {
+  return values.flatMap(([field, value]) => {
+    const message = secretValueFault(value.reveal());
+    return message === undefined ? [] : [{ field, message }];
+  });
+}
+
+function refuse(faults: readonly FieldFault[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  const more = faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`;
+  throw new DomainError('invalid_input', `${first.field}: ${first.message}${more}`, {
+    fields: faults.slice(0, maxFaults),
+  });
+}

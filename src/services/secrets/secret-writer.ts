@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import type { Keyring, Sealer } from '../../crypto/keyring.ts';
+import { hashesEqual } from '../../crypto/token.ts';
+import { DomainError } from '../../domain/domain-error.ts';
+import type { Caller } from '../../domain/principal.ts';
+import { inOrder } from '../../lib/in-order.ts';
+import type { Database } from '../../store/database.ts';
+import { notifyEnvironment } from '../../store/notify.ts';
+import * as store from '../../store/secrets.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import type { EnvironmentAccess } from '../access/access.ts';
+import type { AuditTarget } from '../audit/audit-log.ts';
+import { successRecord } from '../audit/audited.ts';
+import { lockAtRevision } from '../kernel/environment-lock.ts';
+import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
+import type { GrowthBudget } from '../kernel/growth-budget.ts';
+import { mutateOnce, type Once, type OnceOutcome } from '../kernel/mutate-once.ts';
+import { mutate, type Mutated } from '../kernel/mutation.ts';
+import { checkQuota, isGrowth } from '../kernel/quota.ts';
+import { type Plan, type PlanInput, planWrite, type Wishes } from './secret-plan.ts';
+
+type WriteAccess = EnvironmentAccess<'secret.write' | 'secret.delete' | 'version.rollback'>;
+
+/** One write: all of it becomes one revision, or none of it is done. */
+export interface SecretOrder {
+  readonly wishes: Wishes;
+  readonly comment: string | null;
+  /** The id of the revision that the environment must be at. */
+  readonly expectedRevision?: string;
+  readonly skipUnchanged?: boolean;
+  /** Whether it is of any number of keys, as its audit row will tell it; without it there is one wish. */
+  readonly batch?: boolean;
+}
+
+/** The environment after a write. */
+export interface WrittenSecrets {
+  readonly revision: number;
+  readonly revisionId: string;
+  /** The time of the write; null where there was nothing to change, which makes no revision. */
+  readonly at: Date | null;
+  readonly changes: readonly store.SecretChange[];
+  readonly unchanged: readonly string[];
+}
+
+export interface SecretWriterDeps {
+  readonly database: Pick<Database, 'transactionPool'>;
+  readonly keyring: Pick<Keyring, 'sealer' | 'mac'>;
+  readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: Pick<GrowthBudget, 'charge' | 'environmentBytesPerDay'>;
+}
+
+// An audit row names this many keys set and deleted; the revision it names has them all.
+const auditedKeys = 100;
+
+/**
+ * The one way in which secrets are set, deleted and rolled back. A restore goes another (restores.ts), through the same
+ * queue and lock.
+ */
+export class SecretWriter {
+  readonly #deps: SecretWriterDeps;
+
+  constructor(deps: SecretWriterDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Does one write under the environment's lock, with its audit row, and tells the listeners at the commit. An order
+   * without wishes, or with nothing to change, makes no revision. Throws DomainError version_mismatch where the
+   * environment or a key is not as expected, quota_exceeded and limit_exceeded beyond the limits of docs/interface.md section 8,
+   * not_found where the environment was deleted meanwhile, overloaded where its writers wait too long, and what `planWrite` and `mutate` throw.
+   */
+  async write(access: WriteAccess, order: SecretOrder): Promise<WrittenSecrets> {
+    return this.#run(access, order, (work) => mutate(this.#deps, access, work));
+  }
+
+  /** Like `write`, but a repetition of the order is not done again (`mutateOnce`). */
+  async writeOnce<Kept extends object, Replay>(
+    access: WriteAccess,
+    order: SecretOrder,
+    once: Once<WrittenSecrets, Kept, Replay>,
+  ): Promise<OnceOutcome<WrittenSecrets, Replay>> {
+    return this.#run(access, order, (work) => mutateOnce(this.#deps, access, once, work));
+  }
+
+  async #run<T>(
+    access: WriteAccess,
+    order: SecretOrder,
+    commit: (work: (tx: Transaction) => Promise<Mutated<WrittenSecrets>>) => Promise<T>,
+  ): Promise<T> {
+    return this.#deps.queue.run(access.environmentId, async () => {
+      const sealing = await this.#sealEachOnce(access, order.wishes);
+      return commit(async (tx) => {
+        const result = await this.#writeLocked(tx, { access, order, sealing });
+        return { result, audit: successRecord(access, summaryOf(result, order)) };
+      });
+    });
+  }
+
+  async #writeLocked(tx: Transaction, { access, order, sealing }: LockedWrite): Promise<WrittenSecrets> {
+    const { environmentId } = access;
+    // Begun together; the transaction runs the second statement, which looks for itself, when the first one has the lock.
+    const [before, found] = await inOrder(
+      lockAtRevision(tx, environmentId, order.expectedRevision),
+      store.findStoredSecrets(tx, environmentId, [...order.wishes.keys()]),
+    );
+    const { changes, unchanged, growth } = await this.#plan(tx, { access, order, sealing }, found);
+    if (changes.length === 0) return { ...before, at: null, changes, unchanged };
+    if (isGrowth(growth)) checkQuota(await store.measureEnvironment(tx, environmentId), growth);
+    const revision = {
+      id: randomUUID(),
+      environmentId,
+      number: before.revision + 1,
+      ...authorship(access.caller, order),
+    };
+    const { budget } = this.#deps;
+    const budgetBytesPerDay = budget.environmentBytesPerDay;
+    const [{ at, ...written }] = await inOrder(
+      store.writeRevision(tx, { ...revision, changes, budgetBytesPerDay }),
+      notifyEnvironment(tx, environmentId, revision.id),
+    );
+    budget.charge(access.caller.principal.id, written);
+    return { revision: revision.number, revisionId: revision.id, at, changes, unchanged };
+  }
+
+  async #plan(tx: Transaction, { order, sealing }: LockedWrite, found: readonly store.StoredSecret[]): Promise<Plan> {
+    const { wishes, skipUnchanged = false } = order;
+    const stored = new Map(found.map((secret) => [secret.key, secret]));
+    return planWrite({
+      wishes,
+      stored,
+      targets: await findTargets(tx, wishes, stored),
+      skipUnchanged,
+      isUnchanged: (secret, value) =>
+        hashesEqual(secret.valueMac, this.#deps.keyring.mac(secret.secretId, value.reveal())),
+      ...sealing,
+      newVersionId: randomUUID,
+    });
+  }
+
+  /**
+   * Seals each value once, however often a deadlock repeats the transaction: a sealer is made for just so many. A key
+   * that another write created between two tries has an id that its value was not sealed for.
+   */
+  async #sealEachOnce(access: WriteAccess, wishes: Wishes): Promise<Sealing> {
+    const { organizationId, projectId, environmentId } = access;
+    const values = [...wishes.values()].filter(({ kind }) => kind === 'set').length;
+    const sealer: Sealer = await this.#deps.keyring.sealer(projectId, values);
+    const secretIds = new Map<string, string>();
+    const sealed = new Map<string, { readonly secretId: string; readonly content: store.SealedContent }>();
+    const newSecretId: Sealing['newSecretId'] = (key) => {
+      const secretId = secretIds.get(key) ?? randomUUID();
+      secretIds.set(key, secretId);
+      return secretId;
+    };
+    const seal: Sealing['seal'] = (key, secretId, value) => {
+      const known = sealed.get(key);
+      if (known?.secretId === secretId) return known.content;
+      if (known !== undefined)
+        throw new DomainError('conflict', `secret ${key} was created at the same time; try again`);
+      const content = sealer.seal({ organizationId, projectId, environmentId, secretId }, value);
+      sealed.set(key, { secretId, content });
+      return content;
+    };
+    return { newSecretId, seal };
+  }
+}
+
+/** Ids and ciphertexts that stay the same when a transaction is tried again. */
+type Sealing = Pick<PlanInput, 'newSecretId' | 'seal'>;
+
+interface LockedWrite {
+  readonly access: WriteAccess;
+  readonly order: SecretOrder;
+  readonly sealing: Sealing;
+}
+
+function authorship(
+  { principal: { type, id, name } }: Caller,
+  { comment }: SecretOrder,
+): Pick<store.NewRevision, 'actor' | 'comment'> {
+  return { actor: { type, id, name }, comment };
+}
+
+async function findTargets(
+  tx: Transaction,
+  wishes: Wishes,
+  stored: ReadonlyMap<string, store.StoredSecret>,
+): Promise<Map<string, store.StoredVersion>> {
+  const wanted: { key: string; secretId: string; version: number }[] = [];
+  for (const [key, wish] of wishes) {
+    const secret = stored.get(key);
+    if (wish.kind === 'roll_back' && secret !== undefined) {
+      wanted.push({ key, secretId: secret.secretId, version: wish.targetVersion });
+    }
+  }
+  if (wanted.length === 0) return new Map();
+  const found = new Map((await store.findStoredVersions(tx, wanted)).map((version) => [version.secretId, version]));
+  return new Map(
+    wanted.flatMap(({ key, secretId }) => {
+      const version = found.get(secretId);
+      return version === undefined ? [] : [[key, version] as const];
+    }),
+  );
+}
+
+function summaryOf(written: WrittenSecrets, { wishes, batch = false }: SecretOrder): AuditTarget {
+  const { revision, revisionId, at } = written;
+  const revisionMade = at === null ? {} : { revision, revisionId };
+  return { ...(batch ? batchSummary(written, wishes) : singleSummary(written, wishes)), ...revisionMade };
+}
+
+function batchSummary({ changes, unchanged }: WrittenSecrets, wishes: Wishes): AuditTarget {
+  const keysOf = (wanted: store.SecretChange['kind']): string[] =>
+    changes.filter(({ kind }) => kind === wanted).map(({ key }) => key);
+  const [set, deleted] = [keysOf('version'), keysOf('deletion')];
+  return {
+    setKeys: set.slice(0, auditedKeys),
+    set: set.length,
+    deletedKeys: deleted.slice(0, auditedKeys),
+    deleted: deleted.length,
+    unchanged: unchanged.length,
+    ...generatedSummary(wishes),
+  };
+}
+
+/** Which of the keys that were set have values of the server's own making. */
+function generatedSummary(wishes: Wishes): AuditTarget {
+  const keys = [...wishes].flatMap(([key, wish]) => (wish.kind === 'set' && wish.isGenerated === true ? [key] : []));
+  return keys.length === 0 ? {} : { generatedKeys: keys.slice(0, auditedKeys), generated: keys.length };
+}
+
+/** The key, the version that was made of it, and the one that it was rolled back to. */
+function singleSummary({ changes }: WrittenSecrets, wishes: Wishes): AuditTarget {
+  const [[key, wish] = []] = wishes;
+  const [change] = changes;
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(change?.kind === 'version' ? { version: change.version } : {}),
+    ...(wish?.kind === 'roll_back' ? { targetVersion: wish.targetVersion } : {}),
+  };
+}

@@ -1,0 +1,174 @@
+import type { Keyring } from '../../crypto/keyring.ts';
+import { DomainError } from '../../domain/domain-error.ts';
+import type { Plaintext } from '../../domain/plaintext.ts';
+import type { Database } from '../../store/database.ts';
+import { findVersion, listVersions, notDestroyed, type VersionRecord } from '../../store/versions.ts';
+import type { EnvironmentAccess } from '../access/access.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { auditedFailure, auditedRead } from '../audit/audited.ts';
+import { checkComment, checkKey, checkVersion } from '../kernel/checks.ts';
+import { versionsDestroyed } from './destroyed-versions.ts';
+import { goneReplay, type IdempotencyRequest } from '../kernel/mutate-once.ts';
+import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
+import { absentSecrets, type Wish } from './secret-plan.ts';
+import type { SecretWriter, WrittenSecrets } from './secret-writer.ts';
+
+export type { VersionRecord } from '../../store/versions.ts';
+
+export interface VersionList {
+  /** Newest first. */
+  readonly versions: readonly VersionRecord[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface VersionValue extends VersionRecord {
+  readonly value: Plaintext;
+}
+
+export interface RollbackInput {
+  readonly targetVersion: number;
+  readonly comment?: string;
+  readonly idempotency?: IdempotencyRequest | undefined;
+}
+
+/** The version that a rollback made, and the revision it made it in. */
+export interface RollbackAnswer extends VersionRecord {
+  readonly revision: number;
+  readonly revisionId: string;
+  /** Set where an earlier request under the same Idempotency-Key made them. */
+  readonly replayed?: true;
+}
+
+/** What is kept of a rollback under an Idempotency-Key. */
+type KeptRollback = Pick<RollbackAnswer, 'version' | 'revision' | 'revisionId'>;
+
+export interface VersionsDeps {
+  readonly database: Pick<Database, 'pool'>;
+  readonly keyring: Pick<Keyring, 'opener'>;
+  readonly writer: Pick<SecretWriter, 'writeOnce'>;
+  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
+}
+
+/** The history of a secret (docs/interface.md 4.6 and 4.7). Each call is audited. */
+export class Versions {
+  readonly #deps: VersionsDeps;
+
+  constructor(deps: VersionsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The versions of a key without their values, also of a deleted one. Throws DomainError not_found for a key that was
+   * never written, and invalid_input for a bad limit or cursor.
+   */
+  async list(access: EnvironmentAccess<'version.list'>, key: string, page: PageRequest = {}): Promise<VersionList> {
+    return auditedRead(this.#deps.audit, access, async (note) => {
+      checkKey(key);
+      note({ key });
+      const limit = checkLimit(page);
+      const below = page.cursor === undefined ? null : versionBelow(page.cursor);
+      // One more than asked for tells whether there is a next page.
+      const wanted = { below, limit: limit === null ? null : limit + 1 };
+      const found = await listVersions(this.#deps.database.pool, access.environmentId, key, wanted);
+      if (found === undefined) throw absentSecrets([key]);
+      const versions = limit === null ? found : found.slice(0, limit);
+      const last = versions.at(-1);
+      const hasMore = last !== undefined && found.length > versions.length;
+      return { versions, nextCursor: hasMore ? encodeCursor('versions', [String(last.version)]) : null };
+    });
+  }
+
+  /**
+   * One version with its value, also of a deleted key. Throws DomainError not_found where the key was never written or
+   * has no such version, version_destroyed where its value was erased, and key_unavailable.
+   */
+  async get(access: EnvironmentAccess<'version.read'>, key: string, version: number): Promise<VersionValue> {
+    return auditedRead(this.#deps.audit, access, async (note) => {
+      checkKey(key);
+      checkVersion('version', version);
+      note({ key, version });
+      const { organizationId, projectId, environmentId } = access;
+      const found = await findVersion(this.#deps.database.pool, environmentId, key, version);
+      if (found === 'no-key') throw absentSecrets([key]);
+      if (found === 'no-version') throw new DomainError('not_found', `secret ${key} has no version ${version}`);
+      const { secretId, ciphertext, dataKeyId, ...record } = found;
+      if (record.destroyedAt !== null) throw versionsDestroyed([{ key, version }]);
+      const opener = await this.#deps.keyring.opener([dataKeyId]);
+      const binding = { organizationId, projectId, environmentId, secretId };
+      return { ...record, value: opener.open(binding, { ciphertext, dataKeyId }) };
+    });
+  }
+
+  /**
+   * Makes a new version with the target version's value: its stored bytes are copied, nothing is decrypted. Throws
+   * DomainError not_found for a key that was never written or has no such version, secret_deleted for a deleted key,
+   * version_destroyed, quota_exceeded and what `SecretWriter.writeOnce` throws.
+   */
+  async rollback(
+    access: EnvironmentAccess<'version.rollback'>,
+    key: string,
+    { targetVersion, comment, idempotency }: RollbackInput,
+  ): Promise<RollbackAnswer> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      checkKey(key);
+      checkVersion('targetVersion', targetVersion);
+      checkComment(comment);
+      note({ key, targetVersion });
+      const wishes = new Map<string, Wish>([[key, { kind: 'roll_back', targetVersion }]]);
+      const { result } = await this.#deps.writer.writeOnce(
+        access,
+        { wishes, comment: comment ?? null },
+        {
+          request: idempotency,
+          keep: (written): KeptRollback => keptRollback(rollbackAnswer(access, comment, written)),
+          target: (kept: KeptRollback) => ({ key, targetVersion, ...kept }),
+          recall: (kept: KeptRollback) => this.#recall(access, key, kept),
+        },
+      );
+      return 'changes' in result ? rollbackAnswer(access, comment, result) : result;
+    });
+  }
+
+  async #recall(
+    { environmentId }: EnvironmentAccess<'version.rollback'>,
+    key: string,
+    kept: KeptRollback,
+  ): Promise<RollbackAnswer> {
+    const found = await findVersion(this.#deps.database.pool, environmentId, key, kept.version);
+    if (typeof found === 'string') throw goneReplay('version');
+    const { secretId: _secret, ciphertext: _ciphertext, dataKeyId: _key, ...record } = found;
+    return { ...record, revision: kept.revision, revisionId: kept.revisionId, replayed: true };
+  }
+}
+
+function rollbackAnswer(
+  { caller }: EnvironmentAccess<'version.rollback'>,
+  comment: string | undefined,
+  { changes: [change], at, revision, revisionId }: WrittenSecrets,
+): RollbackAnswer {
+  if (change?.kind !== 'version' || at === null) throw new Error('a rollback makes a version');
+  const { type, id, name } = caller.principal;
+  return {
+    version: change.version,
+    changeType: change.changeType,
+    changedBy: id,
+    changedByType: type,
+    changedByName: name,
+    comment: comment ?? null,
+    createdAt: at,
+    ...notDestroyed,
+    revision,
+    revisionId,
+  };
+}
+
+function keptRollback({ version, revision, revisionId }: RollbackAnswer): KeptRollback {
+  return { version, revision, revisionId };
+}
+
+function versionBelow(cursor: string): number {
+  const [version = ''] = decodeCursor('versions', cursor, 1);
+  if (!/^[1-9][0-9]{0,8}$/.test(version)) throw badCursor();
+  return Number(version);
+}

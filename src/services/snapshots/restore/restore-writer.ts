@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError } from '../../../domain/domain-error.ts';
+import { limits } from '../../../domain/limits.ts';
+import type { Actor } from '../../../domain/principal.ts';
+import { inOrder } from '../../../lib/in-order.ts';
+import { notifyEnvironment } from '../../../store/notify.ts';
+import { planLockedRestore, type RestoreWish, type StoredPlan, writeRestore } from '../../../store/restore.ts';
+import { insertSnapshot, readSnapshot } from '../../../store/snapshots.ts';
+import type { Transaction } from '../../../store/transaction.ts';
+import type { AuditTarget } from '../../audit/audit-log.ts';
+import { checkRevision, lockAtRevision } from '../../kernel/environment-lock.ts';
+import type { GrowthBudget } from '../../kernel/growth-budget.ts';
+import { checkQuota } from '../../kernel/quota.ts';
+import { type HashedWish, listsOf, type RestoreLists, sizesOf } from './restore-plan.ts';
+import { absentSnapshot } from '../snapshots.ts';
+
+/** What is demanded of a restore. */
+export interface RestoreDemand {
+  readonly wish: HashedWish;
+  /** The id of the revision the environment must be at. */
+  readonly expectedRevision?: string | undefined;
+  /** The hash of the plan as it was told: nothing but what that told is done. */
+  readonly planHash?: string | undefined;
+  /** The hash by which this caller is told plans. */
+  readonly hashOf: (plan: StoredPlan) => string;
+}
+
+/** What was done, and the revision the environment is at now. */
+export interface RestoreDone extends RestoreLists {
+  /** The snapshot of what was before; null where none was asked for or nothing was changed. */
+  readonly backupSnapshotId: string | null;
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+/** Whose restore it is, and the comment of its versions and its revision; without one a line that names the snapshot. */
+export interface RestoreAuthor {
+  readonly actor: Actor;
+  readonly comment?: string | undefined;
+  /** What the restore and its backup count against. */
+  readonly budget: RestoreBudget;
+}
+
+export type RestoreBudget = Pick<GrowthBudget, 'charge' | 'chargeSnapshot' | 'environmentBytesPerDay'>;
+
+// An audit row names this many keys restored and pruned; the revision it names has them all.
+const auditedKeys = 100;
+
+/**
+ * Carries a restore out under the environment's lock, which it takes. Where nothing is to be changed it makes neither
+ * revision nor backup and answers the revision the environment stays at. Throws what `lockAtRevision`, `checkPlan` and
+ * `GrowthBudget` throw.
+ */
+export async function restoreLocked(
+  tx: Transaction,
+  demand: RestoreDemand,
+  { actor, comment, budget }: RestoreAuthor,
+): Promise<RestoreDone> {
+  const { wish } = demand;
+  const { environmentId, snapshotId } = wish;
+  // Begun together; the transaction runs the second statement when the first one has the lock.
+  const [before, planned] = await inOrder(lockAtRevision(tx, environmentId), planLockedRestore(tx, wish));
+  const lists = listsOf(checkPlan(planned, demand));
+  const changes = lists.restored.length + lists.pruned.length;
+  if (changes === 0) return { ...lists, backupSnapshotId: null, ...before };
+  const budgetBytesPerDay = budget.environmentBytesPerDay;
+  const backupSnapshotId = wish.backup ? randomUUID() : null;
+  if (backupSnapshotId !== null) {
+    const backup = { id: backupSnapshotId, environmentId, name: await nameOfBackup(tx, wish), description: null };
+    budget.chargeSnapshot(actor.id, await insertSnapshot(tx, { ...backup, creator: actor, budgetBytesPerDay }));
+  }
+  const revision = { id: randomUUID(), number: before.revision + 1, actor, budgetBytesPerDay };
+  const [written] = await inOrder(
+    writeRestore(tx, wish, { ...revision, comment: comment ?? `restored from snapshot ${snapshotId}` }),
+    notifyEnvironment(tx, environmentId, revision.id),
+  );
+  if (written.changes !== changes) throw new Error('the restore was not written as it was planned');
+  budget.charge(actor.id, written);
+  return { ...lists, backupSnapshotId, revision: revision.number, revisionId: revision.id };
+}
+
+/**
+ * Holds a plan against what is demanded of it. Throws DomainError not_found where the environment does not have the
+ * snapshot, version_mismatch where it is not at the expected revision, plan_outdated where this is not the plan that was
+ * told, and quota_exceeded where the values would be too many bytes.
+ */
+export function checkPlan(plan: StoredPlan | undefined, demand: RestoreDemand): StoredPlan {
+  const { wish, expectedRevision, planHash, hashOf } = demand;
+  if (plan === undefined) throw absentSnapshot(wish.snapshotId);
+  checkRevision(plan, expectedRevision);
+  if (planHash !== undefined && planHash !== hashOf(plan)) {
+    throw new DomainError(
+      'plan_outdated',
+      'the environment has changed since it was planned, or the options are others; plan again',
+    );
+  }
+  const { size, growth } = sizesOf(plan);
+  checkQuota(size, growth);
+  return plan;
+}
+
+/** By the snapshot's name, or by its id where it has none or one that leaves no room. */
+async function nameOfBackup(tx: Transaction, { environmentId, snapshotId }: RestoreWish): Promise<string> {
+  const snapshot = await readSnapshot(tx, environmentId, snapshotId);
+  const named = `before restore of ${snapshot?.name ?? snapshotId}`;
+  return named.length <= limits.nameLength ? named : `before restore of ${snapshotId}`;
+}
+
+/** How many keys a plan has of each list, for its audit row. */
+export function countsOf({ restored, unchanged, skipped, destroyed, pruned }: RestoreLists): AuditTarget {
+  return {
+    restored: restored.length,
+    unchanged: unchanged.length,
+    skipped: skipped.length,
+    destroyed: destroyed.length,
+    pruned: pruned.length,
+  };
+}
+
+/** What the audit row of a restore tells of it. */
+export function summaryOf({ snapshotId }: RestoreWish, done: RestoreDone): AuditTarget {
+  const { restored, pruned, backupSnapshotId, revision, revisionId } = done;
+  const isChange = restored.length + pruned.length > 0;
+  return {
+    snapshotId,
+    restoredKeys: restored.slice(0, auditedKeys),
+    prunedKeys: pruned.slice(0, auditedKeys),
+    ...countsOf(done),
+    ...(backupSnapshotId === null ? {} : { backupSnapshotId }),
+    ...(isChange ? { revision, revisionId } : {}),
+  };
+}

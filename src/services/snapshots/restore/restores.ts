@@ -1,0 +1,123 @@
+import type { Database } from '../../../store/database.ts';
+import { planRestore } from '../../../store/restore.ts';
+import type { EnvironmentAccess } from '../../access/access.ts';
+import type { AuditLog } from '../../audit/audit-log.ts';
+import { auditedFailure, auditedRead, successRecord } from '../../audit/audited.ts';
+import { checkComment, checkUuid } from '../../kernel/checks.ts';
+import type { EnvironmentQueue } from '../../kernel/environment-queue.ts';
+import { type IdempotencyRequest, mutateOnce } from '../../kernel/mutate-once.ts';
+import { checkPlanHash, listsOf, planHash as planHashOf, type RestoreLists } from './restore-plan.ts';
+import {
+  checkPlan,
+  countsOf,
+  type RestoreBudget,
+  type RestoreDemand,
+  type RestoreDone,
+  restoreLocked,
+  summaryOf,
+} from './restore-writer.ts';
+
+export interface RestoreInput {
+  readonly snapshotId: string;
+  /** Also deletes keys that the snapshot does not have. */
+  readonly prune?: boolean;
+  /** Makes no version of a value that the key has already. */
+  readonly skipUnchanged?: boolean;
+  /** Keeps the present in a snapshot first, if there is anything to change. */
+  readonly backup?: boolean;
+  /** The id of the revision the environment must be at. */
+  readonly expectedRevision?: string;
+  /** `planHash` of a dry run: nothing but what it told is done. */
+  readonly planHash?: string;
+  /** Of the versions and the revision; without it a line that names the snapshot. */
+  readonly comment?: string;
+  readonly idempotency?: IdempotencyRequest | undefined;
+}
+
+/** What was done, and the revision the environment is at now. */
+export interface RestoreAnswer extends RestoreDone {
+  /** Set where an earlier request under the same Idempotency-Key did it. */
+  readonly replayed?: true;
+}
+
+/** What would be done, and the revision the environment is at. */
+export interface RestorePlan extends RestoreLists {
+  readonly planHash: string;
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+export interface RestoresDeps {
+  readonly database: Pick<Database, 'transactionPool' | 'pool'>;
+  readonly queue: Pick<EnvironmentQueue, 'run'>;
+  readonly budget: RestoreBudget;
+  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
+}
+
+/** Restores of environments from their snapshots (docs/interface.md 4.3). */
+export class Restores {
+  readonly #deps: RestoresDeps;
+
+  constructor(deps: RestoresDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Tells what a restore would do, with the errors it would have, and writes nothing but its audit row. Throws what
+   * `restore` throws.
+   */
+  async plan(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreInput): Promise<RestorePlan> {
+    return auditedRead(this.#deps.audit, access, async (note) => {
+      const demand = demandOf(access, input);
+      const { wish, hashOf } = demand;
+      note({ snapshotId: wish.snapshotId, dryRun: true });
+      const plan = checkPlan(await planRestore(this.#deps.database.pool, wish), demand);
+      const lists = listsOf(plan);
+      note(countsOf(lists));
+      const { revision, revisionId } = plan;
+      return { ...lists, planHash: hashOf(plan), revision, revisionId };
+    });
+  }
+
+  /**
+   * Brings each key of the snapshot back to the value it had, in one revision, all or nothing. Where nothing is to be
+   * changed it makes neither revision nor backup and answers the revision the environment stays at. Throws what
+   * `checkPlan`, `EnvironmentQueue.run` and `mutateOnce` throw.
+   */
+  async restore(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreInput): Promise<RestoreAnswer> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      const demand = demandOf(access, input);
+      const { wish } = demand;
+      note({ snapshotId: wish.snapshotId });
+      const once = {
+        request: input.idempotency,
+        keep: (answer: RestoreAnswer) => answer,
+        target: ({ revision, revisionId }: RestoreAnswer) => ({ snapshotId: wish.snapshotId, revision, revisionId }),
+        // What was done then: what is there now may be another restore's.
+        // One that an earlier release kept names no destroyed keys.
+        recall: (kept: Omit<RestoreAnswer, 'destroyed'> & Partial<RestoreAnswer>) =>
+          Promise.resolve<RestoreAnswer>({ destroyed: [], ...kept, replayed: true }),
+      };
+      const done = await this.#deps.queue.run(access.environmentId, () =>
+        mutateOnce(this.#deps, access, once, async (tx) => {
+          const { type, id, name } = access.caller.principal;
+          const { budget } = this.#deps;
+          const author = { actor: { type, id, name }, comment: input.comment, budget };
+          const result = await restoreLocked(tx, demand, author);
+          return { result, audit: successRecord(access, summaryOf(wish, result)) };
+        }),
+      );
+      return done.result;
+    });
+  }
+}
+
+function demandOf(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreInput): RestoreDemand {
+  const { snapshotId, prune = false, skipUnchanged = false, backup = false, expectedRevision, planHash } = input;
+  checkUuid('snapshotId', snapshotId);
+  if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
+  checkPlanHash(planHash);
+  checkComment(input.comment);
+  const wish = { environmentId: access.environmentId, snapshotId, prune, skipUnchanged, backup };
+  return { wish, expectedRevision, planHash, hashOf: (plan) => planHashOf(wish, plan) };
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type EnvironmentRecord,
+  findEnvironment,
+  insertEnvironment,
+  listEnvironments,
+  renameEnvironment,
+} from '../../store/environments.ts';
+import { notifyAppearance } from '../../store/notify.ts';
+import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from '../access/access.ts';
+import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
+import { checkName, checkSlug } from '../kernel/checks.ts';
+import { mutate } from '../kernel/mutation.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
+import type { EnvironmentSlugs } from '../kernel/slugs.ts';
+import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
+
+export type { EnvironmentRecord } from '../../store/environments.ts';
+
+export class Environments {
+  readonly #deps: TenancyDeps;
+
+  constructor(deps: TenancyDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Makes an environment without secrets, and tells the listeners: somebody may wait for it. Throws DomainError
+   * conflict for a slug that is taken, also by a deleted environment.
+   */
+  async create(access: ProjectAccess<'environment.create'>, input: CreateInput): Promise<EnvironmentRecord> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      const { slug, displayName = slug } = input;
+      checkSlug('slug', slug);
+      checkName('displayName', displayName);
+      note({ environment: slug });
+      const { projectId } = access;
+      return mutate(this.#deps, access, async (tx) => {
+        const ids = { id: randomUUID(), revisionId: randomUUID() };
+        const result = await insertEnvironment(tx, { ...ids, projectId, slug, displayName });
+        if (result === undefined) throw slugTaken('environment', slug);
+        await notifyAppearance(tx, result.id, result.revisionId);
+        return { result, audit: successRecord(access, { environment: slug, environmentId: result.id }) };
+      });
+    });
+  }
+
+  /** The environments the caller sees, by slug: all of them, or the one that a service token is limited to. */
+  async list(access: ProjectAccess<'environment.list'>): Promise<readonly EnvironmentRecord[]> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const { principal } = access.caller;
+      const only = principal.type === 'service_token' ? principal.environmentId : null;
+      return listEnvironments(this.#deps.database.pool, access.projectId, only);
+    });
+  }
+
+  async get(access: EnvironmentAccess<'environment.read'>): Promise<EnvironmentRecord> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const environment = await findEnvironment(this.#deps.database.pool, access.environmentId);
+      if (environment === undefined) throw deletedMeanwhile('environment');
+      return environment;
+    });
+  }
+
+  /** Changes the name that is shown; the slug never changes. */
+  async update(
+    access: EnvironmentAccess<'environment.update'>,
+    { displayName }: UpdateInput,
+  ): Promise<EnvironmentRecord> {
+    return auditedFailure(this.#deps.audit, access, async () => {
+      checkName('displayName', displayName);
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await renameEnvironment(tx, access.environmentId, displayName);
+        if (result === undefined) throw deletedMeanwhile('environment');
+        return { result, audit: successRecord(access, { displayName }) };
+      });
+    });
+  }
+
+  /** Deletes the environment with all that is in it, as `deleteTenant` tells. */
+  async delete(access: EnvironmentAccess<'environment.delete'>): Promise<void> {
+    const { organizationId, projectId, environmentId } = access;
+    await deleteTenant(this.#deps, access, { organizationId, projectId, environmentId });
+  }
+
+  /** Removes a deleted environment for good, as `purgeTenant` tells; the project keeps its data keys. */
+  async purge(
+    access: InstanceAccess<'environment.purge'>,
+    { organization, project, environment }: EnvironmentSlugs,
+  ): Promise<void> {
+    await purgeTenant(this.#deps, access, { organization, project, environment });
+  }
+}

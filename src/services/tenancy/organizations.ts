@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError } from '../../domain/domain-error.ts';
+import { isOwnToken } from '../../domain/impersonation.ts';
+import type { Caller, Role, TokenCreator } from '../../domain/principal.ts';
+import { holdUsers } from '../../store/access.ts';
+import type { Database } from '../../store/database.ts';
+import { listMemberIds, lockMembers } from '../../store/members.ts';
+import { notifyTokensAndUsers } from '../../store/notify.ts';
+import {
+  findOrganization,
+  insertOrganization,
+  listOrganizationsOfUser,
+  type OrganizationRecord,
+  renameOrganization,
+  setImpersonation,
+} from '../../store/organizations.ts';
+import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
+import { checkName, checkSlug } from '../kernel/checks.ts';
+import { mutate, mutateJudgedFirst } from '../kernel/mutation.ts';
+import type { OrganizationSlugs } from '../kernel/slugs.ts';
+import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
+
+export type { OrganizationRecord } from '../../store/organizations.ts';
+
+/** An organization as its own list shows it. */
+export interface ListedOrganization extends OrganizationRecord {
+  /** The caller's role; null for a service token. */
+  readonly role: Role | null;
+}
+
+/** What organizations, projects and environments are created from. */
+export interface CreateInput {
+  readonly slug: string;
+  /** The slug unless told. */
+  readonly displayName?: string;
+}
+
+/** What of organizations, projects and environments can be changed. */
+export interface UpdateInput {
+  readonly displayName: string;
+}
+
+export interface TenancyDeps {
+  readonly database: Pick<Database, 'prisma' | 'transactionPool' | 'pool'>;
+  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
+}
+
+export class Organizations {
+  readonly #deps: TenancyDeps;
+
+  constructor(deps: TenancyDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes an organization, whose owner is the caller. Throws DomainError conflict for a slug that is taken, also by a deleted organization. */
+  async create(
+    access: InstanceAccess<'organization.create'>,
+    { slug, displayName = slug }: CreateInput,
+  ): Promise<OrganizationRecord> {
+    const { caller, action } = access;
+    const call: AuditedCall = { caller, organizationId: null, action, target: {} };
+    return auditedFailure(this.#deps.audit, call, async (note) => {
+      checkSlug('slug', slug);
+      checkName('displayName', displayName);
+      note({ organization: slug });
+      const id = randomUUID();
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await insertOrganization(tx, { id, slug, displayName, ownerId: caller.principal.id });
+        if (result === undefined) throw slugTaken('organization', slug);
+        const target = { organization: slug, owner: caller.principal.id };
+        return { result, audit: successRecord({ ...call, organizationId: id, target }) };
+      });
+    });
+  }
+
+  /** The organizations of a user, or the one of a service token, by slug. */
+  async list(caller: Caller): Promise<readonly ListedOrganization[]> {
+    const { principal } = caller;
+    const organizationId = principal.type === 'service_token' ? principal.organizationId : null;
+    const call: AuditedCall = { caller, organizationId, action: 'organization.list', target: {} };
+    return auditedTokenRead(this.#deps.audit, call, async () => {
+      if (organizationId === null) return listOrganizationsOfUser(this.#deps.database.pool, principal.id);
+      const own = await findOrganization(this.#deps.database.pool, organizationId);
+      return own === undefined ? [] : [{ ...own, role: null }];
+    });
+  }
+
+  async get(access: OrganizationAccess<'organization.read'>): Promise<OrganizationRecord> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const organization = await findOrganization(this.#deps.database.pool, access.organizationId);
+      if (organization === undefined) throw deletedMeanwhile('organization');
+      return organization;
+    });
+  }
+
+  /** Changes the name that is shown; the slug never changes. */
+  async update(
+    access: OrganizationAccess<'organization.update'>,
+    { displayName }: UpdateInput,
+  ): Promise<OrganizationRecord> {
+    return auditedFailure(this.#deps.audit, access, async () => {
+      checkName('displayName', displayName);
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await renameOrganization(tx, access.organizationId, displayName);
+        if (result === undefined) throw deletedMeanwhile('organization');
+        return { result, audit: successRecord(access, { displayName }) };
+      });
+    });
+  }
+
+  /**
+   * Forbids or allows that personal tokens which another person created work here. Forbidding it counts the tokens that
+   * the members created until now as their own, whatever they created them with. Throws DomainError conflict for a token
+   * that would be refused afterwards: the caller would lock themselves out.
+   */
+  async setImpersonation(
+    access: OrganizationAccess<'organization.set_impersonation'>,
+    forbidden: boolean,
+  ): Promise<OrganizationRecord> {
+    const { organizationId, caller } = access;
+    return auditedFailure(this.#deps.audit, access, async () =>
+      mutateJudgedFirst(this.#deps, access, {
+        async lock(tx) {
+          await holdUsers(tx, [caller.principal.id]);
+          await lockMembers(tx, organizationId);
+        },
+        async change(tx) {
+          const creator = caller.principal.type === 'user' ? caller.principal.tokenCreator : null;
+          if (forbidden && creator?.derivedAt === null && !isOwnToken(creator, { confirmedAt: null })) {
+            throw ownTokenNeeded(creator, access.organization);
+          }
+          const set = await setImpersonation(tx, organizationId, forbidden);
+          if (set === undefined) throw deletedMeanwhile('organization');
+          // Streams that are open with tokens that are refused from now on must end.
+          const userIds = set.changed ? await listMemberIds(tx, organizationId) : [];
+          await notifyTokensAndUsers(tx, { serviceTokenIds: [], userIds });
+          const target = { impersonationForbidden: forbidden, ...(set.changed ? {} : { changed: false }) };
+          return { result: set.organization, audit: successRecord(access, target) };
+        },
+      }),
+    );
+  }
+
+  /** Deletes the organization with all that is in it, as `deleteTenant` tells. */
+  async delete(access: OrganizationAccess<'organization.delete'>): Promise<void> {
+    await deleteTenant(this.#deps, access, { organizationId: access.organizationId });
+  }
+
+  /** Removes a deleted organization for good, as `purgeTenant` tells. */
+  async purge(access: InstanceAccess<'organization.purge'>, { organization }: OrganizationSlugs): Promise<void> {
+    await purgeTenant(this.#deps, access, { organization });
+  }
+}
+
+function ownTokenNeeded({ actor }: TokenCreator, organization: string): DomainError {
+  const creator = actor?.name ?? 'a server that recorded no creators';
+  return new DomainError(
+    'conflict',
+    `${creator} created the token that you use, so organization ${organization} would refuse it; create one with ` +
+      '`keyframe token create`, sign in with that and try again',
+  );
+}
+
+/** DomainError conflict for a slug that cannot be used again. */
+export function slugTaken(kind: 'organization' | 'project' | 'environment', slug: string): DomainError {
+  return new DomainError('conflict', `the slug ${slug} is taken, maybe by a deleted ${kind}; choose another`);
+}
+
+/** DomainError not_found for what was there a moment ago. */
+export function deletedMeanwhile(kind: 'organization' | 'project' | 'environment'): DomainError {
+  return new DomainError('not_found', `the ${kind} was deleted meanwhile`);
+}

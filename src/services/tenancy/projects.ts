@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { findProject, insertProject, listProjects, type ProjectRecord, renameProject } from '../../store/projects.ts';
+import type { InstanceAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
+import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
+import { checkName, checkSlug } from '../kernel/checks.ts';
+import { mutate } from '../kernel/mutation.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
+import type { ProjectSlugs } from '../kernel/slugs.ts';
+import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
+
+export type { ProjectRecord } from '../../store/projects.ts';
+
+export class Projects {
+  readonly #deps: TenancyDeps;
+
+  constructor(deps: TenancyDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes a project. Throws DomainError conflict for a slug that is taken, also by a deleted project. */
+  async create(access: OrganizationAccess<'project.create'>, input: CreateInput): Promise<ProjectRecord> {
+    return auditedFailure(this.#deps.audit, access, async (note) => {
+      const { slug, displayName = slug } = input;
+      checkSlug('slug', slug);
+      checkName('displayName', displayName);
+      note({ project: slug });
+      const { organizationId } = access;
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await insertProject(tx, { id: randomUUID(), organizationId, slug, displayName });
+        if (result === undefined) throw slugTaken('project', slug);
+        return { result, audit: successRecord(access, { project: slug, projectId: result.id }) };
+      });
+    });
+  }
+
+  /** The projects the caller sees, by slug: all of them, or the one that a service token is limited to. */
+  async list(access: OrganizationAccess<'project.list'>): Promise<readonly ProjectRecord[]> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const { principal } = access.caller;
+      const only = principal.type === 'service_token' ? principal.projectId : null;
+      return listProjects(this.#deps.database.pool, access.organizationId, only);
+    });
+  }
+
+  async get(access: ProjectAccess<'project.read'>): Promise<ProjectRecord> {
+    return auditedTokenRead(this.#deps.audit, access, async () => {
+      const project = await findProject(this.#deps.database.pool, access.projectId);
+      if (project === undefined) throw deletedMeanwhile('project');
+      return project;
+    });
+  }
+
+  /** Changes the name that is shown; the slug never changes. */
+  async update(access: ProjectAccess<'project.update'>, { displayName }: UpdateInput): Promise<ProjectRecord> {
+    return auditedFailure(this.#deps.audit, access, async () => {
+      checkName('displayName', displayName);
+      return mutate(this.#deps, access, async (tx) => {
+        const result = await renameProject(tx, access.projectId, displayName);
+        if (result === undefined) throw deletedMeanwhile('project');
+        return { result, audit: successRecord(access, { displayName }) };
+      });
+    });
+  }
+
+  /** Deletes the project with all that is in it, as `deleteTenant` tells. */
+  async delete(access: ProjectAccess<'project.delete'>): Promise<void> {
+    const { organizationId, projectId } = access;
+    await deleteTenant(this.#deps, access, { organizationId, projectId });
+  }
+
+  /** Removes a deleted project for good, its data keys too, as `purgeTenant` tells. */
+  async purge(access: InstanceAccess<'project.purge'>, { organization, project }: ProjectSlugs): Promise<void> {
+    await purgeTenant(this.#deps, access, { organization, project });
+  }
+}

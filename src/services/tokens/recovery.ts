@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { generateToken, type ParsedToken } from '../../crypto/token.ts';
+import { DomainError } from '../../domain/domain-error.ts';
+import { systemActor } from '../../domain/principal.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { type AuditRecord, type AuditTarget, appendAudits } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import { notifyTokensAndUsers } from '../../store/notify.ts';
+import { insertPersonalToken } from '../../store/personal-tokens.ts';
+import * as store from '../../store/recovery.ts';
+import { inSqlTransaction } from '../../store/sql-transaction.ts';
+import type { Transaction } from '../../store/transaction.ts';
+import { TokenFile } from './token-file.ts';
+
+export interface RecoverDeps {
+  readonly database: Pick<Database, 'transactionPool'>;
+  readonly logger: Logger;
+}
+
+export interface RecoverOptions {
+  /** Where the new token goes: a path in a folder that exists. */
+  readonly tokenFile: string;
+  /** E-mail address of the instance admin who gets it; null for the one who has been there longest. */
+  readonly admin: string | null;
+  /** Only what was made before is revoked; null for everything. */
+  readonly before: Date | null;
+}
+
+/** What a recovery did. */
+export interface Recovery {
+  readonly serviceTokens: number;
+  /** Of those service tokens. */
+  readonly credentials: number;
+  readonly users: number;
+  /** Of those users. */
+  readonly personalTokens: number;
+  /** Keyless tokens, which stay: a revocation since the backup has to be made again. */
+  readonly keylessTokens: number;
+  /** Whose token is in the file. */
+  readonly admin: string;
+  /** Whether that token was made by this run, and not by an earlier one that this one repeats or ends. */
+  readonly isNewToken: boolean;
+}
+
+/** What the way back in is. */
+interface WayBack {
+  readonly admin: store.RecoveringAdmin;
+  readonly tokenId: string;
+  /** Where the token was found; it is new where it was not. */
+  readonly foundIn: 'file' | 'pending file' | undefined;
+}
+
+interface Revoked {
+  readonly serviceTokens: readonly store.RevokedServiceToken[];
+  readonly users: readonly store.RevokedUser[];
+  /** How many keyless tokens were kept. */
+  readonly keylessTokens: number;
+}
+
+const actor = systemActor('keyframe-server recovered');
+const tokenName = 'recovery';
+// Whoever works with credentials is waited for, and many may have to be revoked.
+const timeoutMs = 120_000;
+
+/**
+ * Makes a database that was restored from a backup safe to serve: revokes every credential that it holds, because it
+ * brings back those that were revoked since, and nobody can tell which; and writes one new personal token of an instance
+ * admin to a file (mode 0600) and nowhere else. All in one transaction, audited in every chain. It holds at the very next
+ * request of servers that run meanwhile, whose changes wait for it.
+ *
+ * Keyless tokens stay as the backup has them: they rest on AccessGrants, which the restore did not change. Their number is
+ * logged, because revocations of them since the backup are lost.
+ *
+ * A file that exists is refused, before anything is changed, unless it repeats a run: with `before`, and a token of an
+ * earlier run in the file that was made since and works. A run that died before it gave the file its name is ended.
+ *
+ * Throws DomainError conflict for a file that exists otherwise and where there is no such admin, invalid_input for a
+ * moment that is yet to come and a file that cannot be written, overloaded, store_unavailable.
+ */
+export async function recover(deps: RecoverDeps, options: RecoverOptions): Promise<Recovery> {
+  const file = new TokenFile(options.tokenFile);
+  const { wayBack, revoked } = await inSqlTransaction(
+    deps.database,
+    async (tx) => {
+      const now = await store.lockAllCredentials(tx);
+      checkMoment(options, now);
+      const known = await findWayBack(tx, file, options);
+      const admin = known?.admin ?? (await findAdmin(tx, options));
+      const found = await revokeAll(tx, options, known);
+      const made = known ?? (await makeToken(tx, admin, file));
+      await tell(tx, options, { wayBack: made, revoked: found });
+      return { wayBack: made, revoked: found };
+    },
+    timeoutMs,
+  );
+  if (wayBack.foundIn === 'file') await file.discardPending();
+  else await file.publish();
+  const recovery = summaryOf(wayBack, revoked);
+  deps.logger.info(
+    { ...recovery, tokenFile: options.tokenFile },
+    'the credentials of the restored database are revoked',
+  );
+  if (recovery.keylessTokens > 0) {
+    deps.logger.warn(
+      { keylessTokens: recovery.keylessTokens },
+      'keyless service tokens are not revoked: SecretSyncs read with them under their AccessGrants; check which were revoked since the backup, and revoke those again',
+    );
+  }
+  return recovery;
+}
+
+function checkMoment({ before }: RecoverOptions, now: Date): void {
+  if (before === null || before <= now) return;
+  throw new DomainError(
+    'invalid_input',
+    `the moment is yet to come: the database says that it is ${now.toISOString()}`,
+  );
+}
+
+/** The token of an earlier run that this one repeats or ends; undefined where a new one is to be made. */
+async function findWayBack(tx: Transaction, file: TokenFile, options: RecoverOptions): Promise<WayBack | undefined> {
+  if (!(await file.exists())) {
+    const begun = await ownToken(tx, await file.readPending(), options);
+    return begun && { ...begun, foundIn: 'pending file' };
+  }
+  const repeated = options.before === null ? undefined : await ownToken(tx, await file.read(), options);
+  if (repeated !== undefined) return { ...repeated, foundIn: 'file' };
+  throw new DomainError(
+    'conflict',
+    `${file.path} exists already and nothing was changed. After another restore, name another file. To repeat a run for the same restore, say with --before when that was`,
+  );
+}
+
+/** Of a token that an earlier run may have made: what it opens, if it is one and works. */
+async function ownToken(
+  tx: Transaction,
+  token: ParsedToken | undefined,
+  { admin, before }: RecoverOptions,
+): Promise<Omit<WayBack, 'foundIn'> | undefined> {
+  const found = token === undefined ? undefined : await store.findAdminToken(tx, token);
+  if (found === undefined || found.tokenName !== tokenName) return undefined;
+  if ((admin !== null && found.email !== admin) || (before !== null && found.createdAt < before)) return undefined;
+  return { admin: { id: found.id, email: found.email }, tokenId: found.tokenId };
+}
+
+async function findAdmin(tx: Transaction, { admin: email }: RecoverOptions): Promise<store.RecoveringAdmin> {
+  const admin = await store.findInstanceAdmin(tx, email);
+  if (admin !== undefined) return admin;
+  const who = email === null ? 'no user of this database' : `${email}, as this database has it,`;
+  throw new DomainError('conflict', `${who} is an instance admin who is not disabled; nothing was changed`);
+}
+
+async function revokeAll(tx: Transaction, { before }: RecoverOptions, known: WayBack | undefined): Promise<Revoked> {
+  const serviceTokens = await store.revokeServiceTokenCredentials(tx, before);
+  const users = await store.revokeAllPersonalTokens(tx, { before, exceptId: known?.tokenId ?? null });
+  return { serviceTokens, users, keylessTokens: await store.countKeylessTokens(tx) };
+}
+
+async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: TokenFile): Promise<WayBack> {
+  const tokenId = randomUUID();
+  const { token, hash } = generateToken('personal_token', tokenId);
+  const creator = { actor, derivedAt: null };
+  const record = { id: tokenId, userId: admin.id, name: tokenName, tokenHash: hash, expiresAt: null, creator };
+  await insertPersonalToken(tx, record);
+  await file.writePending(token);
+  return { admin, tokenId, foundIn: undefined };
+}
+
+/** Tells whoever listens, and the audit of every organization and of the instance; nothing where nothing was done. */
+async function tell(
+  tx: Transaction,
+  { before }: RecoverOptions,
+  { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },
+): Promise<void> {
+  const { serviceTokens, users } = revoked;
+  const isNew = wayBack.foundIn === undefined;
+  if (!isNew && serviceTokens.length + users.length === 0) return;
+  const serviceTokenIds = serviceTokens.map(({ id }) => id);
+  const userIds = new Set([...users.map(({ id }) => id), wayBack.admin.id]);
+  await notifyTokensAndUsers(tx, { serviceTokenIds, userIds: [...userIds] });
+  const counted = { ...countsOf(revoked), before: before?.toISOString() ?? null };
+  const record = recordMaker(randomUUID());
+  const made = isNew ? { userId: wayBack.admin.id, personalTokenId: wayBack.tokenId } : {};
+  await appendAudits(tx, [
+    record(null, 'instance.recover', { ...counted, ...made }),
+    ...users.map(({ id: userId, email, tokens }) =>
+      record(null, 'personal_token.revoke', { userId, email, revoked: tokens, reason: 'recovered' }),
+    ),
+    ...(await store.allOrganizationIds(tx)).map((id) => record(id, 'instance.recover', counted)),
+    ...serviceTokens.map(({ id, organizationId, name, credentials }) =>
+      record(organizationId, 'service_token.revoke', { serviceTokenId: id, name, credentials, reason: 'recovered' }),
+    ),
+  ]);
+}
+
+function recordMaker(
+  requestId: string,
+): (organizationId: string | null, action: string, target: AuditTarget) => AuditRecord {
+  return (organizationId, action, target) => ({
+    organizationId,
+    actor,
+    action,
+    target,
+    outcome: 'success',
+    requestId,
+    sourceAddress: null,
+    label: action.startsWith('service_token.') ? '[Service Token]' : null,
+    credential: null,
+  });
+}
+
+function countsOf({
+  serviceTokens,
+  users,
+  keylessTokens,
+}: Revoked): Pick<Recovery, 'serviceTokens' | 'credentials' | 'users' | 'personalTokens' | 'keylessTokens'> {
+  return {
+    serviceTokens: serviceTokens.length,
+    credentials: serviceTokens.reduce((sum, token) => sum + token.credentials, 0),
+    users: users.length,
+    personalTokens: users.reduce((sum, { tokens }) => sum + tokens, 0),
+    keylessTokens,
+  };
+}
+
+function summaryOf(wayBack: WayBack, revoked: Revoked): Recovery {
+  return { ...countsOf(revoked), admin: wayBack.admin.email, isNewToken: wayBack.foundIn === undefined };
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { fencedBlocks, readPage } from '../../support/fixtures/documentation.ts';
+import { type HttpClient, type TestApi, startTestApi } from '../../support/api/http.ts';
+import { type TestDatabase, createEmptyDatabase } from '../../support/database/postgres.ts';
+import { createUser } from '../../support/api/services.ts';
+import { execute } from '../../support/api/test-server.ts';
+
+/** The role of docs/install.md, made by the page's own SQL: the server works under it, and the audit is out of its reach. */
+
+const logger = createLogger('silent');
+const [createRole = '', grantRights = ''] = fencedBlocks(readPage('docs/install.md'), 'sql').map(({ text }) => text);
+const [owner, limited] = ['owner', 'limited'].map((name) => `${name}_${randomBytes(6).toString('hex')}`) as [
+  string,
+  string,
+];
+let database: TestDatabase;
+let api: TestApi;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  await execute(
+    database.url,
+    `CREATE ROLE ${owner} LOGIN PASSWORD 'change-me'; ALTER DATABASE ${name} OWNER TO ${owner}`,
+  );
+  await migrate({ url: urlOf(owner), logger });
+  await execute(database.url, documented(createRole));
+  await execute(urlOf(owner), documented(grantRights));
+  api = await startTestApi({}, { database: { url: urlOf(limited), drop: dropAll } });
+  pool = new pg.Pool({ connectionString: urlOf(limited) });
+  // Its sessions may be ended with the database, after the pool.
+  pool.on('error', () => undefined);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await api.close();
+});
+
+/** The page's SQL for the role of this test; the run's server is shared, and roles are the whole server's. */
+function documented(sql: string): string {
+  expect(sql).toContain('keyframe_app');
+  return sql.replaceAll('keyframe_app', limited);
+}
+
+function urlOf(role: string): string {
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'change-me';
+  return url.href;
+}
+
+async function dropAll(): Promise<void> {
+  const maintenance = new URL(database.url);
+  maintenance.pathname = '/postgres';
+  await execute(
+    database.url,
+    `DROP OWNED BY ${limited}; DROP ROLE ${limited}; REASSIGN OWNED BY ${owner} TO CURRENT_USER`,
+  );
+  await database.drop();
+  await execute(maintenance.href, `DROP ROLE ${owner}`);
+}
+
+async function expectDenied(sql: string, message: RegExp): Promise<void> {
+  await expect(pool.query(sql)).rejects.toMatchObject({ code: '42501', message: expect.stringMatching(message) });
+}
+
+describe('under the role that docs/install.md makes', () => {
+  test('the server does everything that it does as the owner', async () => {
+    const admin = await createUser(api.services, { instanceAdmin: true });
+    const client = api.client(admin.token);
+    await client.expectStatus(201, 'POST', '/organizations', { slug: 'acme' });
+    await client.expectStatus(201, 'POST', '/projects/acme', { slug: 'web' });
+    const { id: environmentId } = await client.expectStatus<{ id: string }>(201, 'POST', '/environments/acme/web', {
+      slug: 'prod',
+    });
+    await keepsSecrets(client);
+    await keepsTokens(client, environmentId);
+    await keepsPeople(client);
+    await client.expectStatus(204, 'DELETE', '/environments/acme/web/prod');
+    await client.expectStatus(204, 'POST', '/environments/acme/web/prod/purge');
+    await client.expectStatus(204, 'DELETE', '/organizations/acme');
+    await client.expectStatus(204, 'POST', '/organizations/acme/purge');
+    const { rows } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM audit_entry');
+    expect(rows[0]?.count).toBeGreaterThan(15);
+  });
+
+  test.each([
+    ['UPDATE audit_entry SET actor_name = actor_name', /^permission denied for table audit_entry$/],
+    ['DELETE FROM audit_entry', /^permission denied for table audit_entry$/],
+    ['TRUNCATE audit_entry', /^permission denied for table audit_entry$/],
+    ['ALTER TABLE audit_entry DISABLE TRIGGER ALL', /^must be owner of table audit_entry$/],
+    ['DROP TRIGGER audit_entry_append_only ON audit_entry', /^must be owner of relation audit_entry$/],
+    ['DROP TABLE audit_entry', /^must be owner of table audit_entry$/],
+    [
+      'CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+      /denied|must be owner/,
+    ],
+    ['SET session_replication_role = replica', /^permission denied to set parameter/],
+    ['DELETE FROM _prisma_migrations', /^permission denied for table _prisma_migrations$/],
+    ['CREATE TABLE of_its_own ()', /^permission denied for schema public$/],
+  ])('«%s» is refused', async (sql, message) => {
+    await expectDenied(sql, message);
+  });
+
+  test('the owner is held up by the trigger alone, and can take it away', async () => {
+    const client = new pg.Client({ connectionString: urlOf(owner) });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SAVEPOINT before');
+      await expect(client.query('DELETE FROM audit_entry')).rejects.toThrow('audit_entry is append-only');
+      await client.query('ROLLBACK TO before');
+      await client.query('ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_append_only');
+      await client.query('DELETE FROM audit_entry');
+      await client.query('ROLLBACK');
+    } finally {
+      await client.end();
+    }
+  });
+
+  test('a table that a later migration brings can be used at once', async () => {
+    await execute(urlOf(owner), 'CREATE TABLE brought_later (id bigserial, name text)');
+    await pool.query("INSERT INTO brought_later (name) VALUES ('x')");
+    await expect(pool.query("UPDATE brought_later SET name = 'y' RETURNING name")).resolves.toMatchObject({
+      rowCount: 1,
+    });
+    await expect(pool.query('DELETE FROM brought_later')).resolves.toMatchObject({ rowCount: 1 });
+  });
+
+  test('a migration that has nothing to do is let through, and one that has something fails', async () => {
+    expect(await migrate({ url: urlOf(limited), logger })).toEqual([]);
+    await execute(database.url, `DELETE FROM _prisma_migrations WHERE migration_name LIKE '%_resources'`);
+    await expect(migrate({ url: urlOf(limited), logger })).rejects.toThrow(/_resources failed and was undone/);
+  });
+});
+
+async function keepsSecrets(client: HttpClient): Promise<void> {
+  const secrets = '/secrets/acme/web/prod';
+  await client.expectStatus(200, 'PATCH', secrets, { set: { A: '1', B: '2' } });
+  const { id } = await client.expectStatus<{ id: string }>(201, 'POST', '/snapshots/acme/web/prod', {});
+  await client.expectStatus(200, 'PUT', `${secrets}/A`, { value: '3' });
+  await client.expectStatus(204, 'DELETE', `${secrets}/B`);
+  await client.expectStatus(201, 'POST', '/versions/acme/web/prod/A/rollback', { targetVersion: 1 });
+  await client.expectStatus(200, 'POST', '/snapshots/acme/web/prod/restore', { snapshotId: id });
+  expect(await client.expectStatus(200, 'GET', secrets)).toMatchObject({
+    secrets: [{ key: 'A', value: '1', version: 4 }],
+  });
+}
+
+async function keepsTokens(client: HttpClient, environmentId: string): Promise<void> {
+  const wish = { name: 'ci', scope: 'environment', environmentId, permission: 'read' };
+  const made = await client.expectStatus<{ id: string; token: string }>(201, 'POST', '/service-tokens/acme', wish);
+  const machine = api.client({ reveal: () => made.token });
+  await machine.expectStatus(200, 'GET', '/secrets/acme/web/prod');
+  await client.expectStatus(200, 'POST', `/service-tokens/acme/${made.id}/rotate`);
+  await machine.expectStatus(401, 'GET', '/secrets/acme/web/prod');
+  await client.expectStatus(204, 'DELETE', `/service-tokens/acme/${made.id}`);
+}
+
+async function keepsPeople(client: HttpClient): Promise<void> {
+  const { id } = await client.expectStatus<{ id: string }>(201, 'POST', '/users', { email: 'ann@example.test' });
+  await client.expectStatus(201, 'PUT', `/members/acme/${id}`, { role: 'viewer' });
+  await client.expectStatus(204, 'DELETE', `/members/acme/${id}`);
+  await client.expectStatus(200, 'PATCH', `/users/${id}`, { disabled: true });
+  await client.expectStatus(200, 'GET', '/audit/acme');
+}

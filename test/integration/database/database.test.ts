@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
+import { violatedConstraint } from '../../../src/store/prisma-errors.ts';
+import { inSqlTransaction } from '../../../src/store/sql-transaction.ts';
+import { inTransaction, type Transaction } from '../../../src/store/transaction.ts';
+import { LockSession } from '../../support/database/locks.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
+import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+import { StoreFixtures } from '../../support/database/store-fixtures.ts';
+
+const one = { name: 'test-one', text: 'SELECT 1 AS one' };
+const unavailable = { code: 'store_unavailable' };
+const slow = { name: 'test-sleep', text: 'SELECT pg_sleep($1)::text' };
+
+let server: TestDatabase;
+let proxy: PostgresProxy;
+let database: Database;
+
+beforeEach(async () => {
+  server = await createTestDatabase();
+  proxy = await PostgresProxy.start(server.url);
+  database = openDatabase({ url: proxy.url, poolSize: 4, silenceMs: { reads: 1_500, transactions: 1_500 } });
+});
+
+afterEach(async () => {
+  proxy.thaw();
+  await proxy.close();
+  await database.close();
+  await server.drop();
+});
+
+function newOrganization(slug: string): { data: { id: string; slug: string; displayName: string } } {
+  return { data: { id: randomUUID(), slug, displayName: slug } };
+}
+
+describe('an unavailable database', () => {
+  const uses: [string, () => Promise<unknown>][] = [
+    ['a prepared read', () => queryRows(database.pool, one, [])],
+    ['a Prisma read', () => inTransaction(database, (tx) => tx.organization.findMany())],
+    ['a raw statement in a transaction', () => inTransaction(database, (tx) => tx.$executeRaw`SELECT 1`)],
+    ['a transaction of SQL alone', () => inSqlTransaction(database, (tx) => tx.$executeRaw`SELECT 1`)],
+  ];
+
+  test.each(uses)(
+    'that refuses connections fails %s with store_unavailable, and is used again when it is back',
+    async (_name, use) => {
+      proxy.refuse();
+      await expect(use()).rejects.toMatchObject(unavailable);
+      await proxy.accept();
+      await expect(use()).resolves.toBeDefined();
+    },
+  );
+
+  test.each(uses)(
+    'whose connections break fails %s with store_unavailable, and the next one works',
+    async (_name, use) => {
+      await use();
+      proxy.cut(() => true, 'before');
+      await expect(use()).rejects.toMatchObject(unavailable);
+      await expect(use()).resolves.toBeDefined();
+    },
+  );
+
+  test.each(uses)('that falls silent fails %s with store_unavailable, and the next one works', async (_name, use) => {
+    await use();
+    proxy.freeze(proxy.connections);
+    await expect(use()).rejects.toMatchObject(unavailable);
+    await expect(use()).resolves.toBeDefined();
+  });
+
+  test('whose backends are terminated fails what runs there, and the next one works', async () => {
+    const running = queryRows(database.pool, slow, [30]);
+    const inside = inTransaction(database, (tx) => tx.$executeRaw`SELECT pg_sleep(30)`);
+    const settled = Promise.allSettled([running, inside]);
+    const terminate = async (): Promise<number> => {
+      const rows = await queryRows(
+        database.pool,
+        {
+          name: 'test-terminate',
+          text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()`,
+        },
+        [],
+      );
+      return rows.length;
+    };
+    let terminated = 0;
+    while (terminated < 2) terminated += await terminate();
+    expect(await settled).toMatchObject([{ reason: unavailable }, { reason: unavailable }]);
+    await expect(queryRows(database.pool, one, [])).resolves.toEqual([{ one: 1 }]);
+    await expect(inTransaction(database, (tx) => tx.organization.count())).resolves.toBe(0);
+  });
+
+  test('in a wrong place or with a wrong password is store_unavailable, and no detail tells the password', async () => {
+    const wrong = new URL(server.url);
+    wrong.password = 'canary-password';
+    const missing = new URL(server.url);
+    missing.pathname = '/no_such_database';
+    for (const url of [wrong.href, missing.href, 'postgres://u:canary-password@nowhere.invalid/x']) {
+      const other = openDatabase({ url, poolSize: 2 });
+      for (const use of [() => queryRows(other.pool, one, []), () => inTransaction(other, (tx) => tx.user.count())]) {
+        const error: unknown = await use().catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject(unavailable);
+        expect((error as Error).message).not.toContain('canary');
+      }
+      await other.close();
+    }
+  });
+
+  test('a statement that is cut off mid-transaction commits nothing and hands no open transaction on', async () => {
+    const cut = inTransaction(database, async (tx) => {
+      await tx.organization.create(newOrganization('lost'));
+      proxy.freeze(proxy.connections);
+      await tx.organization.create(newOrganization('lost-too'));
+    });
+    await expect(cut).rejects.toMatchObject(unavailable);
+    proxy.thaw();
+    await inTransaction(database, (tx) => tx.organization.create(newOrganization('kept')));
+    await sleep(100);
+    const rows = await queryRows(database.pool, { name: 'test-slugs', text: 'SELECT slug FROM organization' }, []);
+    expect(rows).toEqual([{ slug: 'kept' }]);
+  });
+
+  test('no free connection in time is overloaded', async () => {
+    const busy = Promise.allSettled([1, 2].map(() => inTransaction(database, () => sleep(5_600))));
+    await sleep(50);
+    const late = [inTransaction(database, async () => 1), inSqlTransaction(database, async () => 1)];
+    for (const use of await Promise.allSettled(late)) expect(use).toMatchObject({ reason: { code: 'overloaded' } });
+    await busy;
+  }, 15_000);
+});
+
+describe('the connections', () => {
+  test('stay whole while nothing happens on them for longer than the silence limit', async () => {
+    await queryRows(database.pool, one, []);
+    await inTransaction(database, (tx) => tx.user.count());
+    const before = proxy.connections.length;
+    await sleep(2_000);
+    expect(proxy.connections).toHaveLength(before);
+    await queryRows(database.pool, one, []);
+    await inTransaction(database, (tx) => tx.user.count());
+    expect(proxy.connections).toHaveLength(before);
+  });
+
+  test('give writers that wait for a lock none of those that reads use', async () => {
+    const { organizationId } = await new StoreFixtures(database.pool).environment();
+    const held = Promise.withResolvers<void>();
+    const lock = 'UPDATE organization SET display_name = display_name WHERE id = $1';
+    const unhurried = openDatabase({ url: server.url, poolSize: 4 });
+    const writers = [held.promise, sleep(0), sleep(0), sleep(0)].map((wait) =>
+      inTransaction(unhurried, async (tx) => {
+        await tx.$executeRawUnsafe(lock.replace('$1', `'${organizationId}'`));
+        await wait;
+      }),
+    );
+    await sleep(100);
+    const reads = Array.from({ length: 20 }, () => queryRows(unhurried.pool, one, []));
+    await expect(Promise.all(reads)).resolves.toHaveLength(20);
+    held.resolve();
+    await Promise.all(writers);
+    await unhurried.close();
+  });
+
+  test('read and write times in UTC whatever zone the database prefers', async () => {
+    const name = new URL(server.url).pathname.slice(1);
+    await queryRows(
+      database.pool,
+      { name: 'test-zone', text: `ALTER DATABASE ${name} SET TimeZone = 'Asia/Kolkata'` },
+      [],
+    );
+    const later = openDatabase({ url: server.url, poolSize: 2 });
+    const at = new Date('2026-03-01T12:00:00.123Z');
+    const { data } = newOrganization('zone');
+    await inTransaction(later, (tx) => tx.organization.create({ data: { ...data, createdAt: at } }));
+    const read = await inTransaction(later, (tx) => tx.organization.findFirstOrThrow());
+    const [row] = await queryRows<{ ms: string }>(
+      later.pool,
+      { name: 'test-epoch', text: 'SELECT (extract(epoch FROM created_at) * 1000)::bigint AS ms FROM organization' },
+      [],
+    );
+    await later.close();
+    expect(read.createdAt).toEqual(at);
+    expect(Number(row?.ms)).toBe(at.getTime());
+  });
+
+  test('prepare a named statement once on each connection', async () => {
+    for (let count = 0; count < 10; count += 1) await queryRows(database.pool, one, []);
+    expect(proxy.count(({ type, sql }) => type === 'Parse' && sql?.includes('AS one') === true)).toBe(1);
+    expect(proxy.count(runs(/AS one/))).toBe(10);
+  });
+
+  test('can be closed twice', async () => {
+    await queryRows(database.pool, one, []);
+    await Promise.all([database.close(), database.close()]);
+    await expect(queryRows(database.pool, one, [])).rejects.toMatchObject(unavailable);
+  });
+});
+
+describe('a transaction', () => {
+  test('is run again after a deadlock, and both sides succeed', async () => {
+    const fixtures = new StoreFixtures(database.pool);
+    const unhurried = openDatabase({ url: server.url, poolSize: 4 });
+    const [a, b] = [(await fixtures.environment()).environmentId, (await fixtures.environment()).environmentId];
+    const bothLocked = Promise.withResolvers<void>();
+    let locked = 0;
+    let runsOfWork = 0;
+    const observer = await LockSession.begin(server.url);
+    const bump = (ids: readonly string[], prepare: (tx: Transaction) => Promise<unknown>): Promise<void> =>
+      inTransaction(unhurried, async (tx) => {
+        runsOfWork += 1;
+        for (const id of ids) {
+          await tx.environment.update({ where: { id }, data: { revisionNumber: { increment: 1 } } });
+          locked += 1;
+          if (locked === 2) bothLocked.resolve();
+          await bothLocked.promise;
+          if (locked === 2) await prepare(tx);
+        }
+      });
+    // PostgreSQL looks for a deadlock once in each wait. The first one's look comes before there is one, so the other one ends.
+    const first = bump([a, b], (tx) => tx.$executeRaw`SET LOCAL deadlock_timeout = '1ms'`);
+    const second = bump([b, a], async () => {
+      await observer.waitForBlocked(1);
+      await sleep(200);
+    });
+    await Promise.all([first, second]);
+    await observer.commit();
+    const rows = await queryRows(
+      unhurried.pool,
+      { name: 'test-numbers', text: 'SELECT revision_number FROM environment' },
+      [],
+    );
+    await unhurried.close();
+    expect(rows).toEqual([{ revision_number: 2 }, { revision_number: 2 }]);
+    expect(runsOfWork).toBe(3);
+  });
+
+  test('that always collides ends as overloaded after a few runs', async () => {
+    let count = 0;
+    const colliding = inTransaction(database, async (tx) => {
+      count += 1;
+      await tx.$executeRawUnsafe(`DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$`);
+    });
+    await expect(colliding).rejects.toMatchObject({ code: 'overloaded' });
+    expect(count).toBe(4);
+  });
+
+  test('that waits for a lock ends as overloaded after 5 s, and so does its backend', async () => {
+    const { organizationId } = await new StoreFixtures(database.pool).environment();
+    const session = await LockSession.begin(server.url);
+    await session.run('SELECT FROM organization WHERE id = $1 FOR UPDATE', [organizationId]);
+    const unhurried = openDatabase({ url: server.url, poolSize: 2 });
+    const data = { displayName: 'late' };
+    const renaming = inTransaction(unhurried, (tx) => tx.organization.update({ where: { id: organizationId }, data }));
+    await expect(renaming).rejects.toMatchObject({ code: 'overloaded' });
+    const waiting = await queryRows<{ count: number }>(
+      unhurried.pool,
+      {
+        name: 'test-waiting',
+        text: `SELECT count(*)::int AS count FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      },
+      [],
+    );
+    expect(waiting).toEqual([{ count: 0 }]);
+    await session.commit();
+    await unhurried.close();
+  }, 15_000);
+
+  test('is rolled back with its own error when the work throws', async () => {
+    const own = new Error('own');
+    const failing = inTransaction(database, async (tx) => {
+      await tx.organization.create(newOrganization('gone'));
+      throw own;
+    });
+    await expect(failing).rejects.toBe(own);
+    expect(await inTransaction(database, (tx) => tx.organization.count())).toBe(0);
+  });
+
+  test('tells a broken unique constraint by its name and never the value, from Prisma, raw SQL and pg alike', async () => {
+    const canary = 'canary-5f1e';
+    await inTransaction(database, (tx) => tx.organization.create(newOrganization(canary)));
+    const insert = `INSERT INTO organization (id, slug, display_name) VALUES (gen_random_uuid(), '${canary}', 'x')`;
+    const attempts = [
+      () => inTransaction(database, (tx) => tx.organization.create(newOrganization(canary))),
+      () => inTransaction(database, (tx) => tx.$executeRawUnsafe(insert)),
+      () => queryRows(database.pool, { name: 'test-insert', text: insert }, []),
+    ];
+    for (const attempt of attempts) {
+      const error: unknown = await attempt().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'conflict' });
+      expect(violatedConstraint(error)).toBe('organization_slug_key');
+      expect((error as Error).message).not.toContain('canary');
+    }
+  });
+
+  test('tells a missing row and a missing parent', async () => {
+    const id = randomUUID();
+    const missing = inTransaction(database, (tx) =>
+      tx.organization.update({ where: { id }, data: { displayName: 'x' } }),
+    );
+    await expect(missing).rejects.toMatchObject({ code: 'not_found' });
+    const orphan = inTransaction(database, (tx) =>
+      tx.project.create({ data: { id, organizationId: randomUUID(), slug: 'web', displayName: 'Web' } }),
+    );
+    await expect(orphan).rejects.toMatchObject({ code: 'conflict' });
+  });
+});

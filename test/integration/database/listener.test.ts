@@ -1,0 +1,231 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { Listener } from '../../../src/store/listener.ts';
+import { notifyEnvironment, notifyServiceToken, type StoreMessage } from '../../../src/store/notify.ts';
+import { inTransaction } from '../../../src/store/transaction.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
+import { PostgresProxy, runs } from '../../support/faults/postgres-proxy.ts';
+
+let server: TestDatabase;
+let proxy: PostgresProxy;
+let database: Database;
+let listener: Listener;
+let heard: Recorder;
+
+/** Everything the listener says, in order, to be awaited one by one. */
+class Recorder {
+  readonly said: (StoreMessage | 'ready' | 'lost')[] = [];
+  #next = 0;
+
+  readonly handlers = {
+    onReady: (): void => void this.said.push('ready'),
+    onLost: (): void => void this.said.push('lost'),
+    onMessage: (message: StoreMessage): void => void this.said.push(message),
+  };
+
+  async next(): Promise<StoreMessage | 'ready' | 'lost'> {
+    const deadline = Date.now() + 60_000;
+    while (this.said.length <= this.#next) {
+      if (Date.now() > deadline) throw new Error(`nothing more was heard after ${JSON.stringify(this.said)}`);
+      await sleep(5);
+    }
+    this.#next += 1;
+    return this.said[this.#next - 1] as StoreMessage | 'ready' | 'lost';
+  }
+}
+
+beforeEach(async () => {
+  server = await createTestDatabase();
+  proxy = await PostgresProxy.start(server.url);
+  database = openDatabase({ url: server.url, poolSize: 4 });
+  listener = createListener(60_000);
+  heard = new Recorder();
+});
+
+afterEach(async () => {
+  await listener.close();
+  await proxy.close();
+  await database.close();
+  await server.drop();
+});
+
+/** With a limit that no slow machine reaches, but in tests that wait for it. */
+function createListener(limitMs: number): Listener {
+  return new Listener({ url: proxy.url, logger: createLogger('silent'), heartbeatMs: 100, limitMs });
+}
+
+async function commitRevision(): Promise<StoreMessage> {
+  const [environmentId, revisionId] = [randomUUID(), randomUUID()];
+  await inTransaction(database, (tx) => notifyEnvironment(tx, environmentId, revisionId));
+  return { kind: 'environment', environmentId, revisionId };
+}
+
+const terminateListener = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'keyframe-listener'`;
+
+describe('the listener', () => {
+  test('hears each commit once it is ready, and nothing of a transaction that is rolled back', async () => {
+    listener.start(heard.handlers);
+    expect(await heard.next()).toBe('ready');
+    const rolledBack = inTransaction(database, async (tx) => {
+      await notifyEnvironment(tx, randomUUID(), randomUUID());
+      throw new Error('no');
+    });
+    await expect(rolledBack).rejects.toThrow('no');
+    const serviceTokenId = randomUUID();
+    await inTransaction(database, (tx) => notifyServiceToken(tx, serviceTokenId));
+    expect(await heard.next()).toEqual({ kind: 'service_token', serviceTokenId });
+    const sent = await commitRevision();
+    expect(await heard.next()).toEqual(sent);
+  });
+
+  test('hears a commit only when it is made', async () => {
+    listener.start(heard.handlers);
+    await heard.next();
+    const done = Promise.withResolvers<void>();
+    const transaction = inTransaction(database, async (tx) => {
+      await notifyEnvironment(tx, randomUUID(), randomUUID());
+      await done.promise;
+    });
+    await sleep(150);
+    expect(heard.said).toEqual(['ready']);
+    done.resolve();
+    await transaction;
+    expect(await heard.next()).toMatchObject({ kind: 'environment' });
+  });
+
+  test('does not say it is ready before a notification of its own has come back', async () => {
+    const held = proxy.hold(runs(/pg_notify/));
+    listener.start(heard.handlers);
+    await held.arrived();
+    await sleep(100);
+    expect(heard.said).toEqual([]);
+    held.release();
+    expect(await heard.next()).toBe('ready');
+  });
+
+  test('listens before it is ready, so that a commit in between is heard', async () => {
+    const held = proxy.hold(runs(/pg_notify/));
+    listener.start(heard.handlers);
+    await held.arrived();
+    const sent = await commitRevision();
+    held.release();
+    expect(await heard.next()).toEqual(sent);
+    expect(await heard.next()).toBe('ready');
+  });
+
+  test('connects again when its backend is killed, and says so', async () => {
+    listener.start(heard.handlers);
+    await heard.next();
+    await database.pool.query(terminateListener);
+    expect(await heard.next()).toBe('lost');
+    expect(await heard.next()).toBe('ready');
+    const sent = await commitRevision();
+    expect(await heard.next()).toEqual(sent);
+  });
+
+  test('finds a connection that stays open and silent', async () => {
+    listener = createListener(2_000);
+    listener.start(heard.handlers);
+    await heard.next();
+    proxy.freeze(proxy.listeners('keyframe'));
+    await commitRevision();
+    expect(await heard.next()).toBe('lost');
+    expect(await heard.next()).toBe('ready');
+    const sent = await commitRevision();
+    expect(await heard.next()).toEqual(sent);
+  });
+
+  test('never says it is ready where statements are answered and LISTEN has no effect, as behind a pooler', async () => {
+    const { hostname, port } = new URL(server.url);
+    const deafening = createServer((client) => {
+      const upstream = createConnection({ host: hostname, port: Number(port) });
+      upstream.pipe(client);
+      client.on('data', (chunk) =>
+        upstream.write(chunk.toString('latin1').replace('LISTEN keyframe', 'LISTEN somebody'), 'latin1'),
+      );
+      for (const socket of [client, upstream])
+        socket.on('error', () => undefined).on('close', () => upstream.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(deafening, 'listening');
+    const url = new URL(server.url);
+    url.port = String((deafening.address() as AddressInfo).port);
+    const deaf = new Listener({ url: url.href, logger: createLogger('silent'), heartbeatMs: 100, limitMs: 200 });
+    deaf.start(heard.handlers);
+    await sleep(700);
+    await commitRevision();
+    await deaf.close();
+    deafening.close();
+    expect(heard.said).toEqual([]);
+  });
+
+  test('keeps trying while the database is away, and is ready soon after it is back', async () => {
+    proxy.refuse();
+    listener.start(heard.handlers);
+    await sleep(400);
+    expect(heard.said).toEqual([]);
+    await proxy.accept();
+    expect(await heard.next()).toBe('ready');
+    proxy.refuse();
+    proxy.kill();
+    expect(await heard.next()).toBe('lost');
+    await sleep(400);
+    await proxy.accept();
+    expect(await heard.next()).toBe('ready');
+  });
+
+  test('gives up a connection attempt that is never answered', async () => {
+    listener = createListener(1_000);
+    proxy.freeze();
+    listener.start(heard.handlers);
+    await sleep(1_500);
+    proxy.thaw();
+    expect(await heard.next()).toBe('ready');
+  });
+
+  test('ignores payloads it does not know', async () => {
+    listener.start(heard.handlers);
+    await heard.next();
+    for (const payload of ['', 'no json', '[]', '"text"', 'null', '{"e":"only half"}', '{"x":1}']) {
+      await database.pool.query('SELECT pg_notify($1, $2)', ['keyframe', payload]);
+    }
+    const sent = await commitRevision();
+    expect(await heard.next()).toEqual(sent);
+  });
+
+  test('once closed says nothing more and leaves no connection, whatever it was doing', async () => {
+    listener.start(heard.handlers);
+    await heard.next();
+    await listener.close();
+    await commitRevision();
+    await sleep(200);
+    expect(heard.said).toEqual(['ready']);
+    expect(proxy.connections).toEqual([]);
+    const waiting = new Listener({ url: 'postgres://x@127.0.0.1:1/x', logger: createLogger('silent') });
+    waiting.start(heard.handlers);
+    await sleep(50);
+    await waiting.close();
+    await new Listener({ url: proxy.url, logger: createLogger('silent') }).close();
+  });
+
+  test('closes at once, also in the middle of a connection or a proof that is never answered', async () => {
+    proxy.freeze();
+    const connecting = new Listener({ url: proxy.url, logger: createLogger('silent'), limitMs: 60_000 });
+    connecting.start(heard.handlers);
+    await sleep(100);
+    await connecting.close();
+    proxy.thaw();
+    const proving = new Listener({ url: proxy.url, logger: createLogger('silent'), heartbeatMs: 50, limitMs: 60_000 });
+    proving.start(heard.handlers);
+    await heard.next();
+    proxy.freeze();
+    await sleep(150);
+    await proving.close();
+    expect(heard.said).toEqual(['ready']);
+  });
+});

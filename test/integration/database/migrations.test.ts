@@ -1,0 +1,305 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { migrate, schemaFault } from '../../../src/store/migrate.ts';
+import { addMigration, copyMigrations, migrationNames, ownMigrations } from '../../support/database/own-migrations.ts';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database/postgres.ts';
+import { readSchema, schemaDrift } from './schema-engine.ts';
+
+const logger = createLogger('silent');
+let resources: AsyncDisposableStack;
+
+beforeEach(() => {
+  resources = new AsyncDisposableStack();
+});
+
+afterEach(() => resources.disposeAsync());
+
+async function emptyDatabase(): Promise<TestDatabase> {
+  const database = await createEmptyDatabase();
+  resources.defer(() => database.drop());
+  return database;
+}
+
+async function migratedDatabase(): Promise<TestDatabase> {
+  const database = await emptyDatabase();
+  await migrate({ url: database.url, logger });
+  return database;
+}
+
+async function firstName(): Promise<string> {
+  const [first = ''] = await migrationNames();
+  return first;
+}
+
+async function query<Row extends object>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function faultOf(url: string, directory?: string): Promise<string | undefined> {
+  const database = openDatabase({ url, poolSize: 2 });
+  try {
+    return await schemaFault(database, directory === undefined ? {} : { directory });
+  } finally {
+    await database.close();
+  }
+}
+
+test('personal tokens of before get the creators that the audit names', async () => {
+  const database = await emptyDatabase();
+  const before = await copyMigrations(resources);
+  const later = (await migrationNames()).filter((name) => name >= '20261123020000_impersonation');
+  for (const name of later) await rm(join(before, name), { recursive: true });
+  await migrate({ url: database.url, logger, directory: before });
+  const [root, ann] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+  const token = (index: number): string => `00000000-0000-4000-9000-00000000000${index}`;
+  const audited = (action: string, actor: string, target: object): string =>
+    `INSERT INTO audit_entry (actor_type, actor_id, actor_name, action, target, outcome, request_id) VALUES
+     ('${actor === 'keyframe' ? 'system' : 'user'}', '${actor === 'keyframe' ? randomUUID() : actor}',
+      '${actor === root ? 'root@example.test' : actor === ann ? 'ann@example.test' : actor}', '${action}',
+      '${JSON.stringify(target)}', 'success', gen_random_uuid())`;
+  const insertToken = (index: number, user: string): string =>
+    `INSERT INTO personal_token (id, user_id, name, token_hash) VALUES ('${token(index)}', '${user}', 'x', sha256('${index}'))`;
+  const statements = [
+    `INSERT INTO app_user (id, email) VALUES ('${root}', 'root@example.test'), ('${ann}', 'ann@example.test')`,
+    insertToken(1, root),
+    audited('user.bootstrap', 'keyframe', { userId: root, credentialId: token(1) }),
+    insertToken(2, ann),
+    audited('user.create', root, { userId: ann, personalTokenId: token(2) }),
+    insertToken(3, ann),
+    audited('personal_token.create', ann, { personalTokenId: token(3) }),
+    insertToken(4, ann),
+    audited('personal_token.create', root, { userId: ann, personalTokenId: token(4) }),
+    insertToken(5, ann),
+  ];
+  for (const statement of statements) await query(database.url, statement);
+  await migrate({ url: database.url, logger });
+  const rows = await query<{ creator: string }>(
+    database.url,
+    "SELECT created_by_type || ' ' || created_by_name AS creator FROM personal_token ORDER BY id",
+  );
+  expect(rows.map(({ creator }) => creator)).toEqual([
+    'system keyframe',
+    'user root@example.test',
+    'user ann@example.test',
+    'user root@example.test',
+    'user ann@example.test',
+  ]);
+});
+
+describe('migrations and prisma/schema.prisma', () => {
+  let database: TestDatabase;
+  let url = '';
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    url = database.url;
+    await migrate({ url, logger });
+  });
+
+  afterAll(() => database.drop());
+
+  test('all migrations on an empty database give exactly the schema', async () => {
+    expect(await schemaDrift(url)).toBe('');
+  });
+
+  test('the comparison notices each kind of difference in the database', async () => {
+    const differences = [
+      'ALTER TABLE secret ADD COLUMN extra text',
+      'ALTER TABLE secret DROP COLUMN updated_at',
+      'ALTER TABLE secret ALTER COLUMN version TYPE bigint',
+      'ALTER TABLE snapshot ALTER COLUMN created_at TYPE timestamptz(6)',
+      'ALTER TABLE app_user ALTER COLUMN display_name SET NOT NULL',
+      'ALTER TABLE app_user ALTER COLUMN email DROP NOT NULL',
+      'ALTER TABLE app_user ALTER COLUMN created_at DROP DEFAULT',
+      'ALTER TABLE app_user ALTER COLUMN instance_admin SET DEFAULT true',
+      'ALTER TABLE audit_entry ALTER COLUMN id DROP DEFAULT',
+      'DROP INDEX snapshot_revision_id_idx',
+      'DROP INDEX secret_current_version_id_key',
+      'DROP INDEX audit_entry_organization_id_id_idx; CREATE INDEX audit_entry_organization_id_id_idx ON audit_entry (organization_id, id)',
+      'CREATE INDEX one_more ON secret (updated_at)',
+      'ALTER TABLE snapshot_entry DROP CONSTRAINT snapshot_entry_pkey',
+      'ALTER TABLE secret_change DROP CONSTRAINT secret_change_version_id_fkey',
+      'ALTER TABLE snapshot DROP CONSTRAINT snapshot_revision_id_fkey, ADD CONSTRAINT snapshot_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES environment_revision (id) ON DELETE RESTRICT ON UPDATE CASCADE',
+      "ALTER TYPE role ADD VALUE 'guest'",
+      'CREATE TABLE one_more (id uuid PRIMARY KEY)',
+      "CREATE TYPE one_more AS ENUM ('a')",
+    ];
+    const unnoticed: string[] = [];
+    for (const difference of differences) {
+      const changed = await migratedDatabase();
+      await query(changed.url, difference);
+      if ((await schemaDrift(changed.url)) === '') unnoticed.push(difference);
+    }
+    expect(unnoticed).toEqual([]);
+  }, 60_000);
+
+  test('the comparison notices each kind of difference in the schema', async () => {
+    const edits: [string, string][] = [
+      ['email         String    @unique', 'email         String'],
+      ['slug        String    @unique', 'slug        String?   @unique'],
+      ['@default(false) @map("instance_admin")', '@default(true) @map("instance_admin")'],
+      ['@@index([revisionId])', ''],
+      ['secretCount   Int ', 'secretCount   BigInt '],
+      ['  rolled_back\n', '  rolled_back\n  restored\n'],
+      ['references: [id], onDelete: Restrict', 'references: [id], onDelete: Cascade'],
+      ['  label          String?\n', '  label          String?\n  more           String?\n'],
+    ];
+    const schema = readSchema();
+    for (const [from, to] of edits) {
+      expect(schema).toContain(from);
+      expect(`${from}: ${await schemaDrift(url, schema.replace(from, to))}`).not.toBe(`${from}: `);
+    }
+  });
+
+  test('what the schema cannot say is there: checks, the one-active-key index and the audit trigger', async () => {
+    const checks = `SELECT conrelid::regclass || ' ' || conname AS name FROM pg_constraint
+      WHERE contype = 'c' AND connamespace = 'public'::regnamespace`;
+    const indexes = `SELECT pg_get_indexdef(indexrelid) AS name FROM pg_index WHERE indpred IS NOT NULL`;
+    const triggers = `SELECT tgrelid::regclass || ' ' || tgname AS name FROM pg_trigger WHERE NOT tgisinternal`;
+    const deferrable = `SELECT conrelid::regclass || ' ' || conname FROM pg_constraint WHERE condeferrable AND NOT condeferred`;
+    const all = [checks, indexes, triggers, deferrable].join(' UNION ALL ');
+    const rows = await query<{ name: string }>(url, all);
+    expect(rows.map(({ name }) => name).sort()).toEqual([
+      'CREATE INDEX secret_version_destroyed_idx ON public.secret_version USING btree (secret_id) WHERE (destroyed_at IS NOT NULL)',
+      'CREATE UNIQUE INDEX data_key_one_active ON public.data_key USING btree (project_id) WHERE (retired_at IS NULL)',
+      'audit_entry audit_entry_append_only',
+      'audit_entry audit_entry_outcome_known',
+      'data_key data_key_uses_count',
+      'environment environment_revision_counts',
+      'environment environment_slug_form',
+      'environment_revision environment_revision_counts',
+      'idempotency_record idempotency_record_hash_size',
+      'idempotency_record idempotency_record_key_form',
+      'organization organization_slug_form',
+      'personal_token personal_token_hash_size',
+      'project project_slug_form',
+      'resource_claim resource_claim_serial_counts',
+      'secret secret_key_form',
+      'secret secret_version_counts',
+      'secret_version secret_version_content',
+      'secret_version secret_version_counts',
+      'secret_version secret_version_data_key_id_fkey',
+      'secret_version secret_version_size',
+      'service_token service_token_keyless',
+      'service_token service_token_scope_fits',
+      'service_token_credential service_token_credential_hash_size',
+      'service_token_credential service_token_credential_serial_counts',
+      'snapshot snapshot_revision_id_fkey',
+      'snapshot snapshot_secret_counts',
+      'snapshot_entry snapshot_entry_version_id_fkey',
+    ]);
+  });
+});
+
+describe('the migration runner', () => {
+  test('applies every migration once, in the history that Prisma keeps', async () => {
+    const { url } = await emptyDatabase();
+    const applied = await migrate({ url, logger });
+    expect(applied).toEqual(await migrationNames());
+    expect(await migrate({ url, logger })).toEqual([]);
+    const rows = await query(
+      url,
+      `SELECT migration_name, checksum, finished_at >= started_at AS finished, rolled_back_at, applied_steps_count
+       FROM _prisma_migrations ORDER BY migration_name`,
+    );
+    const expected = applied.map(async (name) => {
+      const sql = await readFile(join(ownMigrations, name, 'migration.sql'));
+      const checksum = createHash('sha256').update(sql).digest('hex');
+      return { migration_name: name, checksum, finished: true, rolled_back_at: null, applied_steps_count: 1 };
+    });
+    expect(rows).toEqual(await Promise.all(expected));
+  });
+
+  test('runners that start at once apply each migration once', async () => {
+    const { url } = await emptyDatabase();
+    const applied = await Promise.all([1, 2, 3].map(() => migrate({ url, logger })));
+    expect(applied.flat().sort()).toEqual(await migrationNames());
+    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength(applied.flat().length);
+  });
+
+  test('a migration whose file was changed after it was applied is refused, and nothing else is applied', async () => {
+    const { url } = await migratedDatabase();
+    const directory = await copyMigrations(resources);
+    const file = join(directory, await firstName(), 'migration.sql');
+    await writeFile(file, `${await readFile(file, 'utf8')}\n-- one more line\n`);
+    await addMigration(directory, '99990101000000_next', 'CREATE TABLE next (id int)');
+    const refused = migrate({ url, logger, directory });
+    await expect(refused).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining('checksum') });
+    expect(await query(url, `SELECT FROM pg_class WHERE relname = 'next'`)).toHaveLength(0);
+    expect(await faultOf(url, directory)).toContain(await firstName());
+  });
+
+  test('a migration that fails leaves nothing, and those before it stay', async () => {
+    const { url } = await emptyDatabase();
+    const directory = await copyMigrations(resources);
+    await addMigration(directory, '99990101000000_good', 'CREATE TABLE good (id int)');
+    await addMigration(
+      directory,
+      '99990102000000_bad',
+      `CREATE TABLE half (id int UNIQUE); INSERT INTO half VALUES (4711), (4711)`,
+    );
+    const failure: unknown = await migrate({ url, logger, directory }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'internal',
+      detail: expect.stringMatching(/99990102000000_bad.*SQLSTATE 23505/),
+    });
+    expect((failure as Error).message).not.toContain('4711');
+    const tables = await query(url, `SELECT relname FROM pg_class WHERE relname IN ('good', 'half')`);
+    expect(tables).toEqual([{ relname: 'good' }]);
+    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength((await migrationNames()).length + 1);
+    // Mended, it goes on where it stopped.
+    await writeFile(join(directory, '99990102000000_bad', 'migration.sql'), 'CREATE TABLE half (id int)');
+    expect(await migrate({ url, logger, directory })).toEqual(['99990102000000_bad']);
+  });
+
+  test('a migration whose line of history cannot be written leaves nothing either', async () => {
+    const { url } = await migratedDatabase();
+    const directory = await copyMigrations(resources);
+    const sql = 'CREATE TABLE unrecorded (id int); DROP TABLE _prisma_migrations';
+    await addMigration(directory, '99990101000000_unrecorded', sql);
+    await expect(migrate({ url, logger, directory })).rejects.toMatchObject({ code: 'internal' });
+    expect(await query(url, `SELECT FROM pg_class WHERE relname = 'unrecorded'`)).toHaveLength(0);
+    expect(await query(url, 'SELECT 1 FROM _prisma_migrations')).toHaveLength((await migrationNames()).length);
+  });
+
+  test('a migration that another tool left unfinished is refused', async () => {
+    const { url } = await migratedDatabase();
+    await query(url, 'UPDATE _prisma_migrations SET finished_at = NULL');
+    const refused = migrate({ url, logger });
+    await expect(refused).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining('did not end') });
+  });
+
+  test('migrations of a newer server are left alone', async () => {
+    const { url } = await emptyDatabase();
+    const directory = await copyMigrations(resources);
+    await addMigration(directory, '99990101000000_newer', 'CREATE TABLE newer (id int)');
+    await migrate({ url, logger, directory });
+    expect(await migrate({ url, logger })).toEqual([]);
+    expect(await faultOf(url)).toBeUndefined();
+  });
+
+  test('a lacking schema is told in a sentence that names the command', async () => {
+    const { url } = await emptyDatabase();
+    const sentence = `the database lacks migration ${await firstName()}: run keyframe-server migrate`;
+    expect(await faultOf(url)).toBe(sentence);
+    await migrate({ url, logger });
+    expect(await faultOf(url)).toBeUndefined();
+  });
+
+  test('an unreachable database is store_unavailable, for the runner and for the check', async () => {
+    const url = 'postgres://nobody:canary-password@127.0.0.1:1/none';
+    await expect(migrate({ url, logger })).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(faultOf(url)).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});

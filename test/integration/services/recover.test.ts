@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Plaintext } from '../../../src/domain/plaintext.ts';
+import { RecoverSite } from '../../support/api/recover-site.ts';
+import { withServerClockOff } from '../../support/api/server-clock.ts';
+import { createUser, createWorld } from '../../support/api/services.ts';
+import { TestSyncReader } from '../../support/api/sync-reader.ts';
+import { tableDigests } from '../../support/database/table-digest.ts';
+import { TokenResource } from '../../support/api/token-resource.ts';
+
+let site: RecoverSite;
+
+beforeEach(async () => {
+  site = await RecoverSite.make();
+});
+
+afterEach(() => site.close());
+
+describe('a recovery', () => {
+  test('revokes every credential of every kind, and lets an instance admin in by a file of their own', async () => {
+    const token = await site.world.serviceToken();
+    const own = new TokenResource(site.services, site.world);
+    const resourceToken = await own.minted();
+    const pending = await own.mint({ serial: 2 });
+    const people = [site.world.owner, site.world.admin, site.world.developer, site.world.viewer, site.world.stranger];
+    expect(await site.run()).toEqual({
+      serviceTokens: 2,
+      credentials: 3,
+      users: 5,
+      personalTokens: 5,
+      keylessTokens: 0,
+      admin: site.world.owner.email,
+      isNewToken: true,
+    });
+    for (const one of [token, resourceToken, pending, ...people]) expect(await site.answerTo(one)).toBe('revoked');
+    expect(await site.admitted()).toMatchObject({ name: site.world.owner.email, instanceAdmin: true, expiresAt: null });
+    expect((await stat(site.tokenFile)).mode & 0o777).toBe(0o600);
+    expect(await readdir(site.folder)).toEqual(['token']);
+    expect(site.logged).toContain(site.tokenFile);
+    expect(site.logged).not.toContain((await readFile(site.tokenFile, 'utf8')).trim().slice(8));
+  });
+
+  test('lets a custom resource make its next value, and a token of a person or one that somebody revoked none', async () => {
+    const own = new TokenResource(site.services, site.world);
+    await own.minted();
+    const over = new TokenResource(site.services, site.world);
+    const { tokenId } = await over.minted();
+    const revocation = await site.world.onOrganization(site.world.owner.caller, 'service_token.revoke');
+    await site.services.serviceTokens.revoke(revocation, tokenId);
+    const { id } = await site.world.serviceToken();
+    await site.run();
+    expect(await site.answerTo(await own.minted({ serial: 2 }))).toBe('opens');
+    expect((await own.find())?.credentials).toMatchObject([{ serial: 1, revokedAt: expect.any(Date) }, { serial: 2 }]);
+    await expect(over.mint({ serial: 2 })).rejects.toMatchObject({ code: 'conflict' });
+    const { rows } = await site.database.pool.query('SELECT revoked_at FROM service_token WHERE id = $1', [id]);
+    expect(rows).toEqual([{ revoked_at: expect.any(Date) }]);
+  });
+
+  test('keeps keyless tokens as they are, counts those that are not revoked, and says what to check', async () => {
+    const readers = ['team-a', 'team-b', 'team-c'].map((namespace) => {
+      return new TestSyncReader(site.services, site.world, { namespace });
+    });
+    const entered = await Promise.all(readers.map((reader) => reader.enter()));
+    const revocation = await site.world.onOrganization(site.world.owner.caller, 'service_token.revoke');
+    await site.services.serviceTokens.revoke(revocation, entered[2]?.tokenId ?? '');
+    expect(await site.run()).toMatchObject({ serviceTokens: 0, credentials: 0, keylessTokens: 2 });
+    expect(site.logged).toContain('check which were revoked since the backup');
+    expect(await Promise.all(readers.map((reader) => reader.outcome()))).toEqual([{}, {}, 'token_revoked']);
+    expect(await site.auditOf(null)).toContainEqual(
+      expect.objectContaining({ action: 'instance.recover', target: expect.objectContaining({ keylessTokens: 2 }) }),
+    );
+  });
+
+  test('is audited as an actor of its own in every chain, token by token, and holds no token', async () => {
+    const { id } = await site.world.serviceToken();
+    const other = await createWorld(site.services);
+    await site.run();
+    const actor = { actor_type: 'system', actor_name: 'keyframe-server recovered' };
+    const counts = { serviceTokens: 1, credentials: 1, users: 10, personalTokens: 10, keylessTokens: 0, before: null };
+    expect(await site.auditOf(site.world.organization.id)).toMatchObject([
+      { ...actor, action: 'instance.recover', target: counts, label: null },
+      {
+        ...actor,
+        action: 'service_token.revoke',
+        target: { serviceTokenId: id, name: 'ci', credentials: 1, reason: 'recovered' },
+        label: '[Service Token]',
+      },
+    ]);
+    expect(await site.auditOf(other.organization.id)).toMatchObject([{ ...actor, action: 'instance.recover' }]);
+    const [first, ...people] = await site.auditOf(null);
+    const userId = site.world.owner.id;
+    expect(first).toMatchObject({ ...actor, action: 'instance.recover', target: { ...counts, userId } });
+    expect(people).toHaveLength(10);
+    expect(people[0]).toMatchObject({ action: 'personal_token.revoke', target: { userId, revoked: 1 } });
+    const all = await site.database.pool.query('SELECT row_to_json(audit_entry)::text AS text FROM audit_entry');
+    expect(JSON.stringify(all.rows)).not.toMatch(/kf_(?:pat|svc)_/);
+  });
+
+  test('tells whoever listens which tokens and people it concerned', async () => {
+    const { id } = await site.world.serviceToken();
+    const client = await site.services.database.pool.connect();
+    const heard: string[] = [];
+    client.on('notification', ({ payload = '' }) => heard.push(payload));
+    await client.query('LISTEN keyframe');
+    await site.run();
+    await client.query('SELECT 1');
+    client.release(true);
+    expect(heard.map((text) => JSON.parse(text) as unknown)).toEqual(
+      expect.arrayContaining([{ t: id }, { u: site.world.owner.id }, { u: site.world.viewer.id }]),
+    );
+  });
+
+  test('gives the token to the instance admin who is named, and to no one else', async () => {
+    const second = await createUser(site.services, { instanceAdmin: true });
+    await site.run({ admin: second.email });
+    expect(await site.admitted()).toMatchObject({ id: second.id });
+    for (const admin of [site.world.viewer.email, 'nobody@example.test']) {
+      const tried = site.run({ admin, tokenFile: join(site.folder, 'other') });
+      await expect(tried).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining(admin) });
+    }
+    expect(await readdir(site.folder)).toEqual(['token']);
+    expect(await site.admitted()).toMatchObject({ id: second.id });
+  });
+
+  test('passes over a disabled instance admin, and changes nothing where no other is there', async () => {
+    const { id } = site.world.owner;
+    await site.services.database.prisma.user.update({ where: { id }, data: { disabledAt: new Date() } });
+    const before = await tableDigests(site.services.database);
+    await expect(site.run()).rejects.toMatchObject({ code: 'conflict' });
+    expect(await tableDigests(site.services.database)).toEqual(before);
+    const second = await createUser(site.services, { instanceAdmin: true });
+    expect(await site.run()).toMatchObject({ admin: second.email });
+  });
+
+  test.each([
+    ['that exists', 'dear', 'conflict'],
+    ['in a folder that does not exist', join('missing', 'token'), 'invalid_input'],
+  ])('refuses a file %s and changes nothing', async (_name, name, code) => {
+    await writeFile(join(site.folder, 'dear'), 'something dear');
+    const token = await site.world.serviceToken();
+    const before = await tableDigests(site.services.database);
+    await expect(site.run({ tokenFile: join(site.folder, name) })).rejects.toMatchObject({ code });
+    expect(await tableDigests(site.services.database)).toEqual(before);
+    expect(await site.answerTo(token)).toBe('opens');
+    expect(await readdir(site.folder)).toEqual(['dear']);
+  });
+
+  test('with a moment that is yet to come is refused', async () => {
+    const before = new Date(Date.now() + 60_000);
+    await expect(site.run({ before })).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await site.answerTo(site.world.owner)).toBe('opens');
+  });
+});
+
+const minuteMs = 60_000;
+
+describe.each([
+  ['an hour ahead', 60 * minuteMs],
+  ['an hour behind', -60 * minuteMs],
+])('with the clock of the server %s, the clock of the database judges', (_name, byMs) => {
+  test('which moment of --before is yet to come', async () => {
+    const now = (await site.databaseTime()).getTime();
+    const run = (fromNowMs: number): Promise<unknown> =>
+      withServerClockOff(byMs, () => site.run({ before: new Date(now + fromNowMs) }));
+    await expect(run(30 * minuteMs)).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await site.answerTo(site.world.owner)).toBe('opens');
+    expect(await run(-30 * minuteMs)).toMatchObject({ isNewToken: true });
+  });
+
+  test('what is older than it, when that was revoked, and whether the token in the file was made since', async () => {
+    const restoredAt = new Date((await site.databaseTime()).getTime() - 30 * minuteMs);
+    const [older, newer] = [await site.world.serviceToken(), await site.world.serviceToken()];
+    const made = 'UPDATE service_token_credential SET created_at = $1 WHERE service_token_id = $2';
+    await site.database.pool.query(made, [new Date(restoredAt.getTime() - minuteMs), older.id]);
+    const run = (): Promise<unknown> => withServerClockOff(byMs, () => site.run({ before: restoredAt }));
+    expect(await run()).toMatchObject({ serviceTokens: 1, credentials: 1, personalTokens: 0, isNewToken: true });
+    expect([await site.answerTo(older), await site.answerTo(newer)]).toEqual(['revoked', 'opens']);
+    const revoked = 'SELECT abs(extract(epoch FROM clock_timestamp() - revoked_at)) < 300 AS "isRecent" FROM';
+    const { rows } = await site.database.pool.query(`${revoked} service_token_credential WHERE service_token_id = $1`, [
+      older.id,
+    ]);
+    expect(rows).toEqual([{ isRecent: true }]);
+    expect(await run()).toMatchObject({ serviceTokens: 0, personalTokens: 0, isNewToken: false });
+  });
+});
+
+describe('a second run', () => {
+  test('for the same file changes nothing, so that the first one’s token works on', async () => {
+    await site.run();
+    const made = await createUser(site.services);
+    const before = await tableDigests(site.services.database);
+    await expect(site.run()).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining('--before') });
+    expect(await tableDigests(site.services.database)).toEqual(before);
+    expect(await site.admitted()).toMatchObject({ id: site.world.owner.id });
+    expect(await site.answerTo(made)).toBe('opens');
+  });
+
+  test('for the same restore keeps what was made since, revokes what is older, and then has nothing to do', async () => {
+    const restoredAt = await site.databaseTime();
+    // As if another restore had brought it back since.
+    const [older, newer] = [await site.world.serviceToken(), await site.world.serviceToken()];
+    const made = `UPDATE service_token_credential SET created_at = $1 WHERE service_token_id = $2`;
+    await site.run({ before: restoredAt });
+    expect(await site.answerTo(older)).toBe('opens');
+    await site.database.pool.query(made, [new Date(restoredAt.getTime() - 1), older.id]);
+    const token = await readFile(site.tokenFile, 'utf8');
+    expect(await site.run({ before: restoredAt })).toMatchObject({ serviceTokens: 1, users: 0, isNewToken: false });
+    expect([await site.answerTo(older), await site.answerTo(newer)]).toEqual(['revoked', 'opens']);
+    const before = await tableDigests(site.services.database);
+    const audited = (await site.auditOf(null)).length;
+    expect(await site.run({ before: restoredAt })).toMatchObject({
+      serviceTokens: 0,
+      personalTokens: 0,
+      isNewToken: false,
+    });
+    expect(await tableDigests(site.services.database)).toEqual(before);
+    expect(await site.auditOf(null)).toHaveLength(audited);
+    expect(await readFile(site.tokenFile, 'utf8')).toBe(token);
+    expect(await site.admitted()).toMatchObject({ id: site.world.owner.id });
+  });
+
+  test('does not take a token of something else in the file for its own', async () => {
+    await writeFile(site.tokenFile, site.world.owner.token.reveal());
+    const before = new Date((await site.databaseTime()).getTime() - 3_600_000);
+    await expect(site.run({ before })).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('after another restore, with another file, revokes the first one’s token too', async () => {
+    await site.run();
+    const first = { token: new Plaintext((await readFile(site.tokenFile, 'utf8')).trim()) };
+    const second = join(site.folder, 'second');
+    expect(await site.run({ tokenFile: second })).toMatchObject({ users: 1, personalTokens: 1, isNewToken: true });
+    expect(await site.answerTo(first)).toBe('revoked');
+    expect(await site.admitted(second)).toMatchObject({ id: site.world.owner.id });
+  });
+});

@@ -1,0 +1,177 @@
+import type { SnapshotDiff } from '../../../src/services/snapshots/snapshots.ts';
+
+/** The value that a key has, and the number of its version. */
+type Entry = readonly [value: string, version: number];
+export type ModelState = ReadonlyMap<string, Entry>;
+
+/** A version as the history tells it. */
+export interface ModelVersion {
+  readonly key: string;
+  readonly version: number;
+  readonly value: string;
+  readonly changeType: 'created' | 'updated' | 'rolled_back';
+  readonly changedBy: string;
+  readonly comment: string | null;
+  readonly revision: number;
+}
+
+/** Who makes a change, and what they say of it. */
+export interface Authorship {
+  readonly changedBy: string;
+  readonly comment: string | null;
+}
+
+export interface ModelPatch {
+  readonly set: ReadonlyMap<string, string>;
+  readonly deleted: readonly string[];
+  readonly skipUnchanged: boolean;
+}
+
+export interface ModelRestore {
+  readonly snapshot: ModelState;
+  readonly prune: boolean;
+  readonly skipUnchanged: boolean;
+}
+
+/** What becomes of each key; the lists are in the order of the request. */
+export interface PatchLists {
+  readonly set: readonly string[];
+  readonly deleted: readonly string[];
+  readonly unchanged: readonly string[];
+}
+
+/** All lists are by key. */
+export interface RestoreLists {
+  readonly restored: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly skipped: readonly string[];
+  readonly destroyed: readonly string[];
+  readonly pruned: readonly string[];
+}
+
+/** What a PATCH does to a state; undefined where a key to delete is not there. */
+export function patchLists(state: ModelState, { set, deleted, skipUnchanged }: ModelPatch): PatchLists | undefined {
+  if (deleted.some((key) => !state.has(key))) return undefined;
+  const keys = [...set.keys()];
+  const isEqual = (key: string): boolean => skipUnchanged && state.get(key)?.[0] === set.get(key);
+  return {
+    set: keys.filter((key) => !isEqual(key)),
+    deleted,
+    unchanged: keys.filter(isEqual),
+  };
+}
+
+/** What a restore does to a state. */
+export function restoreLists(state: ModelState, { snapshot, prune, skipUnchanged }: ModelRestore): RestoreLists {
+  const keys = [...snapshot.keys()].toSorted();
+  const isEqual = (key: string): boolean => skipUnchanged && state.get(key)?.[0] === snapshot.get(key)?.[0];
+  return {
+    restored: keys.filter((key) => state.has(key) && !isEqual(key)),
+    unchanged: keys.filter((key) => state.has(key) && isEqual(key)),
+    skipped: keys.filter((key) => !state.has(key)),
+    // The model destroys nothing.
+    destroyed: [],
+    pruned: prune ? [...state.keys()].filter((key) => !snapshot.has(key)).toSorted() : [],
+  };
+}
+
+/**
+ * An environment in memory, as whoever only knows docs/interface.md would keep it: what each revision left, and all
+ * versions. Each method makes one revision.
+ */
+export class EnvironmentModel {
+  /** What each revision left; the first is that of revision 0. */
+  readonly states: ModelState[] = [new Map()];
+  readonly #versions = new Map<string, ModelVersion[]>();
+
+  get revision(): number {
+    return this.states.length - 1;
+  }
+
+  /** What a revision left. */
+  at(revision: number): ModelState {
+    const state = this.states[revision];
+    if (state === undefined) throw new Error(`there is no revision ${revision}`);
+    return state;
+  }
+
+  get present(): ModelState {
+    return this.at(this.revision);
+  }
+
+  /** By key and number. */
+  get versions(): ModelVersion[] {
+    return [...this.#versions.keys()].toSorted().flatMap((key) => this.#versions.get(key) ?? []);
+  }
+
+  /** The versions that a key had at a revision, oldest first. */
+  versionsAt(revision: number, key: string): ModelVersion[] {
+    return (this.#versions.get(key) ?? []).filter((made) => made.revision <= revision);
+  }
+
+  /** Sets keys and deletes others; answers the numbers of the new versions. */
+  write(set: ReadonlyMap<string, string>, deleted: readonly string[], by: Authorship): Map<string, number> {
+    const { present } = this;
+    return this.#revise(deleted, (add) => {
+      for (const [key, value] of set) {
+        add({ key, value, changeType: present.has(key) ? 'updated' : 'created', ...by });
+      }
+    });
+  }
+
+  /** Answers the new version's number. */
+  rollback(key: string, targetVersion: number, by: Authorship): number {
+    const target = this.versionsAt(this.revision, key)[targetVersion - 1];
+    if (target === undefined || !this.present.has(key)) throw new Error(`${key} cannot go back to ${targetVersion}`);
+    const { value } = target;
+    return this.#revise([], (add) => add({ key, value, changeType: 'rolled_back', ...by })).get(key) ?? 0;
+  }
+
+  restore(snapshot: ModelState, { restored, pruned }: RestoreLists, by: Authorship): void {
+    this.#revise(pruned, (add) => {
+      for (const key of restored) add({ key, value: snapshot.get(key)?.[0] ?? '', changeType: 'rolled_back', ...by });
+    });
+  }
+
+  #revise(deleted: readonly string[], fill: (add: (made: NewVersion) => void) => void): Map<string, number> {
+    const next = new Map(this.present);
+    const revision = this.revision + 1;
+    const numbers = new Map<string, number>();
+    fill((made) => {
+      const { key, value } = made;
+      const versions = this.#versions.get(key) ?? [];
+      const version = versions.length + 1;
+      this.#versions.set(key, [...versions, { ...made, version, revision }]);
+      next.set(key, [value, version]);
+      numbers.set(key, version);
+    });
+    for (const key of deleted) next.delete(key);
+    this.states.push(next);
+    return numbers;
+  }
+}
+
+type NewVersion = Omit<ModelVersion, 'version' | 'revision'>;
+
+/** What a snapshot of one state and another one have to tell of each other. */
+export function stateDiff(from: ModelState, to: ModelState): Pick<SnapshotDiff, 'added' | 'removed' | 'changed'> {
+  const of = (state: ModelState, keys: readonly string[]): { key: string; version: number }[] =>
+    keys.map((key) => ({ key, version: state.get(key)?.[1] ?? 0 }));
+  const keys = [...new Set([...from.keys(), ...to.keys()])].toSorted();
+  const changed = keys.flatMap((key) => {
+    const [before, after] = [from.get(key), to.get(key)];
+    if (before === undefined || after === undefined || before[1] === after[1]) return [];
+    return [{ key, from: before[1], to: after[1], valueChanged: before[0] !== after[0] }];
+  });
+  return {
+    added: of(
+      to,
+      keys.filter((key) => !from.has(key)),
+    ),
+    removed: of(
+      from,
+      keys.filter((key) => !to.has(key)),
+    ),
+    changed,
+  };
+}

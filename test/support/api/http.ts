@@ -1,0 +1,151 @@
+import { expect } from '@jest/globals';
+import { type AppOptions, createApp } from '../../../src/http/app.ts';
+import { Readiness } from '../../../src/http/readiness.ts';
+import { HttpServer } from '../../../src/http/server.ts';
+import { UntrustedProxyWatch } from '../../../src/http/admission/untrusted-proxy.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { Metrics } from '../../../src/observability/metrics.ts';
+import { schemaFault } from '../../../src/store/migrate.ts';
+import { type Problem, problem } from '../../../src/wire/problem.ts';
+import { type TestDatabase, createTestDatabase } from '../database/postgres.ts';
+import { type StartOptions, type TestServices, startServices } from './services.ts';
+
+/** The real app over the real services on a database of its own, listening on a free port of 127.0.0.1. */
+export interface TestApi {
+  readonly database: TestDatabase;
+  readonly services: TestServices;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly untrustedProxies: UntrustedProxyWatch;
+  readonly server: HttpServer;
+  readonly port: number;
+  /** Every line it has logged, at level debug, parsed. */
+  readonly logs: readonly Readonly<Record<string, unknown>>[];
+  /** A client that presents this token; without one it sends no Authorization. */
+  client(token?: { reveal(): string }): HttpClient;
+  close(): Promise<void>;
+}
+
+export interface TestApiServices extends StartOptions {
+  /** A database to use, and to drop at the end, instead of a new one. */
+  readonly database?: TestDatabase;
+}
+
+/** Without rate limits and trusted proxies unless told. */
+export async function startTestApi(options: AppOptions = {}, below: TestApiServices = {}): Promise<TestApi> {
+  const database = below.database ?? (await createTestDatabase());
+  const services = await startServices(database.url, below);
+  const logs: Record<string, unknown>[] = [];
+  const logger = createLogger('debug', {
+    write: (line) => void logs.push(JSON.parse(line) as Record<string, unknown>),
+  });
+  const metrics = new Metrics();
+  const readiness = new Readiness({ clock: systemClock, checks: [() => schemaFault(services.database)] });
+  const { authentication, audit } = services;
+  const untrustedProxies = new UntrustedProxyWatch({ clock: systemClock, logger });
+  const deps = { authentication, auditLog: audit, services, logger, metrics, readiness, untrustedProxies };
+  const app = createApp({ ...deps, options });
+  const server = await HttpServer.listen(app, {
+    host: '127.0.0.1',
+    port: 0,
+    portVariable: 'KEYFRAME_PORT',
+    hostVariable: 'KEYFRAME_HOST',
+  });
+  return {
+    database,
+    services,
+    readiness,
+    metrics,
+    untrustedProxies,
+    server,
+    logs,
+    port: server.port,
+    client: (token) => new HttpClient(`http://127.0.0.1:${server.port}`, token?.reveal()),
+    async close() {
+      services.changeStreams.close();
+      await server.close(1000);
+      await services.close();
+      await database.drop();
+    },
+  };
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON; undefined where the answer has no body. */
+  readonly body: unknown;
+  readonly text: string;
+}
+
+/** Speaks to the app as one caller, and expects of every answer what holds for all of them. */
+export class HttpClient {
+  readonly #url: string;
+  readonly #token: string | undefined;
+
+  constructor(url: string, token: string | undefined) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  /** A request below /api/v1. A body that is text or bytes is sent as it is, anything else as JSON. */
+  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<HttpAnswer> {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+    return this.request(method, `/api/v1${path}`, {
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+    });
+  }
+
+  /** A request to any path. */
+  async request(method: string, path: string, init: RequestInit = {}): Promise<HttpAnswer> {
+    const authorization: Record<string, string> =
+      this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` };
+    const headers = { ...authorization, ...(init.headers as Record<string, string> | undefined) };
+    const response = await fetch(this.#url + path, { ...init, method, headers });
+    const text = await response.text();
+    const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== '' ? JSON.parse(text) : undefined,
+      text,
+    };
+    expectCommon(answer);
+    return answer;
+  }
+
+  /** A request that must be answered with this status; answers the body. */
+  async expectStatus<Body = unknown>(status: number, method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await this.send(method, path, body);
+    if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+    return answer.body as Body;
+  }
+}
+
+/** Expects the answer to be a problem with this code, and answers it. */
+export async function expectProblem(asked: Promise<HttpAnswer>, code: string): Promise<Problem> {
+  const { body, text } = await asked;
+  const told = problem.safeParse(body).data;
+  if (told?.code !== code) throw new Error(`the answer is not ${code}: ${text}`);
+  return told;
+}
+
+const noTag = '"00000000-0000-0000-0000-000000000000"';
+
+function expectCommon({ status, headers, body }: HttpAnswer): void {
+  const requestId = headers.get('x-request-id');
+  expect(requestId).toMatch(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
+  expect(headers.has('x-powered-by')).toBe(false);
+  // Of our own making alone: an id, never a digest of what is answered.
+  expect(headers.get('etag') ?? noTag).toMatch(/^"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/);
+  expect(headers.has('www-authenticate')).toBe(status === 401);
+  expect(headers.has('allow')).toBe(status === 405);
+  if (headers.get('content-type') !== 'application/problem+json') return;
+  const told = problem.parse(body);
+  expect(told.status).toBe(status);
+  expect(told.instance).toBe(`urn:uuid:${requestId}`);
+}

@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { buildServer } from '../../../tools/build/server.ts';
+import { CapturedProcess, type ProcessEnd } from '../faults/captured-process.ts';
+import { compileCacheEnv } from './compile-cache.ts';
+import { freePort } from '../../../tools/free-port.ts';
+import type { MemoryLimit } from '../faults/memory-limit.ts';
+import type { MovedClock } from '../faults/moved-clock.ts';
+import { noRateLimits } from './program.ts';
+
+export type ServerRole = 'all' | 'api' | 'controller' | 'migrate';
+
+export interface ServerOptions {
+  readonly role: ServerRole;
+  /** `KEYFRAME_*` variables without the prefix; PORT and METRICS_PORT are chosen here, and rates not limited unless told. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What to call it in messages; the role if it is left out. */
+  readonly name?: string;
+  /** The machine's if it is left out. */
+  readonly clock?: MovedClock | undefined;
+  /** The machine's if it is left out. */
+  readonly memory?: MemoryLimit | undefined;
+  /** For node, before the program. */
+  readonly nodeArgs?: readonly string[] | undefined;
+}
+
+const readyLimitMs = 90_000;
+
+/** A `keyframe-server` process of this checkout's build, on ports of its own. */
+export class ServerProcess {
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly captured: CapturedProcess;
+
+  private constructor(captured: CapturedProcess, ports: { api: number; metrics: number }) {
+    this.captured = captured;
+    this.url = `http://127.0.0.1:${ports.api}`;
+    this.metricsUrl = `http://127.0.0.1:${ports.metrics}`;
+  }
+
+  /** Starts it, to be ended with `resources` at the latest. Does not wait until it is ready. */
+  static async spawn(
+    resources: AsyncDisposableStack,
+    { role, env, name = role, clock, memory, nodeArgs = [] }: ServerOptions,
+  ): Promise<ServerProcess> {
+    const program = await buildServer();
+    const ports = { api: await freePort(), metrics: await freePort() };
+    const variables = { ...noRateLimits, ...env, PORT: ports.api, METRICS_PORT: ports.metrics, HOST: '127.0.0.1' };
+    const prefixed = Object.fromEntries(
+      Object.entries(variables).map(([key, value]) => [`KEYFRAME_${key}`, String(value)]),
+    );
+    const args = [...(clock?.nodeArgs ?? []), ...nodeArgs, program, role];
+    const command = { program: process.execPath, args };
+    const captured = new CapturedProcess({
+      name,
+      ...(memory?.command(command) ?? command),
+      env: { ...compileCacheEnv, ...prefixed, ...clock?.env },
+    });
+    resources.defer(async () => void (await captured.end('SIGKILL')));
+    return new ServerProcess(captured, ports);
+  }
+
+  /** Starts it and waits until it is ready. */
+  static async start(resources: AsyncDisposableStack, options: ServerOptions): Promise<ServerProcess> {
+    const server = await ServerProcess.spawn(resources, options);
+    await server.ready();
+    return server;
+  }
+
+  /** Waits until /readyz answers 200; throws with the end of its output if it ends before, or takes too long. */
+  async ready(limitMs: number = readyLimitMs): Promise<void> {
+    const deadline = Date.now() + limitMs;
+    while (this.captured.isRunning && Date.now() < deadline) {
+      if (await this.isReady()) return;
+      await pause(50);
+    }
+    const state = this.captured.isRunning ? `is not ready after ${limitMs} ms` : 'has ended';
+    throw new Error(`${this.captured.name} ${state}. The end of its output:\n${this.outputTail()}`);
+  }
+
+  async isReady(): Promise<boolean> {
+    try {
+      const answer = await fetch(`${this.metricsUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      await answer.body?.cancel();
+      return answer.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Its metrics in the text format of Prometheus. */
+  async metrics(): Promise<string> {
+    const answer = await fetch(`${this.metricsUrl}/metrics`);
+    return answer.text();
+  }
+
+  /** Ends it in order, as Kubernetes does. */
+  stop(): Promise<ProcessEnd> {
+    return this.captured.end('SIGTERM');
+  }
+
+  /** Ends it as a crash does. */
+  kill(): Promise<ProcessEnd> {
+    return this.captured.end('SIGKILL');
+  }
+
+  /** Takes all time from it, like a machine that hangs; its connections stay open. */
+  suspend(): void {
+    this.captured.signal('SIGSTOP');
+  }
+
+  resume(): void {
+    this.captured.signal('SIGCONT');
+  }
+
+  outputTail(): string {
+    return this.captured.output.toString().trimEnd().split('\n').slice(-12).join('\n');
+  }
+}

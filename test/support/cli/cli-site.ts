@@ -1,0 +1,101 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildCli } from '../../../tools/build/cli.ts';
+import { writeFolderFile } from '../../../src/cli/folder-file.ts';
+import type { SecretListView } from '../../../src/wire/secrets.ts';
+import { CliRunner } from './cli.ts';
+import { type HttpClient, type TestApi, startTestApi } from '../api/http.ts';
+import { type World, createWorld } from '../api/services.ts';
+
+/** A started API, and folders each with an environment of its own in which the built `keyframe` command runs. */
+export class CliSite {
+  readonly api: TestApi;
+  readonly world: World;
+  readonly #program: string;
+  readonly #folders: CliFolder[] = [];
+
+  private constructor(parts: { api: TestApi; world: World; program: string }) {
+    this.api = parts.api;
+    this.world = parts.world;
+    this.#program = parts.program;
+  }
+
+  static async start(): Promise<CliSite> {
+    const program = await buildCli();
+    const api = await startTestApi();
+    return new CliSite({ api, world: await createWorld(api.services), program });
+  }
+
+  /** A new environment, with a folder that is set up for it and signed in as its owner. */
+  async newFolder(): Promise<CliFolder> {
+    const environment = `env-${this.#folders.length + 1}`;
+    const { organization, project } = this.world.slugs;
+    const { token } = this.world.owner;
+    const owner = this.api.client(token);
+    await owner.expectStatus(201, 'POST', `/environments/${organization}/${project}`, { slug: environment });
+    const scope = { organization, project, environment };
+    const url = `http://127.0.0.1:${this.api.port}`;
+    const folder = new CliFolder({ program: this.#program, url, token, scope, owner });
+    this.#folders.push(folder);
+    return folder;
+  }
+
+  async close(): Promise<void> {
+    await this.api.close();
+    for (const folder of this.#folders) folder.remove();
+  }
+}
+
+interface FolderParts {
+  readonly program: string;
+  readonly url: string;
+  readonly token: World['owner']['token'];
+  readonly scope: { readonly organization: string; readonly project: string; readonly environment: string };
+  readonly owner: HttpClient;
+}
+
+/** A folder with an environment, and the command in it. */
+export class CliFolder extends CliRunner {
+  readonly scope: FolderParts['scope'];
+  readonly #owner: HttpClient;
+
+  constructor({ program, url, token, scope, owner }: FolderParts) {
+    super(program, { url, token });
+    this.scope = scope;
+    this.#owner = owner;
+    const { path, text } = writeFolderFile(this.folder, scope);
+    this.trust(path, text);
+  }
+
+  /** The environment as the command names it. */
+  get place(): string {
+    const { organization, project, environment } = this.scope;
+    return `${organization}/${project}/${environment}`;
+  }
+
+  pathOf(name: string): string {
+    return join(this.folder, name);
+  }
+
+  write(name: string, content: string | Buffer): void {
+    writeFileSync(this.pathOf(name), content);
+  }
+
+  read(name: string): string {
+    return readFileSync(this.pathOf(name), 'utf8');
+  }
+
+  /** The environment's secrets, read past the command. */
+  async secrets(): Promise<Record<string, string>> {
+    return Object.fromEntries((await this.list()).secrets.map(({ key, value }) => [key, value]));
+  }
+
+  async list(): Promise<SecretListView> {
+    return await this.#owner.expectStatus<SecretListView>(200, 'GET', `/secrets/${this.place}`);
+  }
+
+  /** Changes secrets past the command. */
+  async patch(change: { set?: Record<string, string>; delete?: readonly string[] }): Promise<void> {
+    await this.#owner.expectStatus(200, 'PATCH', `/secrets/${this.place}`, change);
+  }
+}

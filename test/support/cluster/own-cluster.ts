@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import type { Cluster } from '../../../tools/devcluster/cluster/cluster.ts';
+import { createControllerAccount } from '../../../tools/devcluster/cluster/controller-account.ts';
+import { ClusterCache } from './cluster-cache.ts';
+
+/** Where our CustomResourceDefinitions are. */
+export const definitionsFolder = join(checkoutDirectory, 'crds');
+
+/**
+ * A cluster for one test file, for what would disturb the others: ours whatever cluster the run has, so that its API
+ * server can be killed and its etcd be read; without our CustomResourceDefinitions if told so. It goes with `resources`.
+ */
+export async function startOwnCluster(
+  resources: AsyncDisposableStack,
+  { withoutDefinitions = false }: { readonly withoutDefinitions?: boolean } = {},
+): Promise<Cluster> {
+  const cache = new ClusterCache();
+  resources.defer(() => cache.remove());
+  resources.defer(() => cache.stopAll());
+  const cluster = await cache.start(withoutDefinitions ? {} : { customResources: definitionsFolder });
+  await createControllerAccount({
+    adminKubeconfig: cluster.kubeconfig,
+    kubeconfigFile: join(cluster.runFolder, 'controller.kubeconfig'),
+    tokenSeconds: 3600,
+  });
+  return cluster;
+}

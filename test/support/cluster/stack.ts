@@ -1,0 +1,276 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  allowClusterEvents,
+  allowClusterReads,
+  allowLease,
+  allowRollouts,
+} from '../../../tools/devcluster/cluster/controller-account.ts';
+import { KubeHttp } from '../../../tools/devcluster/cluster/kube-http.ts';
+import { writeKubeconfigFor } from '../../../tools/devcluster/cluster/kubeconfig.ts';
+import type { AccessGrant } from '../../../src/controller/generated/access-grant.ts';
+import { ApiClient } from '../api/api-client.ts';
+import type { CapturedProcess } from '../faults/captured-process.ts';
+import { createAccount, createNamespace, discardNamespace, sharedCluster } from './cluster.ts';
+import type { MemoryLimit } from '../faults/memory-limit.ts';
+import type { MovedClock } from '../faults/moved-clock.ts';
+import { createTestDatabase } from '../database/postgres.ts';
+import { ServerProcess } from '../api/server-process.ts';
+import { type SiteOptions, SyncSite, passWitness } from './sync-site.ts';
+
+export interface StackOptions {
+  /** How many namespaces there are for tests, or their names; the controllers watch these alone. */
+  readonly namespaces: number | readonly string[];
+  /** A cluster of the caller's own instead of the shared one. */
+  readonly adminKubeconfig?: string;
+  /** A database of the caller's own, migrated, instead of a new one on the shared server. */
+  readonly databaseUrl?: string;
+  /** What is known of that database, where it holds an administrator already. */
+  readonly known?: KnownDatabase;
+}
+
+/** A database that was served before. */
+export interface KnownDatabase {
+  /** Base64. */
+  readonly rootKey: string;
+  /** The administrator's. */
+  readonly token: string;
+}
+
+export interface ControllerOptions {
+  readonly name?: string;
+  /** The way to the database, such as a proxy's URL. */
+  readonly databaseUrl?: string;
+  /** The way to the API server, such as a proxy's kubeconfig. */
+  readonly kubeconfigFile?: string;
+  /** Further variables, without the prefix. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The machine's if it is left out. */
+  readonly clock?: MovedClock;
+  /** `all` serves the API as well; default `controller`. */
+  readonly role?: 'all' | 'controller';
+  /** The machine's if it is left out. */
+  readonly memory?: MemoryLimit;
+  /** Whether it watches all namespaces, which needs another account than the stack's; default false. */
+  readonly isClusterWide?: boolean;
+}
+
+const account = 'controller';
+
+/**
+ * Keyframe as it runs in production, for one test file: API and controllers as processes of their own on one database. The
+ * controllers have a ServiceAccount with the rights that the chart gives, in the stack's namespaces alone, so that the
+ * stacks of several test files do not meet in one cluster.
+ */
+export class Stack {
+  readonly kube: KubeHttp;
+  readonly databaseUrl: string;
+  /** Of the controllers' account. */
+  readonly kubeconfigFile: string;
+  /** What the audit log calls that account. */
+  readonly controllerUser: string;
+  readonly namespaces: readonly string[];
+  readonly processes: CapturedProcess[] = [];
+  /** Base64. */
+  readonly rootKey: string;
+  readonly #resources: AsyncDisposableStack;
+  readonly #folder: string;
+  readonly #env: Readonly<Record<string, string>>;
+  #api: ServerProcess | undefined;
+  #admin: ApiClient | undefined;
+  #adminToken = '';
+  #takenNamespaces = 0;
+
+  private constructor(resources: AsyncDisposableStack, given: Given) {
+    this.#resources = resources;
+    this.#folder = given.folder;
+    this.kube = given.kube;
+    this.databaseUrl = given.databaseUrl;
+    this.namespaces = given.namespaces;
+    this.kubeconfigFile = given.kubeconfigFile;
+    this.rootKey = given.known?.rootKey ?? randomBytes(32).toString('base64');
+    this.controllerUser = `system:serviceaccount:${given.namespaces[0]}:${account}`;
+    this.#env = { ROOT_KEY: `test:${this.rootKey}`, LOG_LEVEL: 'debug' };
+  }
+
+  /** Starts the API and makes the namespaces; controllers are started by the tests. All goes with `resources`. */
+  static async start(resources: AsyncDisposableStack, options: StackOptions): Promise<Stack> {
+    const folder = await mkdtemp(join(tmpdir(), 'keyframe-stack-'));
+    resources.defer(() => rm(folder, { recursive: true, force: true }));
+    const adminKubeconfig = options.adminKubeconfig ?? sharedCluster().kubeconfig;
+    const kube = new KubeHttp(adminKubeconfig);
+    resources.defer(() => kube.close());
+    const databaseUrl = options.databaseUrl ?? (await makeDatabase(resources));
+    const namespaces = await makeNamespaces(resources, kube, options.namespaces);
+    resources.defer(() => deleteGrants(kube, namespaces));
+    const kubeconfigFile = join(folder, 'controller.kubeconfig');
+    const token = await createAccount(namespaces[0] ?? '', account, kube);
+    writeKubeconfigFor(kubeconfigFile, adminKubeconfig, { name: account, token });
+    const stack = new Stack(resources, { ...options, folder, kube, databaseUrl, namespaces, kubeconfigFile });
+    await stack.#startApi(options.known);
+    return stack;
+  }
+
+  get api(): ServerProcess {
+    if (this.#api === undefined) throw new Error('The API has not been started.');
+    return this.#api;
+  }
+
+  /** Speaks to the API as the instance's administrator. */
+  get admin(): ApiClient {
+    if (this.#admin === undefined) throw new Error('The API has not been started.');
+    return this.#admin;
+  }
+
+  get adminToken(): string {
+    return this.#adminToken;
+  }
+
+  /** Starts an API server more; `databaseUrl` is its way to the database. */
+  async startApi(
+    databaseUrl: string = this.databaseUrl,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ServerProcess> {
+    const all = { ...this.#env, DATABASE_URL: databaseUrl, ...env };
+    return this.#kept(await ServerProcess.start(this.#resources, { role: 'api', env: all }));
+  }
+
+  /** Starts a controller and waits until it is ready: to work, or to stand by while another one works. */
+  async startController(options: ControllerOptions = {}): Promise<ServerProcess> {
+    const controller = await this.spawnController(options);
+    await controller.ready();
+    return controller;
+  }
+
+  /** Starts a controller and does not wait for it. */
+  async spawnController(options: ControllerOptions = {}): Promise<ServerProcess> {
+    const { name = 'controller', databaseUrl = this.databaseUrl, kubeconfigFile = this.kubeconfigFile } = options;
+    const { env, clock, memory, role = 'controller', isClusterWide = false } = options;
+    const all = {
+      ...this.#env,
+      DATABASE_URL: databaseUrl,
+      KUBECONFIG_FILE: kubeconfigFile,
+      ...(isClusterWide ? {} : { WATCH_NAMESPACES: this.namespaces.join(',') }),
+      NAMESPACE: this.namespaces[0] ?? '',
+      ...env,
+    };
+    return this.#kept(await ServerProcess.spawn(this.#resources, { role, env: all, name, clock, memory }));
+  }
+
+  /**
+   * Kills a controller as a crash does, and takes its Lease away, so that the next one need not wait until it runs out.
+   * Who tests the Lease itself kills the process.
+   */
+  async killController(controller: ServerProcess): Promise<void> {
+    await controller.kill();
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${this.namespaces[0]}/leases/keyframe-controller`;
+    await this.kube.find({ method: 'DELETE', path });
+  }
+
+  /** A namespace that no test of the stack has had yet. */
+  takeNamespace(): string {
+    const namespace = this.namespaces[this.#takenNamespaces];
+    if (namespace === undefined) throw new Error('The stack has too few namespaces for its tests.');
+    this.#takenNamespaces += 1;
+    return namespace;
+  }
+
+  /** Gives the controllers the chart's rights to restart the workloads of a namespace. */
+  async allowRollouts(namespace: string): Promise<void> {
+    await allowRollouts(this.kube, namespace, { namespace: this.namespaces[0] ?? '', name: account });
+  }
+
+  /** An environment with its token, and a SecretSync that takes it to a Secret; in a new namespace unless one is given. */
+  makeSite(options: SiteOptions = {}): Promise<SyncSite> {
+    const { namespace = this.takeNamespace() } = options;
+    return SyncSite.make({ kube: this.kube, admin: this.admin }, { ...options, namespace });
+  }
+
+  /** Resolves when the controller has processed what happened in a namespace before the call. */
+  passWitness(namespace: string): Promise<void> {
+    return passWitness({ kube: this.kube, admin: this.admin }, namespace);
+  }
+
+  #kept(server: ServerProcess): ServerProcess {
+    this.processes.push(server.captured);
+    return server;
+  }
+
+  async #startApi(known: KnownDatabase | undefined): Promise<void> {
+    const tokenFile = join(this.#folder, 'admin-token');
+    const env = { BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com', BOOTSTRAP_TOKEN_FILE: tokenFile };
+    this.#api = await this.startApi(this.databaseUrl, env);
+    this.#adminToken = known?.token ?? (await readFile(tokenFile, 'utf8')).trim();
+    this.#admin = new ApiClient({ url: this.#api.url, token: this.#adminToken });
+  }
+}
+
+interface Given {
+  readonly folder: string;
+  readonly kube: KubeHttp;
+  readonly databaseUrl: string;
+  readonly namespaces: readonly string[];
+  readonly kubeconfigFile: string;
+  readonly known?: KnownDatabase;
+}
+
+async function makeDatabase(resources: AsyncDisposableStack): Promise<string> {
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  return database.url;
+}
+
+async function makeNamespaces(
+  resources: AsyncDisposableStack,
+  kube: KubeHttp,
+  wanted: StackOptions['namespaces'],
+): Promise<string[]> {
+  const names = typeof wanted === 'number' ? Array.from({ length: wanted }, () => undefined) : wanted;
+  const make = async (name: string | undefined): Promise<string> => {
+    const namespace = await createNamespace(kube, name);
+    resources.defer(() => discardNamespace(namespace, kube));
+    return namespace;
+  };
+  const namespaces = await Promise.all(names.map(make));
+  const [accountNamespace = ''] = namespaces;
+  const subject = { namespace: accountNamespace, name: account };
+  const allow = async (namespace: string): Promise<void> => {
+    await allowController(kube, namespace, accountNamespace);
+    await allowLease(kube, namespace, subject);
+  };
+  await Promise.all(namespaces.map(allow));
+  const bindings = [
+    await allowClusterReads(kube, subject, accountNamespace),
+    ...(await allowClusterEvents(kube, subject)),
+  ];
+  for (const path of bindings) resources.defer(async () => void (await kube.find({ method: 'DELETE', path })));
+  return namespaces;
+}
+
+/** Deletes the AccessGrants that name these namespaces: they do not go with them, and other files share the cluster. */
+async function deleteGrants(kube: KubeHttp, namespaces: readonly string[]): Promise<void> {
+  const path = '/apis/keyframe.dev/v1alpha1/accessgrants';
+  const grants = await kube.find<{ items: readonly AccessGrant[] }>({ path });
+  const ours = grants?.items.filter(({ spec }) => spec.namespaces?.some((name) => namespaces.includes(name)));
+  for (const { metadata } of ours ?? []) await kube.find({ method: 'DELETE', path: `${path}/${metadata.name}` });
+}
+
+/** Binds the rules that the chart ships, which the global setup made a ClusterRole of, to the account. */
+async function allowController(kube: KubeHttp, namespace: string, accountNamespace: string): Promise<void> {
+  const group = 'rbac.authorization.k8s.io';
+  await kube.json({
+    method: 'POST',
+    path: `/apis/${group}/v1/namespaces/${namespace}/rolebindings`,
+    body: {
+      apiVersion: `${group}/v1`,
+      kind: 'RoleBinding',
+      metadata: { name: account },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: controllerRole },
+      subjects: [{ kind: 'ServiceAccount', name: account, namespace: accountNamespace }],
+    },
+  });
+}
+
+const controllerRole = 'keyframe-controller';

@@ -1,8 +1,0 @@
-import { removeImageSite } from './image-site.ts';
-import { stopTestServer } from './test-server.ts';
-
-/** Jest's globalTeardown of the image suite. */
-export default async function tearDown(): Promise<void> {
-  removeImageSite();
-  await stopTestServer();
-}

@@ -1,8 +1,0 @@
-import { makeImageSite } from './image-site.ts';
-import { startTestServer } from './test-server.ts';
-
-/** Jest's globalSetup of the image suite. */
-export default async function setUp(): Promise<void> {
-  await startTestServer();
-  await makeImageSite();
-}

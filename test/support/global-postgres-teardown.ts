@@ -1,4 +1,0 @@
-import { stopTestServer } from './test-server.ts';
-
-/** Jest's globalTeardown of the integration suite. */
-export default stopTestServer;

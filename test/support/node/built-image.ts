@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onProcessEnd } from '../../../tools/devcluster/cluster/process-end.ts';
+import { type BuiltImage, makeImage } from '../../../tools/devcluster/image/make-image.ts';
+
+const variable = 'KEYFRAME_TEST_IMAGE';
+
+/**
+ * The image of this checkout, built once in a jest run, whichever suites of it want the image. Its file is the run's
+ * own: another checkout may build in the meantime.
+ */
+export async function builtImage(): Promise<BuiltImage> {
+  const known = knownImage();
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), 'keyframe-image-file-'));
+  // Also when the run is interrupted: it is a quarter of a gigabyte.
+  onProcessEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const image = await makeImage({ installTools: true, output: join(folder, 'keyframe.tar') });
+  process.env[variable] = JSON.stringify(image);
+  return image;
+}
+
+/** Removes the file; does nothing where there is none. */
+export function removeBuiltImage(): void {
+  const image = knownImage();
+  if (image !== undefined) rmSync(dirname(image.file), { recursive: true, force: true });
+  delete process.env[variable];
+}
+
+function knownImage(): BuiltImage | undefined {
+  const text = process.env[variable];
+  return text === undefined ? undefined : (JSON.parse(text) as BuiltImage);
+}

@@ -1,0 +1,104 @@
+import { Api } from '../../../tools/start/api.ts';
+import { ApiClient } from '../api/api-client.ts';
+import { chartFolder, neededValues, runHelm } from '../cluster/helm.ts';
+import type { NodeSite } from './node-site.ts';
+
+/** Values of the chart, as `--set` takes them: `{ 'image.tag': 'next' }`. */
+export type ChartValues = Readonly<Record<string, string>>;
+
+const name = 'keyframe';
+// Helm's own is 5 minutes.
+const helmTimeout = '180s';
+
+/** charts/keyframe, installed by helm on the node with the images that were built for it. */
+export class Release {
+  readonly namespace: string;
+  readonly #site: NodeSite;
+  #notes = '';
+
+  private constructor(site: NodeSite, namespace: string) {
+    this.#site = site;
+    this.namespace = namespace;
+  }
+
+  /**
+   * Installs it in a new namespace that enforces «restricted», and waits until its pods are ready and its Service leads to them.
+   * It goes with `resources`, with everything of its kinds: it serves all namespaces, so there is one at a time.
+   */
+  static async install(site: NodeSite, resources: AsyncDisposableStack, values: ChartValues = {}): Promise<Release> {
+    const release = new Release(site, await site.makeNamespace('restricted'));
+    await site.makeVolume();
+    resources.defer(() => release.#remove());
+    await release.installAgain(values);
+    return release;
+  }
+
+  /** What helm printed when it was installed: the chart's NOTES.txt, behind a head. */
+  get notes(): string {
+    return this.#notes;
+  }
+
+  /** Installs it where it was uninstalled, over what that has left. */
+  async installAgain(values: ChartValues = {}): Promise<void> {
+    this.#notes = await this.#helm('install', values);
+    await this.#site.waitForHttp(await this.url());
+  }
+
+  /** Installs other values, beside those it has, and waits until its pods are the new ones and ready. */
+  async upgrade(values: ChartValues): Promise<void> {
+    await this.#helm('upgrade', values, ['--reuse-values']);
+  }
+
+  /** Removes what it installed, and waits until that is gone. */
+  async uninstall(): Promise<void> {
+    const place = ['--namespace', this.namespace, '--ignore-not-found'];
+    await runHelm(['uninstall', name, ...place, '--wait', '--timeout', helmTimeout], this.#site.node);
+  }
+
+  /** Runs the chart's test. Throws, with what helm and the pod wrote as `stdout` and `stderr`, where it fails. */
+  async test(): Promise<string> {
+    const place = ['--namespace', this.namespace, '--timeout', helmTimeout];
+    return await runHelm(['test', name, '--logs', ...place], this.#site.node);
+  }
+
+  /** Where the API answers, by its Service. */
+  async url(): Promise<string> {
+    return await this.#site.serviceUrl(this.namespace, name);
+  }
+
+  /** The token of the first administrator, from the Secret that the installation made. */
+  async adminToken(): Promise<string> {
+    return this.#site.secretValue(this.namespace, `${name}-admin`, 'token');
+  }
+
+  /** The API as the first administrator, for what the tests of the API use and for the sample of `npm start`. */
+  async admin(): Promise<{ client: ApiClient; api: Api; token: string }> {
+    const [url, token] = await Promise.all([this.url(), this.adminToken()]);
+    return { client: new ApiClient({ url, token }), api: new Api(url, token), token };
+  }
+
+  // The next release is another's: it is to find no definitions of this one.
+  async #remove(): Promise<void> {
+    await this.uninstall();
+    const labels = 'app.kubernetes.io/part-of=keyframe';
+    await this.#site.kubectl(['delete', 'customresourcedefinitions', '-l', labels, '--timeout=60s']);
+  }
+
+  async #helm(command: 'install' | 'upgrade', values: ChartValues, more: readonly string[] = []): Promise<string> {
+    const { keyframe, postgres } = this.#site.images;
+    const [repository = '', tag = ''] = keyframe.split(/:(?=[^:/]*$)/);
+    const images = { 'image.repository': repository, 'image.tag': tag, 'postgres.image': postgres };
+    const settings = Object.entries({ ...images, ...values }).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+    const place = ['--namespace', this.namespace, '--wait', '--timeout', helmTimeout];
+    try {
+      return await runHelm(
+        [command, name, chartFolder, ...place, ...neededValues, ...settings, ...more],
+        this.#site.node,
+      );
+    } catch (error) {
+      // Helm tells that it waited in vain, and not for what.
+      const seen = await this.#site.kubectl(['--namespace', this.namespace, 'get', 'pods,events']);
+      throw new Error(`${(error as Error).message}\n${seen}`, { cause: error });
+    }
+  }
+}

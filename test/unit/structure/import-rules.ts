@@ -1,0 +1,197 @@
+import { posix } from 'node:path';
+import { parseSync } from 'oxc-parser';
+
+/** One place where a source file names another module. */
+export interface ImportSite {
+  /** As written; undefined where it is computed, so that nobody can tell what it is. */
+  readonly specifier: string | undefined;
+  /** The types alone are used, and nothing of it is there at run time. */
+  readonly typeOnly: boolean;
+}
+
+interface Room {
+  /** The rooms it may import from, besides itself. */
+  readonly imports: readonly string[];
+  /** The rooms and packages of which it may use the types alone. */
+  readonly types?: readonly string[];
+  /** Runs outside Node too: it imports no module of Node's. */
+  readonly portable?: boolean;
+}
+
+// The files directly under src, which may not be joined by others unnoticed.
+const topFiles: Readonly<Record<string, string>> = {
+  'main.ts': 'main',
+  'compose.ts': 'main',
+  'load-kube-client.ts': 'main',
+  'tasks.ts': 'main',
+  'recovered.ts': 'main',
+  'start-error.ts': 'main',
+  'recovered-options.ts': 'config',
+  'usage.ts': 'config',
+  'config.ts': 'config',
+  'task-config.ts': 'config',
+  'environment-reader.ts': 'config',
+};
+
+const rooms: Readonly<Record<string, Room>> = {
+  config: { imports: ['crypto', 'domain', 'lib', 'observability'] },
+  http: { imports: ['services', 'wire', 'domain', 'lib', 'observability'] },
+  controller: {
+    imports: ['services', 'kube', 'domain', 'lib', 'observability'],
+    types: ['crypto', '@kubernetes/client-node'],
+  },
+  roles: { imports: ['controller', 'kube', 'domain', 'lib', 'observability'] },
+  // The smoke test is a client of the API, as the command is.
+  installation: { imports: ['kube', 'crypto', 'cli', 'domain', 'lib', 'observability'] },
+  services: { imports: ['store', 'crypto', 'identity', 'domain', 'lib', 'observability'] },
+  // The port that the keyring declares is served here.
+  store: { imports: ['domain', 'lib', 'observability'], types: ['crypto'] },
+  crypto: { imports: ['domain', 'lib'] },
+  identity: { imports: ['domain', 'lib'] },
+  wire: { imports: ['domain', 'lib'], portable: true },
+  domain: { imports: ['lib'], portable: true },
+  kube: { imports: ['lib', 'observability'] },
+  cli: { imports: ['wire', 'lib'] },
+  dashboard: { imports: ['wire', 'lib'], portable: true },
+  observability: { imports: ['lib'] },
+  lib: { imports: [] },
+};
+
+/** Files that not all of a room may import, and the files that may: what they export proves a right. */
+const doors: readonly (readonly [target: string, importers: RegExp])[] = [
+  ['src/services/access/handles.ts', /^src\/services\/access\/(access|keyless)\.ts$/],
+  ['src/services/access/keyless.ts', /^src\/(compose\.ts|controller\/.*)$/],
+];
+
+/** The packages that belong to one room alone. */
+const owners: readonly (readonly [pattern: RegExp, room: string])[] = [
+  [/^express(\/|$)/, 'http'],
+  [/^(@prisma\/|pg(\/|$))/, 'store'],
+  [/^(@kubernetes\/client-node|undici)(\/|$)/, 'kube'],
+  [/^croner(\/|$)/, 'lib'],
+  [/^react(-dom)?(\/|$)/, 'dashboard'],
+];
+
+/**
+ * What is wrong with the imports of one file, a sentence each. `path` is relative to the project's folder, such as
+ * `src/http/app.ts`; `dependencies` are the packages that an installation for production has.
+ */
+export function importFaults(path: string, source: string, dependencies: ReadonlySet<string>): string[] {
+  const room = roomOf(path);
+  return importsOf(path, source).flatMap((site) => {
+    const fault = faultOf(path, room, site, dependencies);
+    return fault === undefined ? [] : [`${path}: ${fault}`];
+  });
+}
+
+/** Every import, re-export, dynamic import and imported type of a TypeScript source. Throws where it does not parse. */
+export function importsOf(path: string, source: string): ImportSite[] {
+  const { program, errors } = parseSync(path, source);
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`${path} does not parse: ${error.message}`);
+  const sites: ImportSite[] = [];
+  visit(program, (node) => {
+    const site = siteOf(node);
+    if (site !== undefined) sites.push(site);
+  });
+  return sites;
+}
+
+interface SyntaxNode {
+  readonly type: string;
+  readonly [property: string]: unknown;
+}
+
+function visit(value: unknown, look: (node: SyntaxNode) => void): void {
+  if (Array.isArray(value)) {
+    for (const entry of value) visit(entry, look);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (isNode(value)) look(value);
+  for (const entry of Object.values(value)) visit(entry, look);
+}
+
+function isNode(value: object): value is SyntaxNode {
+  return 'type' in value && typeof value.type === 'string';
+}
+
+function siteOf(node: SyntaxNode): ImportSite | undefined {
+  switch (node.type) {
+    case 'ImportDeclaration':
+      return { specifier: textOf(node['source']), typeOnly: node['importKind'] === 'type' };
+    case 'ExportNamedDeclaration':
+    case 'ExportAllDeclaration':
+      return node['source']
+        ? { specifier: textOf(node['source']), typeOnly: node['exportKind'] === 'type' }
+        : undefined;
+    case 'ImportExpression':
+      return { specifier: textOf(node['source']), typeOnly: false };
+    case 'TSImportType':
+      return { specifier: textOf(node['source']), typeOnly: true };
+    case 'CallExpression':
+      return requireSite(node);
+    default:
+      return undefined;
+  }
+}
+
+function requireSite(node: SyntaxNode): ImportSite | undefined {
+  const callee = node['callee'] as SyntaxNode;
+  if (callee.type !== 'Identifier' || callee['name'] !== 'require') return undefined;
+  return { specifier: textOf((node['arguments'] as unknown[])[0]), typeOnly: false };
+}
+
+function textOf(node: unknown): string | undefined {
+  const value = (node as { value?: unknown } | undefined)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function faultOf(path: string, room: string, site: ImportSite, dependencies: ReadonlySet<string>): string | undefined {
+  const { specifier } = site;
+  if (specifier === undefined) return 'imports a module whose name is computed';
+  if (specifier.startsWith('.'))
+    return doorFault(path, specifier) ?? relativeFault(path, room, specifier, site.typeOnly);
+  if (specifier.startsWith('node:'))
+    return rooms[room]?.portable ? `${room} imports ${specifier}, a module of Node's` : undefined;
+  return packageFault(room, specifier, site.typeOnly) ?? undeclaredFault(specifier, dependencies);
+}
+
+function doorFault(path: string, specifier: string): string | undefined {
+  const target = posix.join(posix.dirname(path), specifier);
+  const importers = doors.find(([door]) => door === target)?.[1];
+  return importers === undefined || importers.test(path) ? undefined : `imports ${target}, which few files may`;
+}
+
+function relativeFault(path: string, room: string, specifier: string, typeOnly: boolean): string | undefined {
+  const target = posix.join(posix.dirname(path), specifier);
+  if (!target.startsWith('src/')) return `production code imports ${target}, which is outside src`;
+  const other = roomOf(target);
+  if (room === 'main' || other === room || rooms[room]?.imports.includes(other)) return undefined;
+  if (typeOnly && rooms[room]?.types?.includes(other)) return undefined;
+  return `${room} imports ${other} (${target})`;
+}
+
+function packageFault(room: string, specifier: string, typeOnly: boolean): string | undefined {
+  const owner = owners.find(([pattern]) => pattern.test(specifier))?.[1];
+  if (owner === undefined || owner === room) return undefined;
+  if (typeOnly && rooms[room]?.types?.includes(specifier)) return undefined;
+  return `${room} imports ${specifier}, which belongs to ${owner} alone`;
+}
+
+function undeclaredFault(specifier: string, dependencies: ReadonlySet<string>): string | undefined {
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+  return dependencies.has(name) ? undefined : `production code imports ${name}, which is not among the dependencies`;
+}
+
+function roomOf(path: string): string {
+  const [, first = '', second] = path.split('/');
+  const room = second === undefined ? topFiles[first] : first;
+  if (room === undefined || (room !== 'main' && !(room in rooms))) {
+    throw new Error(`${path} is in no room known to the import rules.`);
+  }
+  return room;
+}

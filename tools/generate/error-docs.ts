@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs';
+import { type ErrorDescription, type ErrorEffect, errorCatalogue } from '../../src/domain/error-catalogue.ts';
+
+/** Where the page lies, and its text: src/domain/error-catalogue.ts for people. A test compares the two. */
+export const errorDocsFile = new URL('../../docs/errors.md', import.meta.url);
+
+const effects: Readonly<Record<ErrorEffect, string>> = {
+  stall: 'gives up until the resource changes',
+  wait: 'waits for the event that can heal it, or its interval',
+  retry: 'tries again, ever more slowly',
+};
+
+/** The page docs/errors.md. */
+export function errorDocs(): string {
+  const rows = Object.entries<ErrorDescription>(errorCatalogue).map(([code, { status, title, reason, effect }]) => [
+    `\`${code}\``,
+    String(status ?? '–'),
+    title,
+    `\`${reason}\``,
+    effects[effect],
+  ]);
+  const head = ['code', 'HTTP status', 'title', 'condition reason', 'the controller'];
+  return `# Errors
+
+Generated from \`src/domain/error-catalogue.ts\` by \`node tools/generate/error-docs.ts\`. Do not edit.
+
+Over HTTP every error is a problem document (RFC 9457, \`application/problem+json\`):
+
+\`\`\`json
+{
+  "type": "urn:keyframe:error:invalid_input",
+  "title": "Invalid input",
+  "status": 422,
+  "detail": "set.API_KEY: must be a string",
+  "instance": "urn:uuid:5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e",
+  "code": "invalid_input",
+  "errors": [{ "field": "set.API_KEY", "message": "must be a string" }]
+}
+\`\`\`
+
+Programs decide by \`code\`; \`detail\` is for people and may change. \`instance\` is the request's id: it is in the header
+\`X-Request-Id\` and in the server's log. \`errors\` is there where single fields are at fault, 20 of them at most. No error
+ever repeats a value that was sent. 401 comes with \`WWW-Authenticate\`, 405 with \`Allow\`, 503 with \`Retry-After\`.
+
+On a custom resource the same errors are the reason of the condition Ready=False.
+
+${table([head, ...rows])}
+`;
+}
+
+/** A Markdown table with its columns in line, as prettier has them. The first row is its head. */
+function table(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...others] = rows;
+  const widths = head.map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n');
+}
+
+if (import.meta.main) writeFileSync(errorDocsFile, errorDocs());

@@ -1,0 +1,196 @@
+/** `npm start`: the main job on this machine, from nothing to a native Secret (README.md). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkoutDirectory } from '../checkout.ts';
+import { buildCli } from '../build/cli.ts';
+import { buildServer } from '../build/server.ts';
+import { requireApprovals } from '../devcluster/cluster/approvals.ts';
+import { type Cluster, startCluster } from '../devcluster/cluster/cluster.ts';
+import { createControllerAccount } from '../devcluster/cluster/controller-account.ts';
+import { KubeHttp } from '../devcluster/cluster/kube-http.ts';
+import { developmentFolder } from '../devcluster/cluster/published-cluster.ts';
+import { startPostgres } from '../devcluster/postgres/server.ts';
+import { Api } from './api.ts';
+import { prepareFiles, removeForeignData, type StartFiles } from './files.ts';
+import { KeyframeServer } from './keyframe-server.ts';
+import { help, parseStartOptions, type StartOptions } from './options.ts';
+import { requireFreePorts, type WantedPort } from './ports.ts';
+import { applyQuickstart, awaitSecret } from './quickstart.ts';
+import { apiCommands, apiReport, clusterCommands, type Commands, secretReport } from './report.ts';
+import { RunFile } from './run-file.ts';
+import { makeSample, revokeEarlierTokens } from './sample.ts';
+
+const port = process.env['KEYFRAME_PORT'] ?? '8700';
+const metricsPort = process.env['KEYFRAME_METRICS_PORT'] ?? '8701';
+// Beside the API's; the controller serves nothing else.
+const controllerMetricsPort = String(Number(metricsPort) + 1);
+const controllerPort: WantedPort = { port: controllerMetricsPort, variable: 'KEYFRAME_METRICS_PORT' };
+const yearSeconds = 365 * 24 * 3600;
+
+/** What runs, in the order in which it was started; stopped in the opposite order. */
+const running: { stop(): Promise<void> }[] = [];
+let stopping: Promise<void> | undefined;
+
+function stopAll(): Promise<void> {
+  stopping ??= (async () => {
+    for (const part of running.toReversed()) await part.stop();
+  })();
+  return stopping;
+}
+
+async function startServer(run: RunFile, server: KeyframeServer, readyPort: string): Promise<void> {
+  run.add(server.pid);
+  running.push(server);
+  await server.ready(Number(readyPort));
+  server.onExit(() => {
+    if (stopping !== undefined) return;
+    console.error(`keyframe-server ${server.role} ended unexpectedly; its log is in .dev/logs.`);
+    void stopAll().then(() => process.exit(1));
+  });
+}
+
+interface Served {
+  readonly api: Api;
+  /** What every server of this run is told. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** PostgreSQL and the API: within seconds. */
+async function startApi(files: StartFiles, run: RunFile): Promise<Served> {
+  removeForeignData(files);
+  const postgres = await startPostgres({ name: files.database });
+  running.push(postgres);
+  const env = {
+    KEYFRAME_DATABASE_URL: postgres.urlOf('postgres'),
+    KEYFRAME_ROOT_KEY_FILE: files.rootKey,
+    KEYFRAME_HOST: '127.0.0.1',
+  };
+  await new KeyframeServer({
+    role: 'migrate',
+    env: { KEYFRAME_DATABASE_URL: env.KEYFRAME_DATABASE_URL },
+    logFile: files.log('migrate'),
+  }).finished();
+  const server = new KeyframeServer({
+    role: 'api',
+    env: {
+      ...env,
+      KEYFRAME_PORT: port,
+      KEYFRAME_METRICS_PORT: metricsPort,
+      KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@localhost',
+      KEYFRAME_BOOTSTRAP_TOKEN_FILE: files.adminToken,
+    },
+    logFile: files.log('api'),
+  });
+  await startServer(run, server, metricsPort);
+  const api = new Api(`http://127.0.0.1:${port}`, readFileSync(files.adminToken, 'utf8').trim());
+  await makeSample(api);
+  return { api, env };
+}
+
+async function startKubernetes(): Promise<Cluster> {
+  const cluster = await startCluster({
+    sources: ['kind', 'assets', 'built'],
+    customResources: join(checkoutDirectory, 'crds'),
+    publishTo: developmentFolder,
+    endOnSignals: false,
+    onUnexpectedEnd: (message) => console.error(message),
+  });
+  running.push(cluster);
+  return cluster;
+}
+
+/** The controller under the chart's rights, and the quickstart; answers when the native Secret is there. */
+async function startSync(cluster: Cluster, { api, env }: Served, files: StartFiles, run: RunFile): Promise<Commands> {
+  await revokeEarlierTokens(api);
+  await startController(cluster, env, files, run);
+  const kube = new KubeHttp(cluster.kubeconfig);
+  try {
+    await requireApprovals(kube);
+    await applyQuickstart(kube);
+    console.log(secretReport(await awaitSecret(kube)));
+    return { url: api.url, adminTokenFile: files.adminToken, cluster };
+  } finally {
+    kube.close();
+  }
+}
+
+async function startController(cluster: Cluster, env: Served['env'], files: StartFiles, run: RunFile): Promise<void> {
+  await createControllerAccount({
+    adminKubeconfig: cluster.kubeconfig,
+    kubeconfigFile: files.controllerKubeconfig,
+    tokenSeconds: yearSeconds,
+  });
+  // Once more: the cluster may have taken minutes.
+  await requireFreePorts([controllerPort]);
+  const server = new KeyframeServer({
+    role: 'controller',
+    env: {
+      ...env,
+      KEYFRAME_METRICS_PORT: controllerMetricsPort,
+      KEYFRAME_KUBECONFIG_FILE: files.controllerKubeconfig,
+    },
+    logFile: files.log('controller'),
+  });
+  await startServer(run, server, controllerMetricsPort);
+}
+
+async function start(options: StartOptions): Promise<void> {
+  const files = prepareFiles();
+  const run = new RunFile(files.run);
+  await run.take();
+  running.push({ stop: async () => run.release() });
+  await requireFreePorts(wantedPorts(options));
+  // The server serves the command.
+  await Promise.all([buildServer(), buildCli()]);
+  const served = await startApi(files, run);
+  const { api } = served;
+  console.log(apiReport(api.url, files.adminToken));
+  if (!options.cluster) return console.log(apiCommands(api.url, files.adminToken));
+  let cluster: Cluster | undefined;
+  try {
+    cluster = await startKubernetes();
+    const commands = await startSync(cluster, served, files, run);
+    // With --once all of it is gone in a moment.
+    if (!options.once) console.log(clusterCommands(commands));
+  } catch (error) {
+    if (options.once || stopping !== undefined) throw error;
+    const fault = cluster === undefined ? 'There is no cluster' : 'The cluster runs, but its sync could not be set up';
+    console.error(`\n${fault}: ${messageOf(error)}\nThe API stays up without it.`);
+    console.log(apiCommands(api.url, files.adminToken));
+  }
+}
+
+function wantedPorts({ cluster }: StartOptions): WantedPort[] {
+  const api = [
+    { port, variable: 'KEYFRAME_PORT' },
+    { port: metricsPort, variable: 'KEYFRAME_METRICS_PORT' },
+  ];
+  return cluster ? [...api, controllerPort] : api;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function main(): Promise<void> {
+  const options = parseStartOptions(process.argv.slice(2));
+  if (options === undefined) return console.log(help);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => void stopAll().then(() => process.exit(options.once ? 1 : 0)));
+  }
+  await start(options);
+  if (options.once) {
+    await stopAll();
+    process.exit(0);
+  }
+  // Keeps the process alive; a signal ends it.
+  setInterval(() => undefined, 2 ** 30);
+}
+
+try {
+  await main();
+} catch (error) {
+  if (stopping === undefined) console.error(messageOf(error));
+  await stopAll();
+  process.exit(1);
+}

@@ -1,0 +1,79 @@
+import { relative } from 'node:path';
+import type { Cluster } from '../devcluster/cluster/cluster.ts';
+import { sample } from './sample.ts';
+
+const { organization, project, environment } = sample;
+
+/** What is known as soon as the API answers. */
+export function apiReport(url: string, adminTokenFile: string): string {
+  return `API         ${url}
+token       ${shown(adminTokenFile)}  (the admin's; a file only you can read)`;
+}
+
+/** The native Secret: its name and keys, never its values. */
+export function secretReport(keys: readonly string[]): string {
+  return `Secret      default/quickstart  holds ${keys.join(', ')}`;
+}
+
+/** How to go on with the API alone. */
+export function apiCommands(url: string, adminTokenFile: string): string {
+  return `
+${signIn(url, adminTokenFile)}
+
+Change a value, and read the environment:
+  keyframe set LOG_LEVEL=debug
+  keyframe list --reveal
+
+${end}`;
+}
+
+export interface Commands {
+  readonly url: string;
+  readonly adminTokenFile: string;
+  readonly cluster: Cluster;
+}
+
+/** How to go on with the cluster: change a value, edit and delete the Secret, withdraw the grant. */
+export function clusterCommands({ url, adminTokenFile, cluster }: Commands): string {
+  return `kubeconfig  ${shown(cluster.published ?? cluster.kubeconfig)}
+
+${signIn(url, adminTokenFile)}
+
+Three things to try there:
+
+1. Change a value, and see the Secret follow:
+  keyframe set LOG_LEVEL=debug
+  npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
+
+2. Edit the Secret, or delete it, and see it repaired:
+  npm run -s kubectl -- patch secret quickstart -p '{"stringData":{"LOG_LEVEL":"edited"}}'
+  npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
+  npm run -s kubectl -- delete secret quickstart
+  npm run -s kubectl -- get secret quickstart
+
+3. Withdraw the grant, and see the token suspended: the Secret stays as it is until the grant is back.
+  npm run -s kubectl -- delete accessgrant quickstart
+  npm run -s kubectl -- wait --for=condition=Ready=false secretsync/quickstart
+  npm run -s kubectl -- get secretsync quickstart -o wide
+  keyframe set LOG_LEVEL=warn
+  npm run -s kubectl -- apply --server-side -f examples/quickstart.yaml
+  npm run -s kubectl -- wait --for=condition=Ready secretsync/quickstart
+  npm run -s kubectl -- get secret quickstart -o jsonpath='{.data.LOG_LEVEL}' | base64 -d; echo
+
+${end}`;
+}
+
+const end = 'Ctrl-C stops everything; the data stay in .dev/. More to do: docs/tutorial.md.';
+
+/** As README.md has it. */
+function signIn(url: string, adminTokenFile: string): string {
+  return `In another terminal, here as well (bash or zsh), sign in and say which environment is meant:
+  keyframe() { npm run -s keyframe -- "$@"; }
+  keyframe login --url ${url} --token-file ${shown(adminTokenFile)}
+  keyframe init -o ${organization} -p ${project} -e ${environment}`;
+}
+
+function shown(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}

@@ -1,0 +1,46 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkoutDirectory } from '../checkout.ts';
+import { Commands } from './commands.ts';
+import { type Plan, readPlan } from './plan.ts';
+import { type StepResult, slowestLines, sum, summaryLines, withRequired } from './results.ts';
+import { runSteps } from './steps.ts';
+
+/**
+ * `npm test [-- STEP … --full]`: the checks and the suites, then the slowest files, and last the line `N passed, N failed`.
+ * Exits 1 if anything failed, 64 on invalid arguments or settings, and by the signal's number after an interruption.
+ */
+async function main(): Promise<number> {
+  let plan: Plan;
+  try {
+    plan = readPlan(process.argv.slice(2), process.env);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    return 64;
+  }
+  const commands = new Commands();
+  let interruption = 0;
+  for (const [signal, exitCode] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    process.on(signal, () => {
+      interruption = exitCode;
+      commands.interrupt(signal);
+    });
+  }
+  const results = await runSteps({ commands, plan, write: (text) => void process.stdout.write(text) });
+  if (commands.interrupted) process.stdout.write('\nInterrupted.\n');
+  const failed = report(withRequired(results, plan.required));
+  return interruption || (failed > 0 ? 1 : 0);
+}
+
+function report(results: readonly StepResult[]): number {
+  mkdirSync(join(checkoutDirectory, 'reports'), { recursive: true });
+  writeFileSync(join(checkoutDirectory, 'reports', 'summary.json'), `${JSON.stringify(results, undefined, 2)}\n`);
+  process.stdout.write(`\n${[...slowestLines(results), ...summaryLines(results)].join('\n')}\n`);
+  return sum(results).failed;
+}
+
+process.exitCode = await main();

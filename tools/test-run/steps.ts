@@ -1,0 +1,210 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { checkoutDirectory } from '../checkout.ts';
+import { kindFault } from '../devcluster/cluster/discovery.ts';
+import { nodeFault } from '../devcluster/cluster/node/node-fault.ts';
+import { thisMachine } from '../devcluster/cluster/this-machine.ts';
+import type { CommandResult, Commands } from './commands.ts';
+import { type CheckName, isCheck, isPooled, type Plan, type PooledName, type StepName } from './plan.ts';
+import {
+  countReport,
+  type FuzzOutcome,
+  fuzzResult,
+  type JestReport,
+  poolResults,
+  type StepResult,
+  timedFiles,
+} from './results.ts';
+
+export interface StepContext {
+  readonly commands: Commands;
+  readonly plan: Plan;
+  readonly write: (text: string) => void;
+}
+
+type SingleSuite = 'node' | 'kind';
+
+const modules = join(checkoutDirectory, 'node_modules');
+const reports = join(checkoutDirectory, 'reports');
+const minuteMs = 60_000;
+// Most of the time is spent waiting for PostgreSQL, Kubernetes and timers: four files at once keep two cores busy. With their
+// servers and clusters they need up to 2 GiB each.
+const workers = Math.max(totalmem() < 12 * 2 ** 30 ? 3 : 4, availableParallelism() - 1);
+// Most checks are busy on one core.
+const checksAtOnce = 2;
+// Long enough for the first build of Kubernetes on a slow machine.
+const suiteLimitMs = { short: 80 * minuteMs, full: 240 * minuteMs };
+
+// What tests the tools of development alone. Every run uses these tools; their own tests belong to the full scale.
+const testsOfTools = ['/test/integration/tools/', '/test/e2e/cluster-launcher\\.'];
+
+const checks: Readonly<Record<CheckName, readonly [program: string, ...args: string[]]>> = {
+  format: [tool('prettier'), '--check', '.'],
+  lint: [tool('oxlint'), '--type-aware', '--deny-warnings'],
+  typecheck: [tool('tsc'), '-p', 'tsconfig.json'],
+  'dead-code': [tool('knip')],
+  generated: [process.execPath, 'tools/generate/main.ts', '--check'],
+  build: [process.execPath, 'tools/build/main.ts'],
+};
+
+/**
+ * Runs the steps of a plan: first the checks, two at a time; then the suites of the pool, and beside them the suite on the node,
+ * which mostly waits, and the fuzzer; last the suite on kind. Returns their results in the order of the plan.
+ */
+export async function runSteps(context: StepContext): Promise<StepResult[]> {
+  const { steps } = context.plan;
+  const pooled = steps.filter(isPooled);
+  // Each takes the next one that none has taken.
+  const waiting = steps.filter(isCheck).values();
+  const results = (await Promise.all(Array.from({ length: checksAtOnce }, () => inTurn(waiting, context)))).flat();
+  const beside = (['node', 'fuzz'] as const).filter((name) => steps.includes(name));
+  // Two commands that both print as they go would be unreadable.
+  const quiet = pooled.length === 0 ? context : { ...context, keepOutput: true };
+  const [fromPool, fromBeside] = await Promise.all([runPool(pooled, context), inTurn(beside, quiet)]);
+  results.push(...fromPool, ...fromBeside);
+  results.push(
+    ...(await inTurn(
+      steps.filter((name) => name === 'kind'),
+      context,
+    )),
+  );
+  return results.toSorted((a, b) => steps.indexOf(a.name as StepName) - steps.indexOf(b.name as StepName));
+}
+
+interface QuietContext extends StepContext {
+  /** Prints what a suite writes when it ends, instead of as it comes. */
+  readonly keepOutput?: boolean;
+}
+
+async function inTurn(names: Iterable<StepName>, context: QuietContext): Promise<StepResult[]> {
+  const results: StepResult[] = [];
+  for (const name of names) {
+    if (context.commands.interrupted) results.push({ name, durationMs: 0, note: 'not run' });
+    else results.push(await runStep(name, context));
+  }
+  return results;
+}
+
+function runStep(name: StepName, context: QuietContext): Promise<StepResult> {
+  if (isCheck(name)) return runCheck(name, context);
+  if (name === 'fuzz') return runFuzz(context);
+  return runSingle(name as SingleSuite, context);
+}
+
+async function runCheck(name: CheckName, { commands, write }: StepContext): Promise<StepResult> {
+  const [program, ...args] = checks[name];
+  const { exitCode, output, durationMs } = await commands.run(program, args, { limitMs: 15 * minuteMs });
+  const passed = exitCode === 0;
+  if (!passed) write(`${output.trimEnd()}\n`);
+  write(`${name} ${passed ? 'passed' : 'FAILED'}\n`);
+  return { name, counts: { passed: passed ? 1 : 0, failed: passed ? 0 : 1 }, durationMs };
+}
+
+async function runFuzz(context: QuietContext): Promise<StepResult> {
+  const reportFile = reportOf('fuzz');
+  const run = await runSuite('fuzz', ['tools/fuzz/main.ts'], context);
+  return fuzzResult(readReport(reportFile) as FuzzOutcome | undefined, run);
+}
+
+async function runPool(names: readonly PooledName[], context: StepContext): Promise<StepResult[]> {
+  if (names.length === 0) return [];
+  if (context.commands.interrupted) return names.map((name) => ({ name, durationMs: 0, note: 'not run' }));
+  const reportFile = reportOf('pool');
+  const { exitCode, durationMs } = await runSuite('pool', poolArguments(names, reportFile, context.plan), context);
+  return poolResults(names, readReport(reportFile) as JestReport | undefined, { exitCode, durationMs });
+}
+
+function poolArguments(names: readonly PooledName[], reportFile: string, { scale }: Plan): string[] {
+  const ignored = scale === 'full' ? [] : testsOfTools;
+  // Jest then ignores these patterns alone, no longer its default.
+  const patterns = ['/node_modules/', ...ignored].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
+  return [...jestArguments(names, reportFile, workers), ...patterns];
+}
+
+async function runSingle(name: SingleSuite, context: QuietContext): Promise<StepResult> {
+  const fault = suiteFault(name);
+  if (fault !== undefined) {
+    const note = `not run: ${fault}`;
+    context.write(`${name} ${note}\n`);
+    return { name, durationMs: 0, note };
+  }
+  const reportFile = reportOf(name);
+  // A release on the node serves all namespaces: there is one at a time.
+  const args = jestArguments(projectsOf(name), reportFile, name === 'node' ? 1 : workers);
+  const { exitCode, durationMs } = await runSuite(name, args, context);
+  const report = readReport(reportFile) as JestReport | undefined;
+  if (report?.testResults.length === 0 && exitCode === 0) return { name, durationMs, note: 'has no tests' };
+  return { name, counts: countReport(report, exitCode), durationMs, files: timedFiles(report) };
+}
+
+/** Why a suite cannot run on this machine; undefined if it can. */
+function suiteFault(name: SingleSuite): string | undefined {
+  const machine = thisMachine(process.env);
+  if (name === 'node') return nodeFault(machine);
+  const fault = kindFault(machine);
+  return fault?.startsWith('docker') === true ? `no Docker (${fault})` : fault;
+}
+
+// The kind suite is the end-to-end suite on a cluster of kind's, and the built image and the chart on another one. What looks
+// at the image goes with what runs it on the node.
+function projectsOf(name: SingleSuite): readonly string[] {
+  return name === 'kind' ? ['e2e', 'kind'] : ['image', 'node'];
+}
+
+async function runSuite(
+  name: string,
+  args: readonly string[],
+  { commands, plan, write, keepOutput = false }: QuietContext,
+): Promise<CommandResult> {
+  if (keepOutput) write(`${name} runs beside the other suites; its output follows when it ends.\n`);
+  const result = await commands.run(process.execPath, args, {
+    env: suiteEnvironment(name, plan),
+    shown: !keepOutput,
+    limitMs: suiteLimitMs[plan.scale],
+  });
+  if (keepOutput) write(`${result.output.trimEnd()}\n`);
+  return result;
+}
+
+function jestArguments(projects: readonly string[], reportFile: string, maxWorkers: number): string[] {
+  return [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    // Each test file loads its modules again. With a larger young generation, that takes a sixth less processor time.
+    '--max-semi-space-size=64',
+    join(modules, 'jest', 'bin', 'jest.js'),
+    '--selectProjects',
+    ...projects,
+    '--passWithNoTests',
+    `--maxWorkers=${maxWorkers}`,
+    '--json',
+    '--outputFile',
+    reportFile,
+  ];
+}
+
+function suiteEnvironment(name: string, { scale }: Plan): NodeJS.ProcessEnv {
+  const env = { ...process.env, KEYFRAME_TEST_SCALE: scale };
+  return name === 'kind' ? { ...env, KEYFRAME_TEST_KUBECONFIG: '', KEYFRAME_TEST_CLUSTER_SOURCE: 'kind' } : env;
+}
+
+/** The file that a suite leaves its report in, without the report of an earlier run. */
+function reportOf(name: string): string {
+  mkdirSync(reports, { recursive: true });
+  const file = join(reports, `${name}.json`);
+  rmSync(file, { force: true });
+  return file;
+}
+
+function readReport(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function tool(name: string): string {
+  return join(modules, '.bin', name);
+}
