@@ -135,9 +135,9 @@ async function sync(commit: string, image: number): Promise<ArgoSync> {
   return begun;
 }
 
-describe('«A restore that somebody else approves»', () => {
+describe('«A restore with a separate approver»', () => {
   test('who plans the way back is refused to approve it, and who approves it has it carried out', async () => {
-    const heading = 'A restore that somebody else approves';
+    const heading = 'A restore with a separate approver';
     const good = { API_URL: 'https://api.example', TIMEOUT: '5s' };
     await step(heading, 1);
     expect(await valuesOf('orders', 'orders')).toEqual(good);
@@ -155,9 +155,9 @@ describe('«A restore that somebody else approves»', () => {
   });
 });
 
-describe('«Snapshots every night»', () => {
+describe('«Nightly snapshots»', () => {
   test('a schedule tells when its next snapshot is due, and what was taken by hand is pruned by hand', async () => {
-    const heading = 'Snapshots every night';
+    const heading = 'Nightly snapshots';
     await step(heading, 1);
     const { status } = await site.resource<SnapshotSchedule>('ledger', 'snapshotschedules', 'nightly');
     const next = new Date(status?.nextTime ?? '');
@@ -175,9 +175,9 @@ describe('«Snapshots every night»', () => {
   });
 });
 
-describe('«A cluster that is built anew»', () => {
+describe('«A rebuilt cluster»', () => {
   test('its resources stand for the same snapshot, take over the Secret that was saved, and lead back', async () => {
-    const heading = 'A cluster that is built anew';
+    const heading = 'A rebuilt cluster';
     const good = { API_URL: 'https://api.example', TIMEOUT: '5s' };
     const present = { ...good, API_URL: 'https://api.invalid', RETRIES: 'none' };
     await step(heading, 1);

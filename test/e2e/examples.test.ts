@@ -80,9 +80,9 @@ describe('«A canary beside a pinned production»', () => {
   });
 });
 
-describe('«Tokens that rotate»', () => {
+describe('«Rotating tokens»', () => {
   test('tokens are replaced without a gap, and a leaked one ends at once', async () => {
-    const heading = 'Tokens that rotate';
+    const heading = 'Rotating tokens';
     const place = 'reports/production';
     await step(heading, 1);
     expect(await valuesOf('reports', 'reports')).toEqual({ DATABASE_URL: 'postgresql://reports.example' });
@@ -112,9 +112,9 @@ describe('«Tokens that rotate»', () => {
   });
 });
 
-describe('«A token from somewhere else»', () => {
+describe('«A token issued elsewhere»', () => {
   test('a SecretSync reads with a token that a person made, without a grant, until it is revoked', async () => {
-    const heading = 'A token from somewhere else';
+    const heading = 'A token issued elsewhere';
     await step(heading, 1);
     expect(await valuesOf('partners', 'partners')).toEqual({ API_KEY: 'of-partners' });
     const held = (await valuesOf('partners', 'keyframe-token'))?.['token'];
@@ -125,9 +125,9 @@ describe('«A token from somewhere else»', () => {
   });
 });
 
-describe('«A Secret that is there already»', () => {
+describe('«An existing Secret»', () => {
   test('a Secret is adopted once it allows it, and is never gone', async () => {
-    const heading = 'A Secret that is there already';
+    const heading = 'An existing Secret';
     await step(heading, 1);
     expect(await valuesOf('billing', 'billing-secrets')).toEqual({ STRIPE_KEY: 'from-the-chart' });
     const { uid } = (await site.secret('billing', 'billing-secrets'))?.metadata ?? {};
@@ -141,9 +141,9 @@ describe('«A Secret that is there already»', () => {
   });
 });
 
-describe('«Keys in a Secret of somebody else»', () => {
+describe('«Keys in a Secret of another owner»', () => {
   test('keys come into a Secret of a chart and go out again, and its own stay', async () => {
-    const heading = 'Keys in a Secret of somebody else';
+    const heading = 'Keys in a Secret of another owner';
     const own = { ADMIN_PASSWORD: 'the-charts-own' };
     await step(heading, 1);
     const merged = { ...own, SMTP_HOST: 'smtp.example', SMTP_PASSWORD: 'of-keyframe' };
@@ -153,9 +153,9 @@ describe('«Keys in a Secret of somebody else»', () => {
   });
 });
 
-describe('«Shared and own secrets»', () => {
+describe('«Shared and specific values»', () => {
   test('one Secret has the values of both environments, its own where both have a key, and follows both', async () => {
-    const heading = 'Shared and own secrets';
+    const heading = 'Shared and specific values';
     await step(heading, 1);
     const own = { LOG_LEVEL: 'debug', DATABASE_URL: 'postgresql://parcels' };
     expect(await valuesOf('parcels', 'parcels')).toEqual({ ...own, SMTP_HOST: 'smtp.example' });
@@ -180,9 +180,9 @@ describe('«One Secret in many namespaces»', () => {
   });
 });
 
-describe('«A value made of others»', () => {
+describe('«A composed value»', () => {
   test('nothing is composed while a part is missing, and the URL is there with it', async () => {
-    const heading = 'A value made of others';
+    const heading = 'A composed value';
     await step(heading, 1);
     expect(await site.secret('tickets', 'tickets')).toBeUndefined();
     const { '.dockerconfigjson': credentials = '' } = (await valuesOf('tickets', 'registry')) ?? {};
@@ -195,10 +195,10 @@ describe('«A value made of others»', () => {
   });
 });
 
-describe('«Pods that are restarted»', () => {
+describe('«Restarting pods»', () => {
   // Instead of a kubelet, the test sets pods ready while the reader waits.
   test('pods are restarted when the Secret has changed, and Converged waits for them', async () => {
-    const heading = 'Pods that are restarted';
+    const heading = 'Restarting pods';
     const workloads = new Workloads(site.stack.kube, 'storefront');
     for (const [number, THEME] of [
       [1, 'light'],
