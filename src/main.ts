@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { type RunningServer, startServer } from './compose.ts';
 import { type ServerRole, type TaskName, loadServerConfig, serverRoles, taskNames } from './config.ts';
-import { DomainError } from './domain/domain-error.ts';
+import { DomainError } from './domain/errors/domain-error.ts';
 import { ConfigError } from './environment-reader.ts';
 import { ListenError } from './http/server.ts';
 import { TaskError } from './installation/task-error.ts';

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { keyBytes } from './aead.ts';
 import { Allotment, type DataKey } from './allotment.ts';
 import type { DataKeyRecord, KeyStore } from './key-store.ts';

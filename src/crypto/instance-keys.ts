@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { keyBytes } from './aead.ts';
 import type { KeyStore } from './key-store.ts';
 import type { RootKeys, WrappedKey } from './root-keys.ts';

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { Plaintext } from '../domain/plaintext.ts';
 import { DecryptionError, open, seal } from './aead.ts';
 import type { DataKey } from './allotment.ts';

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { Plaintext } from '../domain/plaintext.ts';
 import { DecryptionError, keyBytes, open, seal } from './aead.ts';
 

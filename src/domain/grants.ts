@@ -1,4 +1,5 @@
-import type { GrantedKindName, TokenPermission } from './principal.ts';
+import type { GrantedKindName } from './kinds.ts';
+import type { TokenPermission } from './principal.ts';
 
 /**
  * What AccessGrants allow the custom resources of a namespace (docs/resources/access-grant.md). Pure: the controller

@@ -1,8 +1,8 @@
 import { covers, type GrantPlace } from './grants.ts';
+import type { ResourceKindName } from './kinds.ts';
 import type {
   BearerPrincipal,
   KeylessPrincipal,
-  ResourceKindName,
   ResourcePrincipal,
   Role,
   ServiceTokenPrincipal,

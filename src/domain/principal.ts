@@ -1,4 +1,5 @@
 import type { GrantRule } from './grants.ts';
+import type { ResourceKindName } from './kinds.ts';
 
 /** Who acts. One of these is the first argument of everything that is authorised. */
 
@@ -49,13 +50,6 @@ export interface ServiceTokenPrincipal extends Actor {
   readonly credentialId: string;
   readonly expiresAt: Date | null;
 }
-
-/** Kinds of custom resources that act in their own name; a SecretSync acts as the service token that it names. */
-export type ResourceKindName =
-  'ServiceToken' | 'SecretSnapshot' | 'SnapshotRestore' | 'SnapshotSchedule' | 'SecretEnvironment';
-
-/** Kinds that an AccessGrant can name: a SecretSync is granted reading, and reads as the keyless token of its namespace. */
-export type GrantedKindName = ResourceKindName | 'SecretSync';
 
 /**
  * The keyless service token of a namespace: the controller alone acts as it, for SecretSyncs of that namespace. It has

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, invalidField } from '../domain/domain-error.ts';
+import { DomainError, invalidField } from '../domain/errors/domain-error.ts';
 import { limits } from '../domain/limits.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 import { maxDepth, scanJson } from './json-text.ts';

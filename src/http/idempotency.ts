@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import type { IdempotencyRequest } from '../services/kernel/mutate-once.ts';
 
 /** The header by which a caller has a change made once however often it sends it (docs/interface.md section 4). */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError } from '../domain/domain-error.ts';
-import { type ErrorCode, type HttpErrorCode, errorCatalogue } from '../domain/error-catalogue.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
+import type { ErrorCode, HttpErrorCode } from '../domain/errors/catalogue.ts';
+import { httpErrors } from '../domain/errors/http-errors.ts';
 import type { Problem } from '../wire/problem.ts';
 
 /** The only writer of error answers (RFC 9457), so that each of them comes from the catalogue. */
@@ -13,7 +14,7 @@ const internalDetail =
 export function problemOf(thrown: unknown, requestId: string): Problem & { code: HttpErrorCode } {
   const error = shownError(thrown);
   const code = httpCode(error.code);
-  const { status, title } = errorCatalogue[code];
+  const { status, title } = httpErrors[code];
   return {
     type: `urn:keyframe:error:${code}`,
     title,
@@ -52,9 +53,8 @@ export function rawProblem(problem: Problem): string {
 }
 
 function shownError(thrown: unknown): DomainError {
-  if (thrown instanceof DomainError && errorCatalogue[thrown.code].status !== null && thrown.code !== 'internal')
-    return thrown;
-  return new DomainError('internal', internalDetail);
+  const isShown = thrown instanceof DomainError && httpCode(thrown.code) !== 'internal';
+  return isShown ? thrown : new DomainError('internal', internalDetail);
 }
 
 function httpCode(code: ErrorCode): HttpErrorCode {
@@ -62,5 +62,5 @@ function httpCode(code: ErrorCode): HttpErrorCode {
 }
 
 function isHttpCode(code: ErrorCode): code is HttpErrorCode {
-  return errorCatalogue[code].status !== null;
+  return Object.hasOwn(httpErrors, code);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpErrorCode } from '../domain/error-catalogue.ts';
+import type { HttpErrorCode } from '../domain/errors/catalogue.ts';
 import type { BearerPrincipal } from '../domain/principal.ts';
 import type { RefusalFault } from '../services/access/authentication.ts';
 

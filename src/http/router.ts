@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { contextOf } from './request-context.ts';
 import { type RouteHandlerDeps, routeHandler } from './middleware/route-handler.ts';
 import type { Method, Route } from './route.ts';

@@ -10,7 +10,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionLimits, Connections } from './admission/connections.ts';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { problemOf, rawProblem } from './problem.ts';
 
 /** What a connection may take (docs/interface.md section 8). */

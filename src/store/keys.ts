@@ -1,6 +1,6 @@
 import type { DataKeyRecord, KeyStore } from '../crypto/key-store.ts';
 import type { WrappedKey } from '../crypto/root-keys.ts';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { type Database, queryRows, type Statement } from './database.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import type { Logger } from '../observability/logger.ts';
 import { isOlderRelease, ownRelease } from '../lib/release.ts';
 import type { DatabaseAddress } from './address.ts';

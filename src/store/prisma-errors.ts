@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 
 /**
  * What a failure of Prisma or pg means. Both tell it in several ways: an SQLSTATE, Prisma's own code, a socket's

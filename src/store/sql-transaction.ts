@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import { isStalePlan } from './prisma-errors.ts';

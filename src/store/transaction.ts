@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/domain-error.ts';
+import { DomainError } from '../domain/errors/domain-error.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';

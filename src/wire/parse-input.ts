@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { DomainError, type FieldFault } from '../domain/domain-error.ts';
+import { DomainError, type FieldFault } from '../domain/errors/domain-error.ts';
 import { shownName } from './shown-name.ts';
 
 /** Which part of a request is parsed; it stands for the field where a fault is about the whole part. */

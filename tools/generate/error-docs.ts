@@ -1,18 +1,19 @@
 import { writeFileSync } from 'node:fs';
-import { type ErrorDescription, type ErrorEffect, errorCatalogue } from '../../src/domain/error-catalogue.ts';
+import { errorCatalogue } from '../../src/domain/errors/catalogue.ts';
+import type { ErrorEffect } from '../../src/domain/errors/description.ts';
 
-/** Where the page lies, and its text: src/domain/error-catalogue.ts for people. A test compares the two. */
+/** File and text of the page of errors: src/domain/errors/ as a table. A test compares the two. */
 export const errorDocsFile = new URL('../../docs/errors.md', import.meta.url);
 
 const effects: Readonly<Record<ErrorEffect, string>> = {
-  stall: 'gives up until the resource changes',
-  wait: 'waits for the event that can heal it, or its interval',
-  retry: 'tries again, ever more slowly',
+  stall: 'stops until the resource changes',
+  wait: 'waits for an event, or the next resync',
+  retry: 'retries with exponential backoff',
 };
 
 /** The page docs/errors.md. */
 export function errorDocs(): string {
-  const rows = Object.entries<ErrorDescription>(errorCatalogue).map(([code, { status, title, reason, effect }]) => [
+  const rows = Object.entries(errorCatalogue).map(([code, { status, title, reason, effect }]) => [
     `\`${code}\``,
     String(status ?? '–'),
     title,
@@ -22,7 +23,7 @@ export function errorDocs(): string {
   const head = ['code', 'HTTP status', 'title', 'condition reason', 'the controller'];
   return `# Errors
 
-Generated from \`src/domain/error-catalogue.ts\` by \`node tools/generate/error-docs.ts\`. Do not edit.
+Generated from \`src/domain/errors/\` by \`node tools/generate/error-docs.ts\`. Do not edit.
 
 Over HTTP every error is a problem document (RFC 9457, \`application/problem+json\`):
 
@@ -38,11 +39,11 @@ Over HTTP every error is a problem document (RFC 9457, \`application/problem+jso
 }
 \`\`\`
 
-Programs decide by \`code\`; \`detail\` is for people and may change. \`instance\` is the request's id: it is in the header
-\`X-Request-Id\` and in the server's log. \`errors\` is there where single fields are at fault, 20 of them at most. No error
-ever repeats a value that was sent. 401 comes with \`WWW-Authenticate\`, 405 with \`Allow\`, 503 with \`Retry-After\`.
+Programs must use \`code\`; \`detail\` is for people and may change. \`instance\` is the id of the request, which is also in the
+header \`X-Request-Id\` and in the server's log. \`errors\` lists invalid fields, at most 20. No error repeats a value
+of the request. 401 comes with \`WWW-Authenticate\`, 405 with \`Allow\`, 429 and 503 with \`Retry-After\`.
 
-On a custom resource the same errors are the reason of the condition Ready=False.
+On a custom resource, the same error sets the reason of the condition Ready=False.
 
 ${table([head, ...rows])}
 `;

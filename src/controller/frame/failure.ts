@@ -1,5 +1,5 @@
-import { DomainError } from '../../domain/domain-error.ts';
-import type { ErrorEffect } from '../../domain/error-catalogue.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { ErrorEffect } from '../../domain/errors/description.ts';
 import { ApiError } from '../../kube/client/api-error.ts';
 import type { Progress, ReadyClaim } from './conditions.ts';
 import type { Next } from './work-queue.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { KubeObject } from '../../kube/client/objects.ts';
 import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/informer/reflector-group.ts';
 import type { Next } from './work-queue.ts';

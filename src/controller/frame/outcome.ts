@@ -1,4 +1,4 @@
-import type { DomainError } from '../../domain/domain-error.ts';
+import type { DomainError } from '../../domain/errors/domain-error.ts';
 import { type ConditionClaim, type ReadyClaim, conditionClaims, kubeTime, mergeConditions } from './conditions.ts';
 import { failureClaim, nextAfter } from './failure.ts';
 import type { Resource, StatusOf } from './resource.ts';

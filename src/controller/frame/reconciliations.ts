@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { isApiStatus } from '../../kube/client/api-error.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { type Logger, errorFields } from '../../observability/logger.ts';

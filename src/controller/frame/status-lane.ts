@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorCatalogue } from '../../domain/error-catalogue.ts';
+import { errorCatalogue } from '../../domain/errors/catalogue.ts';
 import { isApiStatus } from '../../kube/client/api-error.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { patchStatus } from '../../kube/client/custom-resources.ts';

@@ -1,4 +1,5 @@
-import type { ResourceCaller, ResourceKindName } from '../../domain/principal.ts';
+import type { ResourceKindName } from '../../domain/kinds.ts';
+import type { ResourceCaller } from '../../domain/principal.ts';
 import type { GrantIndex } from './access-grant/grant-index.ts';
 import type { ReconcileContext } from '../frame/kind-rules.ts';
 import type { Resource } from '../frame/resource.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
 import { KnownTokens } from './known-tokens.ts';
 import { RateCounter, type RateState } from './rate-counter.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
 
 /** How much is under way at once (docs/interface.md section 8); the defaults are those. */

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler } from 'express';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { problemOf, sendProblem } from '../problem.ts';
 import { contextOf } from '../request-context.ts';
 

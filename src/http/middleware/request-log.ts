@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
+import { errorCatalogue } from '../../domain/errors/catalogue.ts';
 import { type Logger, errorFields } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { LimitExceeded } from '../admission/rate-limits.ts';
@@ -80,9 +81,8 @@ function isEventStream(response: ServerResponse): boolean {
 
 const probeRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** error: someone has to look; warn: it heals when what it waits for comes back; debug: probes, every few seconds. */
+/** error: an operator must act; warn: it recovers without an operator; debug: probes, which come every few seconds. */
 function levelOf({ code, route }: RequestContext): 'error' | 'warn' | 'info' | 'debug' {
-  if (code === 'internal' || code === 'key_unavailable') return 'error';
-  if (code === 'store_unavailable' || code === 'overloaded') return 'warn';
-  return probeRoutes.has(route) ? 'debug' : 'info';
+  const logLevel = code === undefined ? undefined : errorCatalogue[code].logLevel;
+  return logLevel ?? (probeRoutes.has(route) ? 'debug' : 'info');
 }

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 
 /** Headers of which the first would be taken and the others be lost; a proxy before this server may take another. */
 const singleHeaders = ['host', 'authorization'] as const;

@@ -1,5 +1,5 @@
 import { type oas31, type ZodOpenApiResponsesObject, createSchema } from 'zod-openapi';
-import { errorCatalogue } from '../../domain/error-catalogue.ts';
+import { httpErrors } from '../../domain/errors/http-errors.ts';
 import type { Route } from '../route.ts';
 
 /** What each route can answer, as the OpenAPI document tells it. */
@@ -119,7 +119,7 @@ export function problemResponses(): Record<string, oas31.ResponseObject> {
 }
 
 function exampleProblem(status: number, detail: string): object | undefined {
-  const found = Object.entries(errorCatalogue).find(([, error]) => error.status === status);
+  const found = Object.entries(httpErrors).find(([, error]) => error.status === status);
   if (found === undefined) return undefined;
   const [code, { title }] = found;
   const instance = 'urn:uuid:5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
@@ -134,7 +134,7 @@ const furtherHeaders: Readonly<Record<number, readonly (keyof typeof answerHeade
 };
 
 function codesOf(status: number): string[] {
-  return Object.entries(errorCatalogue)
+  return Object.entries(httpErrors)
     .filter(([, error]) => error.status === status)
     .map(([code]) => `\`${code}\``);
 }

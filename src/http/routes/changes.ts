@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalidField } from '../../domain/domain-error.ts';
+import { invalidField } from '../../domain/errors/domain-error.ts';
 import type { OpenStream, StreamEvent, StreamStart } from '../../services/changes/change-stream.ts';
 import type { RevisionRecord } from '../../services/changes/changes.ts';
 import {

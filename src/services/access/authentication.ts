@@ -1,5 +1,5 @@
 import { hashesEqual, parseToken } from '../../crypto/token.ts';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { BearerPrincipal } from '../../domain/principal.ts';
 import {
   type CredentialFault,

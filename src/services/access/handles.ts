@@ -1,4 +1,4 @@
-import type { DomainError } from '../../domain/domain-error.ts';
+import type { DomainError } from '../../domain/errors/domain-error.ts';
 import { refusedCreator, type MemberStanding } from '../../domain/impersonation.ts';
 import {
   type Action,

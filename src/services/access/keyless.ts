@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { covers, type GrantRule } from '../../domain/grants.ts';
 import type { Actor, KeylessPrincipal } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';

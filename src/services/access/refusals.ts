@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { createHash } from 'node:crypto';
 import {
   type GrantNeed,
@@ -17,9 +17,9 @@ import {
   type ResourceAction,
   rules,
 } from '../../domain/policy.ts';
+import type { GrantedKindName } from '../../domain/kinds.ts';
 import type {
   Actor,
-  GrantedKindName,
   ResourcePrincipal,
   Role,
   TenantPrincipal,

@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.ts';
-import { invalidField } from '../../domain/domain-error.ts';
+import { invalidField } from '../../domain/errors/domain-error.ts';
 import type { ActorType } from '../../domain/principal.ts';
 import { type AuditEntryRecord, listAuditEntries } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { shownTokenCreator } from '../../domain/impersonation.ts';
 import type { AnyCaller, Principal } from '../../domain/principal.ts';
 import {
@@ -165,5 +165,5 @@ function chainOf({ principal }: AnyCaller): string | null {
 }
 
 function isUnavailable(error: unknown): boolean {
-  return error instanceof DomainError && (error.code === 'store_unavailable' || error.code === 'overloaded');
+  return error instanceof DomainError && error.description.isOutage === true;
 }

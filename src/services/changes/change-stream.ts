@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyedLimiter } from '../../lib/keyed-limiter.ts';
@@ -142,7 +142,7 @@ export class ChangeStream {
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       if (error.code === 'not_found' || error.code === 'forbidden') return 'over';
-      if (error.code === 'store_unavailable' || error.code === 'overloaded') return 'unavailable';
+      if (error.description.isOutage === true) return 'unavailable';
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
 import type { EnvironmentAccess } from '../access/access.ts';

@@ -1,4 +1,4 @@
-import { invalidField } from '../../domain/domain-error.ts';
+import { invalidField } from '../../domain/errors/domain-error.ts';
 import { commentFault, nameFault, secretKeyFault, secretKeyPrefixFault, slugFault } from '../../domain/names.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { lockEnvironment } from '../../store/secrets.ts';
 import type { Transaction } from '../../store/transaction.ts';
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
 
 // Writers of one environment run one after another anyway. The second fetches what it needs while the first commits;

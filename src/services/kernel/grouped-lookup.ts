@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 
 export interface GroupedLookupOptions<Asked, Found> {
   /** Looks many up at once; answers in the order asked, undefined for what is not there. */

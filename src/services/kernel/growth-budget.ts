@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { StoredGrowth } from '../../store/growth.ts';
 import type { WrittenSnapshot } from '../../store/snapshots.ts';

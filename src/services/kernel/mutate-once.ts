@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Database } from '../../store/database.ts';
 import { claimIdempotencyKey, type IdempotencyClaim, keepIdempotencyResult } from '../../store/idempotency.ts';
 import type { Transaction } from '../../store/transaction.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { inOrder } from '../../lib/in-order.ts';
 import { appendAudit, type AuditRecord } from '../../store/audit.ts';
 import { credentialIsLive } from '../../store/credentials.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { type GrantPlace, reveals } from '../../domain/grants.ts';
 import { decideResource, type ResourceAction, resourceRules } from '../../domain/policy.ts';
 import type { AnyCaller, ResourceCaller, ResourcePrincipal, TokenPermission } from '../../domain/principal.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Database } from '../../store/database.ts';
 import { type Claim, claimOnce, noteClaimed } from '../../store/resource-claims.ts';
 import { type ClaimedSnapshot, findClaimedSnapshot, readClaimedSnapshot } from '../../store/resource-snapshots.ts';

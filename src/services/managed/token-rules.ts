@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { TokenScope } from '../../domain/principal.ts';
 import type { ResourceCredential, ResourceToken } from '../../store/resource-tokens.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';

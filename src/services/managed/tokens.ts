@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { generateToken, hashesEqual, parseToken } from '../../crypto/token.ts';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';

@@ -1,4 +1,4 @@
-import { DomainError, invalidField } from '../../domain/domain-error.ts';
+import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { emailFault } from '../../domain/names.ts';
 import { isOwnToken } from '../../domain/impersonation.ts';
 import { memberChangeFault, type MemberFault } from '../../domain/policy.ts';

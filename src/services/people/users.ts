@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError, invalidField } from '../../domain/domain-error.ts';
+import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { emailFault } from '../../domain/names.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';

@@ -1,5 +1,5 @@
 import { randomText } from '../../crypto/random-text.ts';
-import { DomainError, type FieldFault, invalidField } from '../../domain/domain-error.ts';
+import { DomainError, type FieldFault, invalidField } from '../../domain/errors/domain-error.ts';
 import {
   charsetNames,
   charsets,

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { RevisionRef } from '../../store/revisions.ts';
 import type { SecretSelection, StoredKey } from '../../store/secret-reads.ts';
 import type { Note } from '../audit/audited.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Keyring, Sealer } from '../../crypto/keyring.ts';
 import { hashesEqual } from '../../crypto/token.ts';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Caller } from '../../domain/principal.ts';
 import { inOrder } from '../../lib/in-order.ts';
 import type { Database } from '../../store/database.ts';

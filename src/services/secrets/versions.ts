@@ -1,5 +1,5 @@
 import type { Keyring } from '../../crypto/keyring.ts';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { Database } from '../../store/database.ts';
 import { findVersion, listVersions, notDestroyed, type VersionRecord } from '../../store/versions.ts';

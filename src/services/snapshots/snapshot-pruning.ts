@@ -1,4 +1,4 @@
-import { DomainError, invalidField } from '../../domain/domain-error.ts';
+import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { judgeRetention, keepsSomething, type Retention, type RetentionVerdict } from '../../domain/retention.ts';
 import { isTimeZone } from '../../lib/time-zone.ts';
 import type { HeldSnapshot } from '../../store/snapshots.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { isOwnToken } from '../../domain/impersonation.ts';
 import type { Caller, Role, TokenCreator } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';

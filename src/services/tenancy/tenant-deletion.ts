@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { holdUsers, type TargetIds } from '../../store/access.ts';
 import { lockForDeletion, markDeleted, notifyDeletion } from '../../store/deletion.ts';
 import { findPurgeTarget, purge, type PurgeSlugs, type PurgeTarget } from '../../store/purge.ts';

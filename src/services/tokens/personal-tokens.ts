@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
 import { listPersonalTokens, type PersonalTokenRecord, revokePersonalToken } from '../../store/personal-tokens.ts';

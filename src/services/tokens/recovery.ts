@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { generateToken, type ParsedToken } from '../../crypto/token.ts';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { systemActor } from '../../domain/principal.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { type AuditRecord, type AuditTarget, appendAudits } from '../../store/audit.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { generateToken } from '../../crypto/token.ts';
-import { DomainError, invalidField } from '../../domain/domain-error.ts';
+import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import type { TokenPermission, TokenScope } from '../../domain/principal.ts';

@@ -1,4 +1,4 @@
-import { invalidField } from '../../domain/domain-error.ts';
+import { invalidField } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import { checkWhole } from '../kernel/checks.ts';
 

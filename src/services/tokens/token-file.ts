@@ -1,7 +1,7 @@
 import { link, lstat, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ParsedToken, parseToken } from '../../crypto/token.ts';
-import { DomainError } from '../../domain/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 
 /**

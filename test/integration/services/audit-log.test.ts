@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { AuditLog, auditRecord } from '../../../src/services/audit/audit-log.ts';
 import type { AuditRecord } from '../../../src/store/audit.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GrantRule } from '../../../src/domain/grants.ts';
-import type { ResourceCaller, ResourceKindName } from '../../../src/domain/principal.ts';
+import type { ResourceKindName } from '../../../src/domain/kinds.ts';
+import type { ResourceCaller } from '../../../src/domain/principal.ts';
 
 export interface TestResource {
   readonly kind: ResourceKindName;

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 
 /**
  * What came of a call on an environment. `revision` is set where it changed that: it is its place in the one order of

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { answerError, networkError } from '../../../src/cli/api-error.ts';
-import { type HttpErrorCode, errorCatalogue } from '../../../src/domain/error-catalogue.ts';
+import type { HttpErrorCode } from '../../../src/domain/errors/catalogue.ts';
+import { httpErrors } from '../../../src/domain/errors/http-errors.ts';
 
 const url = 'https://keyframe.example.com';
 const instance = 'urn:uuid:5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
@@ -33,7 +34,7 @@ const exitCodes: Readonly<Record<HttpErrorCode, number>> = {
 
 describe('the exit code for an error of the server', () => {
   test.each(Object.entries(exitCodes))('%s is %d', (code, exitCode) => {
-    const status = errorCatalogue[code as HttpErrorCode].status;
+    const status = httpErrors[code as HttpErrorCode].status;
     const body = { type: `urn:keyframe:error:${code}`, title: 'x', status, detail: 'what is wrong', instance, code };
     const told = answerError({ url, status, headers: {}, body });
     expect(told).toMatchObject({ exitCode, message: 'what is wrong' });

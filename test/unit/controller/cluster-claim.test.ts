@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { ControllerDeps } from '../../../src/controller/index.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { Harness } from './controller-harness.ts';
 
 /** Two clusters that go by one name in one database. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { failureClaim, nextAfter } from '../../../src/controller/frame/failure.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 
 test('a resource that waits for a budget says so and is tried again when the budget has room', () => {
   const error = new DomainError('limit_exceeded', 'this environment has written 1 MiB', { retryAfterSeconds: 90 });

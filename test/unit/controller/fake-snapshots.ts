@@ -1,5 +1,5 @@
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { AnyCaller } from '../../../src/domain/principal.ts';
 import type { ClaimedSnapshot, SnapshotOrGone } from '../../../src/services/managed/snapshots.ts';
 

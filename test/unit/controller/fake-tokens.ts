@@ -1,5 +1,5 @@
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { covers } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { ResourceCaller, TokenPermission } from '../../../src/domain/principal.ts';

@@ -3,7 +3,7 @@ import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
 import { FormerStateError, readFormerState } from '../../../src/controller/kinds/secret-sync/read/former-state.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { secretSync } from './builders.ts';
 
 const state: FoundState = {

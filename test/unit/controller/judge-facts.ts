@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SecretSync } from '../../../src/controller/generated/secret-sync.ts';
 import { pinText } from '../../../src/controller/kinds/secret-sync/spec/pin.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { secretSync } from './builders.ts';
 import {
   type OwnedTargetFacts,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { globTest } from '../../../src/controller/kinds/secret-sync/data/glob.ts';
 import { type KeyRules, chooseKeys, decodedBase64 } from '../../../src/controller/kinds/secret-sync/data/keys.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 
 const globs: readonly [glob: string, key: string, fits: boolean][] = [
   ['KEY', 'KEY', true],

@@ -7,7 +7,7 @@ import { Namespaces } from '../../../src/controller/frame/namespaces.ts';
 import type { Outcome } from '../../../src/controller/frame/outcome.ts';
 import { standardOutcomes } from '../../../src/controller/frame/standard-outcomes.ts';
 import type { Resource } from '../../../src/controller/frame/resource.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeCluster } from './fake-cluster.ts';

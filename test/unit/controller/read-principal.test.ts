@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import { readPrincipal } from '../../../src/controller/kinds/secret-sync/read/read.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { SecretObject } from '../../../src/kube/client/secrets.ts';
 import { serviceToken } from './fake-services.ts';
 

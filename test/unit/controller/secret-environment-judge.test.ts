@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { SecretEnvironmentSpec } from '../../../src/controller/generated/secret-environment.ts';
 import { judgeConflict, judgeEnsured } from '../../../src/controller/kinds/secret-environment/judge.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 
 const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
 const retaining: SecretEnvironmentSpec = { environmentRef, deletionPolicy: 'Retain', suspend: false };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { DomainError } from '../../../src/domain/domain-error.ts';
-import type { ErrorCode } from '../../../src/domain/error-catalogue.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts';
 import {
   judgeComplete,
   judgeFailure,

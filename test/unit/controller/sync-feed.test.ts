@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { Harness, prod, shortestChange } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';

@@ -5,7 +5,7 @@ import { explained, isUnsettled } from '../../../src/controller/kinds/secret-syn
 import { specVersionOf, statusVersionOf } from '../../../src/controller/kinds/service-token/versions.ts';
 import { judgeToken } from '../../../src/controller/kinds/secret-sync/tokens/token-place.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import type { ObjectMeta, OwnerReference } from '../../../src/kube/client/objects.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import { secretSync } from './builders.ts';

@@ -5,7 +5,7 @@ import {
   composeValues,
   composedSize,
 } from '../../../src/controller/kinds/secret-sync/data/template.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 
 const limit = 1024 * 1024;
 // Not UTF-8.

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Keyring } from '../../../src/crypto/keyring.ts';
 import { RootKeys } from '../../../src/crypto/root-keys.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { MemoryKeyStore } from '../../support/database/memory-key-store.ts';
 
 const [a, b, c] = [1, 2, 3].map(() => randomBytes(32).toString('base64'));

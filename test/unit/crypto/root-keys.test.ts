@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { RootKeyFormatError, RootKeys } from '../../../src/crypto/root-keys.ts';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 
 const a = randomBytes(32).toString('base64');
 const b = randomBytes(32).toString('base64');

@@ -9,7 +9,8 @@ import {
   grantedText,
   reveals,
 } from '../../../src/domain/grants.ts';
-import type { GrantedKindName, ResourceKindName, TokenPermission } from '../../../src/domain/principal.ts';
+import type { GrantedKindName, ResourceKindName } from '../../../src/domain/kinds.ts';
+import type { TokenPermission } from '../../../src/domain/principal.ts';
 
 /** What each rule (by project and environments) covers, with permission and kind right. */
 const placeTable = `

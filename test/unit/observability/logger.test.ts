@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { errorFields } from '../../../src/observability/logger.ts';
 
 /** An error as pg throws it: its message and its detail both quote data. */

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { GroupedLookup } from '../../../src/services/kernel/grouped-lookup.ts';
 
 interface Lookup extends PromiseWithResolvers<readonly (string | undefined)[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { isWriteConflict, sqlState, storeError, violatedConstraint } from '../../../src/store/prisma-errors.ts';
 
 function errorWith(fields: object, message = 'canary-value'): Error {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
 import { pageQuery } from '../../../src/wire/page.ts';
 import { parseInput } from '../../../src/wire/parse-input.ts';

@@ -1,4 +1,4 @@
-import type { DomainError } from '../../../domain/domain-error.ts';
+import type { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ClaimedEnvironment, EnsuredEnvironment } from '../../../services/managed/environments.ts';
 import type { SecretEnvironment, SecretEnvironmentSpec } from '../../generated/secret-environment.ts';
 import type { Outcome } from '../../frame/outcome.ts';

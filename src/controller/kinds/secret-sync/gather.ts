@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../domain/plaintext.ts';
 import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';

@@ -1,4 +1,4 @@
-import type { DomainError } from '../../../domain/domain-error.ts';
+import type { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { KubeObject } from '../../../kube/client/objects.ts';
 import type { Precondition } from '../../../kube/client/secrets.ts';
 import type { recordAnnotations } from '../../annotations.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import { findResource } from '../../../kube/client/custom-resources.ts';
 import { secretSyncKind } from '../../../kube/client/keyframe-kinds.ts';

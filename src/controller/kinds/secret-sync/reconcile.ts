@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import type { ObjectMeta } from '../../../kube/client/objects.ts';
 import type { SecretsClient } from '../../../kube/client/secrets.ts';

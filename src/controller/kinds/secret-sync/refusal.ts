@@ -1,4 +1,4 @@
-import { errorCatalogue } from '../../../domain/error-catalogue.ts';
+import { errorCatalogue } from '../../../domain/errors/catalogue.ts';
 import type { ReadyClaim } from '../../frame/conditions.ts';
 import type { ReportedOutcome } from '../../frame/outcome.ts';
 import type { Next } from '../../frame/work-queue.ts';

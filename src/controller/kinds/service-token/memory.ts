@@ -1,4 +1,4 @@
-import type { DomainError } from '../../../domain/domain-error.ts';
+import type { DomainError } from '../../../domain/errors/domain-error.ts';
 
 /** What is known of the Secret in just this version. */
 export interface VerifiedSecret {

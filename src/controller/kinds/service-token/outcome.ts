@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ResourceToken } from '../../../services/managed/tokens.ts';
 import { type ConditionClaim, kubeTime } from '../../frame/conditions.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';

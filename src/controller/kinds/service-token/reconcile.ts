@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { covers } from '../../../domain/grants.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { AskedPlace, ResourceAccess } from '../../../services/managed/access.ts';

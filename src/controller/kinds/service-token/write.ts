@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../domain/plaintext.ts';
 import { ApiError, isApiStatus } from '../../../kube/client/api-error.ts';
 import type { ObjectMeta } from '../../../kube/client/objects.ts';

@@ -1,4 +1,4 @@
-import type { DomainError } from '../../../domain/domain-error.ts';
+import type { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ClaimedRestore, ResourcePlan, ToldLists } from '../../../services/managed/restores.ts';
 import { type ConditionClaim, type ReadyClaim, kubeTime } from '../../frame/conditions.ts';
 import type { SnapshotRestore, SnapshotRestoreStatus } from '../../generated/snapshot-restore.ts';

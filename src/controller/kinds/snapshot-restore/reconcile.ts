@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
 import type { ResourcePlan, ResourceRestoreInput, ResourceRestores } from '../../../services/managed/restores.ts';

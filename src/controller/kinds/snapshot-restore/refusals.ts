@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { ClaimedSnapshot } from '../../../services/managed/snapshots.ts';
 import type { EnvironmentSlugs } from '../../../services/kernel/slugs.ts';
 import type { SnapshotRestoreSpec } from '../../generated/snapshot-restore.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
 import { nothingApproved, unplannedRefused } from './refusals.ts';
 

@@ -1,5 +1,5 @@
-import { DomainError } from '../../../domain/domain-error.ts';
-import type { ErrorCode } from '../../../domain/error-catalogue.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
+import type { ErrorCode } from '../../../domain/errors/catalogue.ts';
 import type { ResourceCaller } from '../../../domain/principal.ts';
 import type { EnvironmentPlaceAccess, ResourceAccess } from '../../../services/managed/access.ts';
 import type { ResourceSchedules, ScheduledChild, ScheduleRun } from '../../../services/managed/schedules.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { invalidField } from '../../../domain/domain-error.ts';
+import { invalidField } from '../../../domain/errors/domain-error.ts';
 import type { PlannedKey, RestoreAction, RestoreWish, StoredPlan } from '../../../store/restore.ts';
 import type { EnvironmentSize } from '../../kernel/quota.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError } from '../../../domain/domain-error.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { limits } from '../../../domain/limits.ts';
 import type { Actor } from '../../../domain/principal.ts';
 import { inOrder } from '../../../lib/in-order.ts';

@@ -1,6 +1,6 @@
 import { AuthenticationRefusal } from '../../../../src/services/access/authentication.ts';
 import { describe, expect, test } from '@jest/globals';
-import { DomainError } from '../../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../../src/domain/errors/domain-error.ts';
 import { ApiError } from '../../../../src/kube/client/api-error.ts';
 import { Harness, prod } from '../controller-harness.ts';
 import { settled } from '../fake-clock.ts';

@@ -1,5 +1,5 @@
 import type { SecretSyncSpec } from '../../../../src/controller/generated/secret-sync.ts';
-import { DomainError } from '../../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../../src/domain/errors/domain-error.ts';
 import { ApiError } from '../../../../src/kube/client/api-error.ts';
 import { AuthenticationRefusal } from '../../../../src/services/access/authentication.ts';
 import { secretSync } from '../builders.ts';

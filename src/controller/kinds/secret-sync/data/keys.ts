@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
 import { globTest } from './glob.ts';
 

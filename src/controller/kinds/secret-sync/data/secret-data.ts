@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../../domain/plaintext.ts';
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
 import type { SizedKey } from '../../../../services/secrets/secret-reader.ts';

@@ -1,4 +1,4 @@
-import type { DomainError } from '../../../../domain/domain-error.ts';
+import type { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { templateInvalid } from './template-refusals.ts';
 
 /** What a value goes through on its way into a composed one. */

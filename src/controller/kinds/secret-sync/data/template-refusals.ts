@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { shortList } from '../../../names.ts';
 
 /** Why no value is composed: each names the template by its key, and says what to do; never a value. */

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { blockedDeletion } from './deletion-breaker.ts';
 import { keyLoss } from './key-loss.ts';

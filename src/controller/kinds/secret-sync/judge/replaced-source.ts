@@ -1,4 +1,4 @@
-import type { DomainError } from '../../../../domain/domain-error.ts';
+import type { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { TargetFacts, TargetRecord, TargetSource } from '../model.ts';
 import { type ReplacedSource, sourceReplaced } from '../target/refusals.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
 import type { FoundState } from '../../../../services/secrets/secret-reader.ts';
 import type { BoundedReads } from './bounded-reads.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { KeyVersion } from '../../../../services/secrets/destroyed-versions.ts';
 import type { ClaimedSnapshot } from '../../../../services/managed/snapshots.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';

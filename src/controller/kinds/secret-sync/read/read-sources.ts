@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { Seen } from '../../../frame/dependencies.ts';
 import type { SyncContext, TargetSource } from '../model.ts';
 import { pinText } from '../spec/pin.ts';

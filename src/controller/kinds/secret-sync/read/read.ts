@@ -1,5 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
-import type { ErrorCode } from '../../../../domain/error-catalogue.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { Plaintext } from '../../../../domain/plaintext.ts';
 import type { Caller, ServiceTokenPrincipal } from '../../../../domain/principal.ts';
 import { type ObjectMeta, objectKey } from '../../../../kube/client/objects.ts';
@@ -19,8 +18,6 @@ import type { SourceFacts } from '../model.ts';
 import { objectVersion } from '../../../frame/dependencies.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 import { statusVersionOf } from '../../service-token/versions.ts';
-
-const tokenFaults: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
 
 /** The services that a SecretSync reads through, as HTTP does. */
 export interface ReadServices {
@@ -95,7 +92,7 @@ async function authenticateByWatched(
   try {
     return await authenticateBySecret(deps, context, place, watched);
   } catch (error) {
-    const mayBeOutdated = error instanceof DomainError && tokenFaults.has(error.code);
+    const mayBeOutdated = error instanceof DomainError && error.description.isTokenError === true;
     if (watched === undefined || !mayBeOutdated) throw error;
     return await authenticateBySecret(deps, context, place, undefined);
   }

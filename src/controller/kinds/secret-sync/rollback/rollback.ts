@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { dataMark } from '../../rollout/restart-mark.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { GiveUp } from '../../rollout/stuck.ts';

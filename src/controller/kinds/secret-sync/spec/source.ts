@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { SecretSync, SecretSyncSpec } from '../../../generated/secret-sync.ts';
 
 /** One environment that a SecretSync reads: with which token, at which state, and which of its keys. */

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { ApiError, type ErrorCause } from '../../../../kube/client/api-error.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { targetOf } from '../spec/resource.ts';

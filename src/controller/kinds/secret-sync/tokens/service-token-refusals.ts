@@ -1,5 +1,5 @@
-import { DomainError } from '../../../../domain/domain-error.ts';
-import type { ErrorCode } from '../../../../domain/error-catalogue.ts';
+import { DomainError } from '../../../../domain/errors/domain-error.ts';
+import type { ErrorCode } from '../../../../domain/errors/catalogue.ts';
 import { AuthenticationRefusal } from '../../../../services/access/authentication.ts';
 import type { Condition } from '../../../frame/conditions.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
@@ -62,12 +62,9 @@ const causes: ReadonlyMap<string, ErrorCode> = new Map([
 const longestMessage = 4096;
 const longestReason = 64;
 
-// What a ServiceToken that is not as it should be explains.
-const tokenTroubles: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
-
 /** Why a token could not be had, in the words of the ServiceToken that is to give it, where that says more. */
 export function explained(error: DomainError, serviceToken: ServiceToken): DomainError {
-  if (!tokenTroubles.has(error.code)) return error;
+  if (error.description.isTokenError !== true) return error;
   const { metadata, status } = serviceToken;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const isTold = ready !== undefined && ready.observedGeneration === metadata.generation;
@@ -79,9 +76,9 @@ export function explained(error: DomainError, serviceToken: ServiceToken): Domai
  * Whether trouble with a token is about to end or to be explained: its value was put into the Secret and is not active
  * yet, or the ServiceToken still says that all is well.
  */
-export function isUnsettled({ code, cause }: DomainError, serviceToken: ServiceToken | undefined): boolean {
+export function isUnsettled({ description, cause }: DomainError, serviceToken: ServiceToken | undefined): boolean {
   const isPending = cause instanceof AuthenticationRefusal && cause.fault === 'pending';
-  return tokenTroubles.has(code) && (isPending || serviceToken !== undefined);
+  return description.isTokenError === true && (isPending || serviceToken !== undefined);
 }
 
 /** The Secret is not the one that the ServiceToken wrote. */

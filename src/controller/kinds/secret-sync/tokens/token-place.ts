@@ -1,4 +1,4 @@
-import type { DomainError } from '../../../../domain/domain-error.ts';
+import type { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { type NamespacedName, objectKey } from '../../../../kube/client/objects.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';

@@ -1,4 +1,5 @@
-import { type ErrorCode, type ErrorDescription, errorCatalogue } from './error-catalogue.ts';
+import { type ErrorCode, errorCatalogue } from './catalogue.ts';
+import type { ErrorDescription } from './description.ts';
 
 /** One faulty field of an input: a path such as `set.API_KEY`, and what to do about it. Never the faulty value. */
 export interface FieldFault {

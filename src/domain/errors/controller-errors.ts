@@ -1,0 +1,129 @@
+import type { ErrorDescription } from './description.ts';
+
+/** Errors that only the controller reports. */
+export const controllerErrors = {
+  token_revoked: {
+    title: 'Keyless token of the namespace was revoked',
+    reason: 'TokenRevoked',
+    effect: 'wait',
+  },
+  token_secret_not_found: {
+    title: 'Token Secret not found',
+    reason: 'TokenSecretNotFound',
+    effect: 'wait',
+    isTokenError: true,
+  },
+  service_token_not_found: {
+    title: 'ServiceToken not found',
+    reason: 'ServiceTokenNotFound',
+    effect: 'wait',
+  },
+  service_token_not_ready: {
+    title: 'ServiceToken has no valid token',
+    reason: 'ServiceTokenNotReady',
+    effect: 'wait',
+  },
+  service_token_denied: {
+    title: 'No AccessGrant covers the ServiceToken',
+    reason: 'AccessDenied',
+    effect: 'wait',
+  },
+  service_token_place_not_found: {
+    title: 'Organization, project or environment of the ServiceToken not found',
+    reason: 'NotFound',
+    effect: 'wait',
+  },
+  service_token_revoked: {
+    title: 'Token of the ServiceToken was revoked',
+    reason: 'TokenRevoked',
+    effect: 'wait',
+  },
+  target_not_owned: {
+    title: 'Target Secret has another owner',
+    reason: 'TargetNotOwned',
+    effect: 'wait',
+  },
+  target_not_found: { title: 'Target not found', reason: 'TargetNotFound', effect: 'wait' },
+  merge_refused: { title: 'Merge into the target is not allowed', reason: 'MergeRefused', effect: 'wait' },
+  merge_conflict: {
+    title: 'Another field manager owns keys of the target',
+    reason: 'MergeConflict',
+    effect: 'wait',
+  },
+  target_too_large: { title: 'Data too large for a Secret', reason: 'TooLarge', effect: 'wait' },
+  target_type_unmet: {
+    title: 'Values do not match the type of the Secret',
+    reason: 'TypeUnmet',
+    effect: 'wait',
+  },
+  key_conflict: { title: 'Two keys map to the same name', reason: 'KeyConflict', effect: 'stall' },
+  value_not_base64: { title: 'Value is not base64', reason: 'NotBase64', effect: 'wait' },
+  template_invalid: { title: 'Template is invalid', reason: 'TemplateInvalid', effect: 'stall' },
+  template_key_missing: {
+    title: 'Template refers to a key that is missing',
+    reason: 'TemplateKeyMissing',
+    effect: 'wait',
+  },
+  template_value_binary: {
+    title: 'Template refers to a value that is not text',
+    reason: 'TemplateValueBinary',
+    effect: 'wait',
+  },
+  source_replaced: {
+    title: 'Source environment was replaced by another one',
+    reason: 'SourceReplaced',
+    effect: 'wait',
+  },
+  deletion_blocked: {
+    title: 'Sync would delete too many keys',
+    reason: 'DeletionBlocked',
+    effect: 'wait',
+  },
+  revision_not_found: {
+    title: 'Revision does not exist yet',
+    reason: 'RevisionNotFound',
+    effect: 'wait',
+  },
+  snapshot_not_found: { title: 'SecretSnapshot not found', reason: 'SnapshotNotFound', effect: 'wait' },
+  snapshot_not_ready: {
+    title: 'SecretSnapshot has no snapshot yet',
+    reason: 'SnapshotNotReady',
+    effect: 'wait',
+  },
+  snapshot_gone: { title: 'Snapshot was deleted', reason: 'SnapshotGone', effect: 'wait' },
+  snapshot_mismatch: {
+    title: 'Snapshot belongs to another environment',
+    reason: 'SnapshotMismatch',
+    effect: 'wait',
+  },
+  environment_deleted: {
+    title: 'Environment was deleted',
+    reason: 'EnvironmentDeleted',
+    effect: 'stall',
+  },
+  already_restored: {
+    title: 'Restore with this name was already carried out',
+    reason: 'AlreadyRestored',
+    effect: 'stall',
+  },
+  unplanned_refused: {
+    title: 'Restore requires a plan',
+    reason: 'UnplannedRefused',
+    effect: 'stall',
+  },
+  restore_forgotten: {
+    title: 'Restore in the status is missing from the database',
+    reason: 'RestoreForgotten',
+    effect: 'stall',
+  },
+  target_refused: {
+    title: 'The API server refused the target Secret',
+    reason: 'TargetRefused',
+    effect: 'retry',
+  },
+  cluster_unavailable: {
+    title: 'Kubernetes API unavailable',
+    reason: 'ClusterUnavailable',
+    effect: 'retry',
+  },
+} as const satisfies Record<string, ErrorDescription & { readonly status?: never }>;

@@ -1,0 +1,63 @@
+import type { ErrorDescription } from './description.ts';
+
+/** Errors that HTTP returns. The controller reports most of them too. */
+export const httpErrors = {
+  malformed_request: { status: 400, title: 'Malformed request', reason: 'InvalidSpec', effect: 'stall' },
+  invalid_input: { status: 422, title: 'Invalid input', reason: 'InvalidSpec', effect: 'stall' },
+  unauthenticated: {
+    status: 401,
+    title: 'Not authenticated',
+    reason: 'AuthenticationFailed',
+    effect: 'wait',
+    isTokenError: true,
+  },
+  forbidden: { status: 403, title: 'Not allowed', reason: 'AccessDenied', effect: 'wait' },
+  not_found: { status: 404, title: 'Not found', reason: 'NotFound', effect: 'wait' },
+  method_not_allowed: { status: 405, title: 'Method not allowed', reason: 'InternalError', effect: 'stall' },
+  conflict: { status: 409, title: 'Conflict', reason: 'Conflict', effect: 'retry' },
+  secret_deleted: { status: 409, title: 'Secret is deleted', reason: 'Conflict', effect: 'retry' },
+  version_current: { status: 409, title: 'Version is already the current one', reason: 'Conflict', effect: 'retry' },
+  value_in_other_versions: {
+    status: 409,
+    title: 'Other versions hold the same value',
+    reason: 'Conflict',
+    effect: 'retry',
+  },
+  version_destroyed: { status: 410, title: 'Version was destroyed', reason: 'VersionDestroyed', effect: 'wait' },
+  quota_exceeded: { status: 409, title: 'Quota exceeded', reason: 'QuotaExceeded', effect: 'wait' },
+  version_mismatch: { status: 412, title: 'Version mismatch', reason: 'Conflict', effect: 'retry' },
+  payload_too_large: { status: 413, title: 'Request body too large', reason: 'InvalidSpec', effect: 'stall' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type', reason: 'InvalidSpec', effect: 'stall' },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'Idempotency key was used for another request',
+    reason: 'InvalidSpec',
+    effect: 'stall',
+  },
+  plan_outdated: { status: 412, title: 'Plan is outdated', reason: 'PlanOutdated', effect: 'stall' },
+  limit_exceeded: { status: 429, title: 'Too many requests', reason: 'RateLimited', effect: 'wait' },
+  key_unavailable: {
+    status: 503,
+    title: 'Encryption key unavailable',
+    reason: 'KeyUnavailable',
+    effect: 'retry',
+    logLevel: 'error',
+  },
+  store_unavailable: {
+    status: 503,
+    title: 'Database unavailable',
+    reason: 'StoreUnavailable',
+    effect: 'retry',
+    logLevel: 'warn',
+    isOutage: true,
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    reason: 'Overloaded',
+    effect: 'retry',
+    logLevel: 'warn',
+    isOutage: true,
+  },
+  internal: { status: 500, title: 'Internal error', reason: 'InternalError', effect: 'retry', logLevel: 'error' },
+} as const satisfies Record<string, ErrorDescription & { readonly status: number }>;
