@@ -104,7 +104,7 @@ test('a controller that watches some namespaces serves these, and counts the oth
   await site.syncs.create(site.spec('part', unread), 'part');
   const controller = await site.startController(undefined, { WATCH_NAMESPACES: 'part-1' });
   const { status } = await site.waitForStatus('part', 'NotReady', { selected: 3, unwatched: 2 });
-  expect(status?.conditions?.[0]?.message).toContain('2 namespaces more, which this controller does not watch');
+  expect(status?.conditions?.[0]?.message).toContain('2 namespaces more are selected');
   await site.waitForChildren('part', ['part-1']);
   await site.kill(controller);
 });

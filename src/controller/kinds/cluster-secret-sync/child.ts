@@ -7,23 +7,23 @@ import { statusPatch } from '../../frame/status-lane.ts';
 import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 
-/** The SecretSyncs that a ClusterSecretSync makes: what they look like, and how they are known again. Pure. */
+/** The SecretSyncs that a ClusterSecretSync creates: their content, and how it recognizes them. Pure. */
 
 /**
- * Whose a SecretSync of the ClusterSecretSync's name is. `own`: it has made it. `adoptable`: a ClusterSecretSync of this name
- * has, which was deleted and made again since, or the SecretSync has its label and no controller. `foreign`: anything else.
+ * Who owns a SecretSync with the ClusterSecretSync's name. `own`: the ClusterSecretSync created it. `adoptable`: a deleted
+ * ClusterSecretSync of the same name created it, or it has the label and no controller. `unmanaged`: anything else.
  */
-export type Ownership = 'own' | 'adoptable' | 'foreign';
+export type Ownership = 'own' | 'adoptable' | 'unmanaged';
 
-/** Whose a SecretSync is. A label alone takes nothing from another controller. */
+/** Who owns a SecretSync. A label alone takes nothing from another controller. */
 export function ownershipOf({ metadata: { name, uid } }: ClusterSecretSync, { metadata }: SecretSync): Ownership {
   const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
-  if (controller === undefined) return metadata.labels?.[clusterSyncLabel] === name ? 'adoptable' : 'foreign';
-  if (!isOfKind(controller) || controller.name !== name) return 'foreign';
+  if (controller === undefined) return metadata.labels?.[clusterSyncLabel] === name ? 'adoptable' : 'unmanaged';
+  if (!isOfKind(controller) || controller.name !== name) return 'unmanaged';
   return controller.uid === uid ? 'own' : 'adoptable';
 }
 
-/** The SecretSync to make in a namespace. */
+/** The SecretSync to create in a namespace. */
 export function newChild(parent: ClusterSecretSync, namespace: string): NewResource {
   const { labels, annotations, ownerReferences } = childMetadata(parent, {});
   return {
@@ -32,7 +32,7 @@ export function newChild(parent: ClusterSecretSync, namespace: string): NewResou
   };
 }
 
-/** The merge patch that makes a SecretSync as the template says; undefined if it is so already. */
+/** The merge patch that makes a SecretSync match the template; undefined if it matches already. */
 export function childPatch(
   parent: ClusterSecretSync,
   { metadata, spec }: SecretSync,
@@ -44,7 +44,7 @@ export function childPatch(
 
 type ChildMetadata = Required<Pick<ObjectMeta, 'labels' | 'annotations' | 'ownerReferences'>>;
 
-/** What others put there is kept, what the template lists is set, and what it listed once and does no longer is taken away. */
+/** Keeps the entries of others, sets those of the template, and removes those that the template no longer lists. */
 function childMetadata(
   parent: ClusterSecretSync,
   { labels, annotations, ownerReferences = [] }: Partial<ObjectMeta>,
@@ -64,7 +64,7 @@ function childMetadata(
   };
 }
 
-/** With the ClusterSecretSync as the controller, in the place of one of its name that was deleted. */
+/** The owner references with the ClusterSecretSync as the controller. It replaces a deleted one of the same name. */
 function owners({ metadata: { name, uid } }: ClusterSecretSync, existing: OwnerReference[]): OwnerReference[] {
   const { group, version, kind } = clusterSecretSyncKind;
   const own: OwnerReference = { apiVersion: `${group}/${version}`, kind, name, uid, controller: true };
@@ -77,7 +77,7 @@ function isOfKind({ kind, apiVersion }: OwnerReference): boolean {
   return kind === clusterSecretSyncKind.kind && apiVersion.startsWith(`${clusterSecretSyncKind.group}/`);
 }
 
-/** What the annotation lists; nothing if it is absent or was spoilt by hand. */
+/** What the annotation lists; nothing if it is absent or was damaged by hand. */
 function managedLabels(annotations: ObjectMeta['annotations']): readonly unknown[] {
   try {
     const { labels } = JSON.parse(annotations?.[managedMetadataAnnotation] ?? '{}') as { readonly labels?: unknown };
@@ -87,7 +87,7 @@ function managedLabels(annotations: ObjectMeta['annotations']): readonly unknown
   }
 }
 
-/** What the condition Ready of a SecretSync reports of its present spec; undefined while it reports nothing. */
+/** What the condition Ready reports for the current spec of a SecretSync; undefined until it reports. */
 export function readinessOf({
   metadata,
   status,

@@ -13,10 +13,10 @@ interface PendingWrite {
   readonly atMs: number;
 }
 
-// A watch that is further behind missed the event: what was made and deleted between two lists is shown by none of them.
+// A watch that is further behind missed the event: no list shows what was created and deleted between two lists.
 const maxPendingMs = 30_000;
 
-/** All SecretSyncs as the watch shows them, or as own writes left them if the watch is behind. */
+/** All SecretSyncs as the watch shows them, or as the controller's own writes left them if the watch is behind. */
 export class Children {
   readonly #watched: Pick<WatchedObjects, 'get'>;
   readonly #clock: Clock;
@@ -28,7 +28,7 @@ export class Children {
     watched.onChange((key, object) => this.#shown(key, object));
   }
 
-  /** One by `namespace/name`. */
+  /** A SecretSync by `namespace/name`. */
   find(key: string): SecretSync | undefined {
     const watched = this.#watched.get(key) as SecretSync | undefined;
     const pending = this.#pending.get(key);
@@ -40,29 +40,29 @@ export class Children {
     return pending.deletedUid === undefined ? pending.object.current(watched) : unless(pending.deletedUid, watched);
   }
 
-  /** Notes that one was made. */
+  /** Notes that a SecretSync was created. */
   created(key: string, parent: ClusterSecretSync, metadata: ObjectMeta): void {
     this.#note(key, undefined, asMade(parent, metadata));
   }
 
-  /** Notes that one was put right; `base` is the version that was replaced. */
+  /** Notes that a SecretSync was corrected; `base` is the version that was replaced. */
   changed(key: string, parent: ClusterSecretSync, base: SecretSync, metadata: ObjectMeta): void {
     this.#note(key, base.metadata.resourceVersion, { ...base, ...asMade(parent, metadata) });
   }
 
-  /** Notes that one was deleted. */
+  /** Notes that a SecretSync was deleted. */
   removed(key: string, { metadata }: SecretSync): void {
     this.#expect(key, new OwnWrites(), metadata.uid);
   }
 
-  /** How long it is until the first expectation is dropped; undefined if there is none. */
+  /** Time until the first expectation is dropped; undefined if there is none. */
   untilExpiry(): number | undefined {
     // In the order of the writes.
     const [first] = this.#pending.values();
     return first === undefined ? undefined : Math.max(0, first.atMs + maxPendingMs - this.#clock.now());
   }
 
-  /** Drops what is expected in a namespace, which has ended. */
+  /** Drops what is expected in a namespace that was deleted. */
   forget(key: string): void {
     this.#pending.delete(key);
   }
@@ -96,7 +96,7 @@ function asMade(parent: ClusterSecretSync, metadata: ObjectMeta): SecretSync {
   return { apiVersion: 'keyframe.dev/v1alpha1', kind: 'SecretSync', metadata, spec: parent.spec.template.spec };
 }
 
-/** An object if it is another one than that of a uid, or on its way out. */
+/** The object, unless it is the one that was deleted and the watch does not show the deletion yet. */
 function unless<T extends KubeObject>(deletedUid: string, object: T | undefined): T | undefined {
   const isSame = object?.metadata.uid === deletedUid && object.metadata.deletionTimestamp === undefined;
   return isSame ? undefined : object;

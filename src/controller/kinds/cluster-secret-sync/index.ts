@@ -12,7 +12,7 @@ import type { SecretSync } from '../../generated/secret-sync.ts';
 import { readinessOf } from './child.ts';
 import { Children } from './children.ts';
 import { ClusterSyncReconciler } from './reconcile.ts';
-import { Refusals } from './refusals.ts';
+import { RefusedNamespaces } from './refused-namespaces.ts';
 import { isSelected } from './selection.ts';
 
 export interface ClusterSecretSyncDeps {
@@ -21,21 +21,21 @@ export interface ClusterSecretSyncDeps {
   readonly secretSyncWatch: NamedWatch;
 }
 
-// Its SecretSyncs may change all at once.
+// All SecretSyncs of one ClusterSecretSync may change at once.
 const wakeIntervalMs = 1000;
 
-/** Makes the SecretSyncs of all ClusterSecretSyncs, in the namespaces that they select. */
+/** Creates the SecretSyncs of all ClusterSecretSyncs in the namespaces that they select. */
 export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterSecretSyncDeps): ManagedKind {
   const { kube: client, clock, namespaces, watchNamespaces } = context;
   const children = new Children(secretSyncWatch.group, clock);
-  const refusals = new Refusals(clock);
+  const refused = new RefusedNamespaces(clock);
   const reconciler: ClusterSyncReconciler = new ClusterSyncReconciler({
     client,
     clock,
     namespaces,
     watchNamespaces,
     children,
-    refusals,
+    refused,
     recordedRemoval: (key) => (kind.watch.group.get(key) as ClusterSecretSync | undefined)?.status?.removal,
   });
   const kind: KindController<ClusterSecretSync> = new KindController<ClusterSecretSync>(
@@ -45,7 +45,7 @@ export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterS
       plural: 'ClusterSecretSyncs',
       isNamespaced: false,
       action: 'Generate',
-      // A SecretSync or a namespace that was not seen yet looks like one that does not exist.
+      // Before the first list, an existing SecretSync or namespace would count as absent.
       needs: () => [namespaces.watch, secretSyncWatch],
       requestAnnotations: [allowDeletionAnnotation],
       ...standardOutcomes<ClusterSecretSync>(),
@@ -56,9 +56,9 @@ export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterS
     [namespaces.watch, secretSyncWatch],
   );
   const throttle = new WakeThrottle({ clock, intervalMs: wakeIntervalMs, wake: (key) => kind.enqueue(key) });
-  wakeByChildren(kind, secretSyncWatch, (key) => throttle.wake(key));
+  enqueueByChildren(kind, secretSyncWatch, (key) => throttle.wake(key));
   namespaces.onChange((before, after) => {
-    if (before !== undefined && after?.isEnding !== false) refusals.namespaceEnded(before.name);
+    if (before !== undefined && after?.isEnding !== false) refused.namespaceEnded(before.name);
     for (const key of kind.keys()) if (isTouched(kind.find(key), before, after)) throttle.wake(key);
     if (after === undefined && before !== undefined) {
       for (const key of kind.keys()) children.forget(childKey(before.name, key));
@@ -67,8 +67,8 @@ export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterS
   return kind;
 }
 
-/** Wakes a ClusterSecretSync when a SecretSync of its name changes in what it looks at. */
-function wakeByChildren(
+/** Enqueues a ClusterSecretSync when a relevant part of a SecretSync of its name changes. */
+function enqueueByChildren(
   kind: Pick<KindController<ClusterSecretSync>, 'find'>,
   { group }: NamedWatch,
   wake: (key: string) => void,
@@ -78,22 +78,22 @@ function wakeByChildren(
     const parent = objectKey({ name: parseObjectKey(key).name });
     const before = known.get(key);
     known.delete(key);
-    // A ClusterSecretSync that comes later looks at everything.
+    // A ClusterSecretSync that is created later observes everything.
     if (kind.find(parent) === undefined) return;
-    const now = object === undefined ? undefined : looksOf(object);
+    const now = object === undefined ? undefined : relevantPartsOf(object);
     if (now !== undefined) known.set(key, now);
     if (now === undefined || now !== before) wake(parent);
   });
 }
 
-/** What a ClusterSecretSync looks at, of one of its name. */
-function looksOf(object: KubeObject): string {
+/** The parts of a SecretSync that matter to the ClusterSecretSync of its name, as text. */
+function relevantPartsOf(object: KubeObject): string {
   const { uid, generation, labels, annotations, ownerReferences, deletionTimestamp } = object.metadata;
   const readiness = readinessOf(object as SecretSync);
   return JSON.stringify([uid, generation, labels, annotations, ownerReferences, deletionTimestamp, readiness]);
 }
 
-/** Whether the change of a namespace may change what is to be done for a ClusterSecretSync. */
+/** Whether a change of a namespace changes whether a ClusterSecretSync selects it. */
 function isTouched(
   parent: ClusterSecretSync | undefined,
   before: NamespaceState | undefined,

@@ -2,7 +2,7 @@ import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { ownershipOf, readinessOf } from './child.ts';
 
-/** What is to be done for a ClusterSecretSync, and how its namespaces stand. Pure. */
+/** The work for a ClusterSecretSync, and the state of its namespaces. Pure. */
 
 /** An existing namespace that is not being deleted, and that the controller watches. */
 export interface NamespaceFacts {
@@ -10,7 +10,7 @@ export interface NamespaceFacts {
   readonly isSelected: boolean;
   /** The SecretSync of the ClusterSecretSync's name. */
   readonly present: SecretSync | undefined;
-  /** Why the API server did not take a write in this namespace a moment ago, in one word. */
+  /** Why the API server recently refused a write in this namespace, in one word. */
   readonly refusal: string | undefined;
 }
 
@@ -26,44 +26,46 @@ export interface Failing {
 }
 
 export interface Plan {
-  /** What makes the SecretSyncs of the selected namespaces as the template says. */
+  /** Writes that make the SecretSyncs of the selected namespaces match the template. */
   readonly writes: readonly Write[];
-  /** The namespaces that have a SecretSync of the ClusterSecretSync and are selected no more, in the order of their names. */
+  /** Namespaces with a SecretSync of the ClusterSecretSync that are no longer selected, sorted by name. */
   readonly lost: readonly string[];
-  /** What removes these SecretSyncs. */
+  /** Writes that remove these SecretSyncs. */
   readonly removals: readonly Write[];
-  /** The selected namespaces, in the order of their names. */
+  /** The selected namespaces, sorted by name. */
   readonly selected: readonly string[];
-  /** How many namespaces have a SecretSync that the ClusterSecretSync has made. */
+  /** How many namespaces have a SecretSync that the ClusterSecretSync created. */
   readonly owned: number;
   readonly ready: number;
-  /** Selected namespaces in which nothing can be done. */
+  /** Selected namespaces in which no SecretSync can be written. */
   readonly blocked: readonly Failing[];
-  /** Those, and the ones whose SecretSync is not ready; in the order of their names. */
+  /** The blocked namespaces and those whose SecretSync is not ready, sorted by name. */
   readonly failing: readonly Failing[];
 }
 
-/** How a SecretSync differs from the template; the answer may be remembered. */
+/** Whether a SecretSync matches the template. The result may be cached. */
 export type Fits = (present: SecretSync) => boolean;
 
-/** Plans what is to be done. The facts come in the order of the namespaces' names. */
+/** Plans the work. The facts must be sorted by namespace. */
 export function planFor(parent: ClusterSecretSync, facts: readonly NamespaceFacts[], fits: Fits): Plan {
-  const standings = facts.map((fact) => ({ fact, ...standingOf(parent, fact, fits) }));
-  const writes = standings.flatMap(({ write }) => (write === undefined || write.do === 'remove' ? [] : [write]));
-  const blocked = standings.flatMap(({ failing, isBlocked }) => (failing !== undefined && isBlocked ? [failing] : []));
+  const assessments = facts.map((fact) => ({ fact, ...assess(parent, fact, fits) }));
+  const writes = assessments.flatMap(({ write }) => (write === undefined || write.do === 'remove' ? [] : [write]));
+  const blocked = assessments.flatMap(({ failing, isBlocked }) =>
+    failing !== undefined && isBlocked ? [failing] : [],
+  );
   return {
     writes,
-    lost: standings.filter(({ isLost }) => isLost).map(({ fact }) => fact.namespace),
-    removals: standings.flatMap(({ write }) => (write?.do === 'remove' ? [write] : [])),
+    lost: assessments.filter(({ isLost }) => isLost).map(({ fact }) => fact.namespace),
+    removals: assessments.flatMap(({ write }) => (write?.do === 'remove' ? [write] : [])),
     selected: facts.filter(({ isSelected }) => isSelected).map(({ namespace }) => namespace),
-    owned: standings.filter(({ isOwned }) => isOwned).length,
-    ready: standings.filter(({ isReady }) => isReady).length,
+    owned: assessments.filter(({ isOwned }) => isOwned).length,
+    ready: assessments.filter(({ isReady }) => isReady).length,
     blocked,
-    failing: standings.flatMap(({ failing }) => failing ?? []),
+    failing: assessments.flatMap(({ failing }) => failing ?? []),
   };
 }
 
-interface Standing {
+interface Assessment {
   readonly write?: Write;
   readonly failing?: Failing;
   readonly isBlocked?: boolean;
@@ -72,28 +74,28 @@ interface Standing {
   readonly isLost?: boolean;
 }
 
-function standingOf(parent: ClusterSecretSync, fact: NamespaceFacts, fits: Fits): Standing {
+function assess(parent: ClusterSecretSync, fact: NamespaceFacts, fits: Fits): Assessment {
   const { namespace, present } = fact;
   if (present === undefined) return fact.isSelected ? writeUnlessRefused(fact, { do: 'create', namespace }) : {};
-  // Its end frees the name.
+  // Once it is gone, the name is free.
   if (present.metadata.deletionTimestamp !== undefined) return {};
   const ownership = ownershipOf(parent, present);
   const isOwned = ownership === 'own';
-  if (!fact.isSelected) return isOwned ? { isOwned, ...lostStanding(fact, present) } : {};
-  if (ownership === 'foreign') return { failing: { namespace, reason: 'Conflict' }, isBlocked: true };
+  if (!fact.isSelected) return isOwned ? { isOwned, ...assessLost(fact, present) } : {};
+  if (ownership === 'unmanaged') return { failing: { namespace, reason: 'Conflict' }, isBlocked: true };
   const change = { do: 'change', namespace, present } as const;
-  return { isOwned, ...(fits(present) ? fittingStanding(fact, present) : writeUnlessRefused(fact, change)) };
+  return { isOwned, ...(fits(present) ? assessFitting(fact, present) : writeUnlessRefused(fact, change)) };
 }
 
-function writeUnlessRefused({ namespace, refusal }: NamespaceFacts, write: Write): Standing {
+function writeUnlessRefused({ namespace, refusal }: NamespaceFacts, write: Write): Assessment {
   return refusal === undefined ? { write } : { failing: { namespace, reason: refusal }, isBlocked: true };
 }
 
-function lostStanding({ namespace, refusal }: NamespaceFacts, present: SecretSync): Standing {
+function assessLost({ namespace, refusal }: NamespaceFacts, present: SecretSync): Assessment {
   return { isLost: true, ...(refusal === undefined ? { write: { do: 'remove', namespace, present } } : {}) };
 }
 
-function fittingStanding({ namespace }: NamespaceFacts, present: SecretSync): Standing {
+function assessFitting({ namespace }: NamespaceFacts, present: SecretSync): Assessment {
   const readiness = readinessOf(present);
   if (readiness === undefined) return {};
   return readiness.isReady ? { isReady: true } : { failing: { namespace, reason: readiness.reason } };

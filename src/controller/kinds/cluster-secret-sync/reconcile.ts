@@ -11,13 +11,14 @@ import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { childPatch } from './child.ts';
 import type { Children } from './children.ts';
+import { suspended } from './messages.ts';
 import { type Findings, fieldsOf, outcomeOf } from './outcome.ts';
 import { type Fits, type NamespaceFacts, type Plan, type Write, planFor } from './plan.ts';
-import type { Refusals } from './refusals.ts';
+import type { RefusedNamespaces } from './refused-namespaces.ts';
 import { type RemovalRecord, type RemovalVerdict, judgeRemoval } from './removal.ts';
 import { isSelected } from './selection.ts';
 import { Settling } from './settling.ts';
-import { type WriteResult, carryOut } from './writes.ts';
+import { type WriteResult, applyWrites } from './writes.ts';
 
 export interface ClusterSyncReconcilerDeps {
   readonly client: Pick<KubeClient, 'request'>;
@@ -26,26 +27,26 @@ export interface ClusterSyncReconcilerDeps {
   /** Empty for all namespaces. */
   readonly watchNamespaces: readonly string[];
   readonly children: Children;
-  readonly refusals: Refusals;
-  /** The removal that the API server has in a ClusterSecretSync's status, by the key; own writes do not count before the watch shows them. */
+  readonly refused: RefusedNamespaces;
+  /** The removal in a ClusterSecretSync's status, as the watch shows it. Own writes count only once the watch shows them. */
   readonly recordedRemoval: (key: string) => RemovalRecord | undefined;
 }
 
 type ClusterSyncContext = ReconcileContext<ClusterSecretSync>;
 
-// The rest follows in the next pass, so that a large selection keeps no other waiting.
+// The rest follows in the next pass, so that a large selection does not delay other resources.
 const maxWrites = 100;
 const passIntervalMs = 10;
 const minReportIntervalMs = 1000;
 const recordPollMs = 100;
 
-/** Sees to it that every selected namespace has the SecretSync of a ClusterSecretSync, and no other namespace. */
+/** Gives every selected namespace the SecretSync of a ClusterSecretSync, and removes it from all others. */
 export class ClusterSyncReconciler {
   readonly #deps: ClusterSyncReconcilerDeps;
   readonly #settling: Settling;
   /** When the status of each was reported last. */
   readonly #reportedAt = new Map<string, number>();
-  /** SecretSyncs that are as the template of this version says, by `uid/generation` of the ClusterSecretSync. */
+  /** The `uid/generation` of the ClusterSecretSync whose template each SecretSync matches. */
   readonly #fitting = new WeakMap<SecretSync, string>();
 
   constructor(deps: ClusterSyncReconcilerDeps) {
@@ -56,40 +57,39 @@ export class ClusterSyncReconciler {
   /** One pass: at most 100 writes. Throws ApiError. */
   async reconcile(context: ClusterSyncContext): Promise<Outcome<ClusterSecretSync> | DeferredOutcome> {
     const { key, resource: parent, isForced } = context;
-    if (isForced) this.#deps.refusals.forget(key);
-    const before = this.#look(context);
+    if (isForced) this.#deps.refused.forget(key);
+    const before = this.#observe(context);
     if (before.removal.verdict === 'consented' && !this.#isRecorded(key, before.removal.record)) {
       return this.#reported(key, outcomeOf(parent, before), { kind: 'after', delayMs: recordPollMs });
     }
     const isOutdated = await this.#write(context, before);
-    const after = this.#look(context);
+    const after = this.#observe(context);
     const hasMore = after.plan.writes.length + removalsOf(after).length > 0;
     return this.#reported(key, outcomeOf(parent, after), this.#next(key, after, { hasMore, isOutdated }));
   }
 
-  /** What a suspended ClusterSecretSync reports: how its namespaces stand. */
+  /** What a suspended ClusterSecretSync reports: the state of its namespaces. */
   suspended(context: ClusterSyncContext): Outcome<ClusterSecretSync> {
-    const message = 'spec.suspend is true. No SecretSync is made, changed or removed.';
-    const { removal: _, usedConsent: __, ...fields } = fieldsOf(context.resource, this.#look(context));
-    return { claim: { progress: 'suspended', reason: 'Suspended', message }, fields };
+    const { removal: _, usedConsent: __, ...fields } = fieldsOf(context.resource, this.#observe(context));
+    return { claim: { progress: 'suspended', reason: 'Suspended', message: suspended }, fields };
   }
 
-  /** Drops what is known of one that is gone. */
+  /** Drops what is known of a deleted ClusterSecretSync. */
   forget(key: string): void {
     this.#reportedAt.delete(key);
-    this.#deps.refusals.forget(key);
+    this.#deps.refused.forget(key);
     this.#settling.forget(key);
   }
 
-  #look({ key, resource: parent }: ClusterSyncContext): Findings {
+  #observe({ key, resource: parent }: ClusterSyncContext): Findings {
     const { facts, unwatched } = this.#facts(key, parent);
     const plan = planFor(parent, facts, this.#fits(parent));
     return { plan, unwatched, removal: this.#judge(key, parent, plan) };
   }
 
-  /** What is known of each namespace, in the order of their names. */
+  /** What is known of each namespace, sorted by name. */
   #facts(key: string, parent: ClusterSecretSync): { facts: NamespaceFacts[]; unwatched: number } {
-    const { namespaces, watchNamespaces, children, refusals } = this.#deps;
+    const { namespaces, watchNamespaces, children, refused } = this.#deps;
     const { name, generation = 0 } = parent.metadata;
     const present = [...namespaces.all()].filter(({ isEnding }) => !isEnding);
     const isWatched = (namespace: string): boolean =>
@@ -97,7 +97,7 @@ export class ClusterSyncReconciler {
     const facts = present.flatMap((state): NamespaceFacts[] => {
       const { name: namespace } = state;
       if (!isWatched(namespace)) return [];
-      const refusal = refusals.reasonOf(key, namespace, generation);
+      const refusal = refused.reasonOf(key, namespace, generation);
       const child = children.find(objectKey({ namespace, name }));
       return [{ namespace, isSelected: isSelected(parent.spec, state), present: child, refusal }];
     });
@@ -123,20 +123,20 @@ export class ClusterSyncReconciler {
     return removal.verdict === 'allowed' && waitMs > 0 ? { verdict: 'settling', waitMs } : removal;
   }
 
-  /** Whether the API server has the record: a process that ends in the middle of a removal leaves the consent behind. */
+  /** Whether the API server has the record. A removal needs it first: a process that stops halfway leaves the consent behind. */
   #isRecorded(key: string, record: RemovalRecord): boolean {
     return isDeepStrictEqual(this.#deps.recordedRemoval(key), record);
   }
 
-  /** Returns whether a SecretSync was no longer what was judged. */
+  /** Returns whether a SecretSync had changed since it was judged. */
   async #write({ key, resource: parent }: ClusterSyncContext, findings: Findings): Promise<boolean> {
-    const { refusals } = this.#deps;
+    const { refused } = this.#deps;
     const { generation = 0 } = parent.metadata;
     const writes = [...findings.plan.writes, ...removalsOf(findings)].slice(0, maxWrites);
     let isOutdated = false;
-    await carryOut(this.#deps, parent, writes, ({ do: operation, namespace }: Write, result: WriteResult) => {
+    await applyWrites(this.#deps, parent, writes, ({ do: operation, namespace }: Write, result: WriteResult) => {
       if (operation === 'remove' && result === 'done') this.#settling.removed(key, namespace);
-      if (result === 'refused') refusals.note(key, namespace, generation);
+      if (result === 'refused') refused.note(key, namespace, generation);
       if (result === 'outdated') isOutdated = true;
     });
     return isOutdated;
@@ -145,9 +145,9 @@ export class ClusterSyncReconciler {
   #next(key: string, { removal }: Findings, { hasMore, isOutdated }: Progress): Next {
     if (isOutdated) return { kind: 'retry' };
     if (hasMore) return { kind: 'after', delayMs: passIntervalMs };
-    const { refusals, children } = this.#deps;
+    const { refused, children } = this.#deps;
     const settlesInMs = removal.verdict === 'settling' ? removal.waitMs : undefined;
-    const delays = [settlesInMs, refusals.untilNextTry(key), children.untilExpiry()];
+    const delays = [settlesInMs, refused.untilNextTry(key), children.untilExpiry()];
     const delayMs = Math.min(...delays.map((delay) => delay ?? Infinity));
     return delayMs === Infinity ? { kind: 'done' } : { kind: 'after', delayMs };
   }
@@ -172,7 +172,7 @@ export class ClusterSyncReconciler {
 interface Progress {
   /** Whether the pass left writes to the next one. */
   readonly hasMore: boolean;
-  /** Whether a SecretSync was no longer what was judged. */
+  /** Whether a SecretSync had changed since it was judged. */
   readonly isOutdated: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { NamespaceState } from '../../frame/namespaces.ts';
 import type { ClusterSecretSyncSpec } from '../../generated/cluster-secret-sync.ts';
 import { isGrantFor } from '../access-grant/match.ts';
 
-/** Which namespaces a ClusterSecretSync selects. Pure. */
+/** The namespaces that a ClusterSecretSync selects. Pure. */
 
 type SelectingFields = Pick<ClusterSecretSyncSpec, 'namespaces' | 'namespaceSelector' | 'excludeNamespaces'>;
 
@@ -13,7 +13,7 @@ export function isSelected(spec: SelectingFields, namespace: NamespaceState | un
   return !spec.excludeNamespaces.some((pattern) => fits(pattern, name)) && isGrantFor(spec, namespace);
 }
 
-/** Whether a name is the pattern, or begins like one that ends with `*`. */
+/** Whether a name equals the pattern, or starts with its prefix if the pattern ends with `*`. */
 function fits(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

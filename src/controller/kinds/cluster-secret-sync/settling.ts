@@ -5,12 +5,12 @@ interface Loss {
   readonly sinceMs: number;
 }
 
-// Longer than a person or a script that changes the labels of many namespaces takes from one to the next.
+// Longer than the pause between two changes of a person or a script that relabels many namespaces.
 const settleMs = 5000;
 
 /**
- * How long each ClusterSecretSync's lost namespaces have been the same. Namespaces lose their labels one after the other, and
- * get them back so: at each step those that are lost at that moment may be few enough, and no limit would see all of them.
+ * How long each ClusterSecretSync's lost namespaces have been the same. Namespaces lose their labels one after the other:
+ * at each step few enough may be lost, and the limit would never apply to all of them together.
  */
 export class Settling {
   readonly #clock: Clock;
@@ -20,7 +20,7 @@ export class Settling {
     this.#clock = clock;
   }
 
-  /** Notes which namespaces are lost now. Returns how long it is until they count as complete; 0 if they do. */
+  /** Notes which namespaces are lost now. Returns the time until they count as complete; 0 if they do. */
   note(key: string, lost: readonly string[]): number {
     const before = this.#losses.get(key);
     if (lost.length === 0) {
@@ -33,7 +33,7 @@ export class Settling {
     return Math.max(0, sinceMs + settleMs - this.#clock.now());
   }
 
-  /** Notes that the SecretSync of a lost namespace was removed: the rest need not settle again. */
+  /** Notes that the SecretSync of a lost namespace was removed. The rest need not settle again. */
   removed(key: string, namespace: string): void {
     this.#losses.get(key)?.namespaces.delete(namespace);
   }

@@ -9,8 +9,8 @@ import type { Children } from './children.ts';
 import type { Write } from './plan.ts';
 
 /**
- * What one write came to. `outdated`: the SecretSync is no longer what was judged. `refused`: the API server, or what it asks,
- * does not take this SecretSync in this namespace.
+ * The result of one write. `outdated`: the SecretSync has changed since it was judged. `refused`: the API server or an
+ * admission webhook refused this SecretSync in this namespace.
  */
 export type WriteResult = 'done' | 'outdated' | 'refused';
 
@@ -19,16 +19,16 @@ export interface WriterDeps {
   readonly children: Children;
 }
 
-// Each SecretSync that is written is reconciled meanwhile, which asks the API server for more.
+// Each written SecretSync is reconciled meanwhile, which causes further requests to the API server.
 const concurrency = 10;
-// The answer is about the API server, and not about the SecretSync.
+// These statuses are about the API server, not about the SecretSync.
 const troubles: readonly number[] = [0, 401, 429, 502, 503, 504];
 
 /**
- * Carries writes out, several at once; `onResult` is called with what each came to. Throws ApiError if the API server answers
- * none; the rest of the writes are not begun then.
+ * Applies writes, several at once, and calls `onResult` with the result of each. Throws ApiError if the API server is
+ * unavailable; the remaining writes are not started then.
  */
-export async function carryOut(
+export async function applyWrites(
   deps: WriterDeps,
   parent: ClusterSecretSync,
   writes: readonly Write[],
@@ -54,17 +54,17 @@ export async function carryOut(
 
 async function resultOf(deps: WriterDeps, parent: ClusterSecretSync, write: Write): Promise<WriteResult> {
   try {
-    await carryOutOne(deps, parent, write);
+    await applyOne(deps, parent, write);
     return 'done';
   } catch (error) {
-    // Gone, or its namespace is; changed, or made by another client: the watch will show it.
+    // It or its namespace is gone, or another client changed or created it: the watch will show that.
     if (isApiStatus(error, 404, 409)) return 'outdated';
     if (!(error instanceof ApiError) || troubles.includes(error.status)) throw error;
     return 'refused';
   }
 }
 
-async function carryOutOne({ client, children }: WriterDeps, parent: ClusterSecretSync, write: Write): Promise<void> {
+async function applyOne({ client, children }: WriterDeps, parent: ClusterSecretSync, write: Write): Promise<void> {
   const place = { namespace: write.namespace, name: parent.metadata.name };
   const key = objectKey(place);
   if (write.do === 'create') {

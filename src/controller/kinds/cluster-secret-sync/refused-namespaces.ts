@@ -1,18 +1,18 @@
 import type { Clock } from '../../../lib/clock.ts';
 
 interface Refusal {
-  /** The generation of the ClusterSecretSync whose SecretSync was not taken. */
+  /** The generation of the ClusterSecretSync whose SecretSync was refused. */
   readonly generation: number;
   readonly untilMs: number;
 }
 
 /** The reason that the status reports of such a namespace. */
 const reason = 'Refused';
-// A quota or an admission policy is changed by hand.
+// Users change quotas and admission policies, so an earlier retry rarely succeeds.
 const retryMs = 60_000;
 
-/** Where the API server did not take a SecretSync: the namespace is left alone for a minute, or until the spec changes. */
-export class Refusals {
+/** Namespaces in which the API server refused a SecretSync. Each is skipped for a minute, or until the spec changes. */
+export class RefusedNamespaces {
   readonly #clock: Clock;
   /** By the key of the ClusterSecretSync and the namespace. */
   readonly #refusals = new Map<string, Map<string, Refusal>>();
@@ -27,7 +27,7 @@ export class Refusals {
     this.#refusals.set(key, refusals);
   }
 
-  /** Why nothing is written in a namespace at present; undefined if it may be tried. */
+  /** Why nothing is written in a namespace now; undefined if a write may be tried. */
   reasonOf(key: string, namespace: string, generation: number): string | undefined {
     const refusal = this.#refusals.get(key)?.get(namespace);
     if (refusal === undefined) return undefined;
@@ -36,7 +36,7 @@ export class Refusals {
     return undefined;
   }
 
-  /** How long it is until the first of a ClusterSecretSync's namespaces may be tried again; undefined if none is left alone. */
+  /** Time until the first of a ClusterSecretSync's namespaces may be tried again; undefined if none is skipped. */
   untilNextTry(key: string): number | undefined {
     const times = [...(this.#refusals.get(key)?.values() ?? [])].map(({ untilMs }) => untilMs);
     if (times.length === 0) return undefined;
@@ -48,7 +48,7 @@ export class Refusals {
     this.#refusals.delete(key);
   }
 
-  /** Lets a namespace be tried again: it is another one now. */
+  /** Lets a namespace be tried again: a new one of this name has other quotas and policies. */
   namespaceEnded(namespace: string): void {
     for (const refusals of this.#refusals.values()) refusals.delete(namespace);
   }
