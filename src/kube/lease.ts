@@ -53,9 +53,9 @@ export interface LeaseCall {
 }
 
 /** A record that claims more, by a mistake of whoever edits it, shall not keep everyone out for hours. */
-export const longestLeaseSeconds = 60;
+export const maxLeaseSeconds = 60;
 // Between a look and a write someone else can always come.
-const mostLooks = 3;
+const maxAttempts = 3;
 
 /**
  * One Lease, tried for by this process. A holder's life is judged as client-go judges it: by how long the record has not
@@ -92,7 +92,7 @@ export class Lease {
   }
 
   async #try(call: LeaseCall, freeInMsOf: (seen: LeaseObject) => number): Promise<LeaseAttempt> {
-    for (let looks = 1; looks <= mostLooks; looks += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const seen = this.#own ?? (await this.#find(call));
       this.#own = undefined;
       const freeInMs = seen === undefined ? 0 : freeInMsOf(seen);
@@ -108,7 +108,7 @@ export class Lease {
 
   /** Gives the Lease up, if it is ours, so that another process can take it at once. Throws ApiError. */
   async release(call: LeaseCall): Promise<void> {
-    for (let looks = 1; looks <= mostLooks; looks += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const seen = this.#own ?? (await this.#find(call));
       this.#own = undefined;
       if (seen === undefined || holderOf(seen) !== this.#deps.identity) return;
@@ -133,7 +133,7 @@ export class Lease {
     const holder = holderOf(seen);
     if (holder === '' || holder === this.#deps.identity) return 0;
     const claimedSeconds = seen.spec?.leaseDurationSeconds ?? this.#deps.durationSeconds;
-    const durationMs = Math.min(claimedSeconds, longestLeaseSeconds) * 1000;
+    const durationMs = Math.min(claimedSeconds, maxLeaseSeconds) * 1000;
     return Math.max(0, this.#observed.sinceMs + durationMs - this.#deps.steadyNow());
   }
 

@@ -3,7 +3,7 @@ import { isApiStatus } from '../kube/client/api-error.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { type ResourceKind, listResources, patchFinalizers } from '../kube/client/custom-resources.ts';
 import { secretEnvironmentKind, secretSnapshotKind, serviceTokenKind } from '../kube/client/keyframe-kinds.ts';
-import { type Lease, longestLeaseSeconds } from '../kube/lease.ts';
+import { type Lease, maxLeaseSeconds } from '../kube/lease.ts';
 import type { ObjectMeta } from '../kube/client/objects.ts';
 import type { Clock, SteadyNow } from '../lib/clock.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -23,7 +23,7 @@ export const finalizedKinds: readonly { readonly kind: ResourceKind; readonly un
  * to tell them.
  */
 export function uninstallLeaseSeconds(shutdownDelayMs: number): number {
-  return Math.min(longestLeaseSeconds, shutdownDelayMs / 1000 + 30);
+  return Math.min(maxLeaseSeconds, shutdownDelayMs / 1000 + 30);
 }
 
 export interface UninstallDeps {

@@ -149,7 +149,7 @@ test('a resource that the cluster does not know is told as missing', async () =>
   const reflector = start({ path: '/apis/keyframe.dev/v1alpha1/nothings' }, { client: admin });
   await waitFor('the failure', () => failures[0]);
   expect(failures[0]).toBe('missing');
-  expect(reflector.fault).toMatchObject({ status: 404 });
+  expect(reflector.error).toMatchObject({ status: 404 });
   await reflector.stop();
   await admin.close();
 });

@@ -25,7 +25,7 @@ const claimKey = 'claim';
 export class ClusterClaim {
   readonly #deps: ClusterClaimDeps;
   readonly #queue: WorkQueue;
-  #fault: string | undefined;
+  #error: string | undefined;
 
   constructor(deps: ClusterClaimDeps) {
     this.#deps = deps;
@@ -35,8 +35,8 @@ export class ClusterClaim {
   }
 
   /** Why this process is not ready: another cluster goes by the name. Undefined if none does. */
-  get fault(): string | undefined {
-    return this.#fault;
+  get error(): string | undefined {
+    return this.#error;
   }
 
   start(): void {
@@ -47,7 +47,7 @@ export class ClusterClaim {
 
   pause(): void {
     this.#queue.pause();
-    this.#fault = undefined;
+    this.#error = undefined;
   }
 
   async stop(limitMs: number): Promise<void> {
@@ -64,9 +64,9 @@ export class ClusterClaim {
       if (!(error instanceof DomainError)) throw error;
       return { kind: 'retry' };
     }
-    const fault = claimed === 'ours' ? undefined : sharedName(name, claimed.heldBy);
-    if (fault !== undefined && this.#fault === undefined) logger.error(fault);
-    this.#fault = fault;
+    const error = claimed === 'ours' ? undefined : sharedName(name, claimed.heldBy);
+    if (error !== undefined && this.#error === undefined) logger.error(error);
+    this.#error = error;
     return { kind: 'after', delayMs: intervalMs };
   }
 }

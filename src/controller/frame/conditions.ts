@@ -77,8 +77,8 @@ export function mergeConditions(claims: readonly ConditionClaim[], context: Cond
     const lastTransitionTime = earliest(same.map((condition) => condition.lastTransitionTime)) ?? now;
     return { ...claim, observedGeneration: generation, lastTransitionTime };
   });
-  const foreign = present.filter(({ type }) => !claims.some((claim) => claim.type === type));
-  return [...ours, ...foreign];
+  const others = present.filter(({ type }) => !claims.some((claim) => claim.type === type));
+  return [...ours, ...others];
 }
 
 /**

@@ -43,11 +43,11 @@ export interface Dependency extends Subject {
   /** The version that was seen; undefined if every event about the subject makes the result stale. */
   readonly saw: string | undefined;
   /** Judges events instead of the version, for an object that the controller itself writes. */
-  readonly expectations?: Expectations | undefined;
+  readonly expectations?: EventFilter | undefined;
 }
 
 /** What is expected of the watch of an object that the controller itself writes. */
-export interface Expectations {
+export interface EventFilter {
   /** Takes each event once, in order. Returns whether it is anything else than the echo of an own write. */
   take(event: ControllerEvent): boolean;
   /** Expects nothing: events may have been missed. What the watch shows counts from now on. */
@@ -78,7 +78,7 @@ export class Seen {
   }
 
   /** The result rests on an object that the controller itself writes. */
-  expect(kind: SubjectKind, id: string, expectations: Expectations): void {
+  expect(kind: SubjectKind, id: string, expectations: EventFilter): void {
     this.#dependencies.set(keyOf({ kind, id }), { kind, id, saw: undefined, expectations });
   }
 

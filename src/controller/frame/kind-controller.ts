@@ -12,17 +12,17 @@ import type { KindContext, ManagedKind } from './managed-kind.ts';
 import { untilNamespaceEnded } from './namespaces.ts';
 import type { NamedWatch } from './named-watch.ts';
 import type { Outcome, ReportedOutcome } from './outcome.ts';
-import { OwnWrites } from './own-writes.ts';
+import { Expectations } from './expectations.ts';
 import { type Processed, Reconciliations } from './reconciliations.ts';
 import { type Request, type Resource, requestOf } from './resource.ts';
 import { staleResources } from './resync.ts';
 import { StatusLane, reasonOf, statusPatch } from './status-lane.ts';
-import { WakeThrottle, editThrottle } from './wake-throttle.ts';
+import { Throttle, editThrottle } from './throttle.ts';
 import { type Next, type Priority, WorkQueue } from './work-queue.ts';
 
 /** What is remembered of one resource between reconciles. All of it can be lost. */
 interface ResourceState<T extends Resource> {
-  readonly resource: OwnWrites<T>;
+  readonly resource: Expectations<T>;
   /** What the resource asked for at the last reconcile. */
   reconciled: Request | undefined;
   /** The reason that the last reconcile came to, whether or not the status reports it yet. */
@@ -64,8 +64,8 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
   readonly #queue: WorkQueue;
   readonly #statuses: StatusLane<T, O>;
   readonly #checks: EventChecks;
-  readonly #edits: WakeThrottle;
-  readonly #throttle: WakeThrottle;
+  readonly #edits: Throttle;
+  readonly #throttle: Throttle;
   readonly #group: ReflectorGroup<T>;
   readonly #reconciliations: Reconciliations<T, O>;
   readonly #states = new Map<string, ResourceState<T>>();
@@ -106,7 +106,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
       deferredOf: (key) => this.#states.get(key)?.deferred,
     });
     this.#edits = editThrottle(clock, (key) => this.#checks.notice(key, () => this.#isEdited(key)));
-    this.#throttle = new WakeThrottle({ clock, intervalMs: throttleMs, wake: (key) => this.enqueue(key) });
+    this.#throttle = new Throttle({ clock, intervalMs: throttleMs, enqueue: (key) => this.enqueue(key) });
     this.#group = new ReflectorGroup<T>({
       client: kube,
       clock,
@@ -199,7 +199,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
 
   #becameStale(key: string, events: readonly ControllerEvent[]): void {
     const { isThrottled } = this.#rules;
-    if (events.every((event) => isThrottled?.(key, event) === true)) this.#throttle.wake(key);
+    if (events.every((event) => isThrottled?.(key, event) === true)) this.#throttle.enqueue(key);
     else this.enqueue(key);
   }
 
@@ -246,17 +246,17 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     this.#states.set(key, state);
     this.#rules.onSeen?.(resource);
     this.#checks.notice(key, () => {
-      const isNews = state.resource.observe(resource.metadata.resourceVersion);
+      const isExternal = state.resource.observe(resource.metadata.resourceVersion);
       this.#statuses.retry(key);
       // A status that was written since may have replaced the very version that asks for something.
       const newest = this.find(key) ?? resource;
       if (!this.#isReconciled(newest, state)) {
         // What is being deleted is let go without delay.
         if (newest.metadata.deletionTimestamp !== undefined) return true;
-        this.#edits.wake(key);
+        this.#edits.enqueue(key);
         return false;
       }
-      if (!isNews) return false;
+      if (!isExternal) return false;
       if (this.#reconciliations.isFinalizerOff(resource)) return true;
       if (this.#isStatusChanged(key, resource)) this.#queue.addAfter(key, repairDelayMs);
       return false;
@@ -355,7 +355,13 @@ interface Finished {
 }
 
 function newState<T extends Resource>(): ResourceState<T> {
-  return { resource: new OwnWrites<T>(), reconciled: undefined, reason: undefined, isTransient: false, deferred: [] };
+  return {
+    resource: new Expectations<T>(),
+    reconciled: undefined,
+    reason: undefined,
+    isTransient: false,
+    deferred: [],
+  };
 }
 
 function isForced<T extends Resource>({ metadata }: T, { reconciled }: ResourceState<T>): boolean {

@@ -17,7 +17,7 @@ export const leaseDurationSeconds = 10;
 const renewDeadlineMs = 7000;
 const retryMs = 2000;
 // How often a stand-by looks whether the Lease was given up: one GET, and most of a second until it goes on.
-const lookMs = 700;
+const standbyRetryMs = 700;
 // Two tries and more before the deadline, also where the API server answers nothing.
 const callTimeoutMs = 2500;
 // An API server that does not answer must not keep a process that ends.
@@ -75,7 +75,7 @@ export class Leadership {
   #term: Term | undefined;
   #running: Promise<void> = Promise.resolve();
   #wasAnswered = false;
-  #fault: unknown;
+  #lastError: unknown;
   #holder: string | undefined;
 
   constructor(deps: LeadershipDeps) {
@@ -98,11 +98,11 @@ export class Leadership {
     this.#lose('this process stops');
     const limit = Promise.withResolvers<void>();
     const cancel = this.#deps.clock.after(stopLimitMs, limit.resolve);
-    await Promise.race([this.#giveUp(), limit.promise]);
+    await Promise.race([this.#release(), limit.promise]);
     cancel();
   }
 
-  async #giveUp(): Promise<void> {
+  async #release(): Promise<void> {
     // A try under way may be about to renew what is to be given up.
     await this.#running;
     try {
@@ -116,12 +116,12 @@ export class Leadership {
    * Why this process can neither lead nor stand by, and what to do; undefined where it can. An API server that was there
    * once and is away is no fault: that passes.
    */
-  get fault(): string | undefined {
+  get error(): string | undefined {
     const { namespace } = this.#deps;
-    if (isApiStatus(this.#fault, 401, 403)) {
+    if (isApiStatus(this.#lastError, 401, 403)) {
       return `the API server does not let the controller hold its Lease ${leaseName} in the namespace ${namespace}: apply the rules of charts/keyframe/files/lease-rules.yaml to its account, as a Role in that namespace`;
     }
-    if (isApiStatus(this.#fault, 404)) {
+    if (isApiStatus(this.#lastError, 404)) {
       return `the controller cannot make its Lease: there is no namespace ${namespace}; make it, or set KEYFRAME_NAMESPACE to the one that the controller runs in`;
     }
     return this.#wasAnswered ? undefined : `the Lease ${leaseName} has not been read from the API server yet`;
@@ -161,20 +161,20 @@ export class Leadership {
     try {
       const attempt = await this.#deps.lease.attempt({ timeoutMs: callTimeoutMs });
       this.#wasAnswered = true;
-      this.#fault = undefined;
+      this.#lastError = undefined;
       if (attempt.kind === 'held') {
-        this.#hold(attempt);
+        this.#held(attempt);
         return delayMs;
       }
-      this.#stepBack(attempt);
-      return Math.min(lookMs * jitter, attempt.freeInMs);
+      this.#standBy(attempt);
+      return Math.min(standbyRetryMs * jitter, attempt.freeInMs);
     } catch (error) {
       this.#fail(error);
       return delayMs;
     }
   }
 
-  #hold({ sinceMs, isNew }: Extract<LeaseAttempt, { kind: 'held' }>): void {
+  #held({ sinceMs, isNew }: Extract<LeaseAttempt, { kind: 'held' }>): void {
     this.#holder = undefined;
     // Another process may have led in between.
     if (isNew) this.#lose('the Lease was taken and given back');
@@ -194,7 +194,7 @@ export class Leadership {
     this.#deps.onLead();
   }
 
-  #stepBack({ holder }: Extract<LeaseAttempt, { kind: 'taken' }>): void {
+  #standBy({ holder }: Extract<LeaseAttempt, { kind: 'taken' }>): void {
     this.#lose('another controller holds the Lease');
     if (this.#holder === holder) return;
     this.#holder = holder;
@@ -202,8 +202,9 @@ export class Leadership {
   }
 
   #fail(error: unknown): void {
-    const isKnown = this.#fault instanceof Error && error instanceof Error && this.#fault.message === error.message;
-    this.#fault = error;
+    const isKnown =
+      this.#lastError instanceof Error && error instanceof Error && this.#lastError.message === error.message;
+    this.#lastError = error;
     const level = isKnown ? 'debug' : 'warn';
     this.#deps.logger[level](errorFields(error), 'the Lease could not be asked for; it is tried again');
   }

@@ -75,15 +75,15 @@ export class Manager implements Controller {
   readonly #events = new EventLog();
   readonly #kinds: readonly ManagedKind[];
   /** One comparison at a time, tried again until it succeeds. */
-  readonly #comparisons: WorkQueue;
+  readonly #resyncs: WorkQueue;
   readonly #leadership: Leadership;
   readonly #claim: ClusterClaim;
   /** The kinds that work. */
-  readonly #working = new Set<ManagedKind>();
+  readonly #leading = new Set<ManagedKind>();
   #isCandidate = false;
-  #saidMissing = false;
+  #loggedMissing = false;
   /** The watches whose denial has been logged. */
-  #saidDenied: readonly string[] = [];
+  #loggedDenied: readonly string[] = [];
   #unsubscribe: () => void = () => {};
 
   /** `register` makes all kinds, in the order in which they are resynced. Nothing happens before `start`. */
@@ -92,7 +92,7 @@ export class Manager implements Controller {
     const logger = deps.logger.child({ component: 'controller' });
     this.#deps = deps;
     this.#logger = logger;
-    this.#comparisons = new WorkQueue({ clock, logger, workers: 1, process: async () => await this.#compare() });
+    this.#resyncs = new WorkQueue({ clock, logger, workers: 1, process: async () => await this.#resync() });
     this.#leadership = this.#createLeadership();
     const context = this.#createContext();
     this.#claim = new ClusterClaim({
@@ -118,7 +118,7 @@ export class Manager implements Controller {
   #createLeadership(): Leadership {
     const { lease, clock, steadyNow, options } = this.#deps;
     const { namespace, random = Math.random } = options;
-    const callbacks = { onLead: () => this.#work(), onLose: () => this.#rest() };
+    const callbacks = { onLead: () => this.#startLeading(), onLose: () => this.#stopLeading() };
     return new Leadership({ lease, clock, steadyNow, logger: this.#logger, namespace, random, ...callbacks });
   }
 
@@ -130,7 +130,7 @@ export class Manager implements Controller {
       watch: async (call) => await this.#deps.kube.watch(call),
     };
     // What failed because the API server was away need not wait until its backoff has passed.
-    const onRecovered = (): void => this.#comparisons.add(everything);
+    const onRecovered = (): void => this.#resyncs.add(everything);
     return {
       kube,
       events: this.#events,
@@ -142,9 +142,9 @@ export class Manager implements Controller {
       instance: hostname(),
       watchNamespaces: options.watchNamespaces,
       onWatchFailure: (failure) => {
-        this.#sayMissing(failure);
-        this.#sayDenied();
-        this.#leadIfSeeing();
+        this.#logMissing(failure);
+        this.#logDenied();
+        this.#campaignIfSynced();
       },
       onRecovered,
     };
@@ -159,18 +159,18 @@ export class Manager implements Controller {
       onReady: () => {
         // What was committed before was not reported.
         this.#events.markGap();
-        this.#comparisons.add(everything);
+        this.#resyncs.add(everything);
       },
     });
     for (const { group } of this.#watches()) group.start();
-    for (const kind of this.#kinds) void this.#joinWhenSynced(kind);
-    for (const { group } of this.#watches()) void this.#leadWhenSynced(group);
+    for (const kind of this.#kinds) void this.#startWhenSynced(kind);
+    for (const { group } of this.#watches()) void this.#campaignWhenSynced(group);
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe();
     const drained = this.#kinds.map((kind) => kind.drain(drainLimitMs));
-    await Promise.all([...drained, this.#comparisons.stop(drainLimitMs), this.#claim.stop(drainLimitMs)]);
+    await Promise.all([...drained, this.#resyncs.stop(drainLimitMs), this.#claim.stop(drainLimitMs)]);
     // Not before: another one begins as soon as this one has given the Lease up.
     await this.#leadership.stop();
     const closed = this.#kinds.map((kind) => kind.close());
@@ -185,7 +185,7 @@ export class Manager implements Controller {
     if (waiting !== undefined) return `the first list of ${waiting.name} has not come from the API server yet`;
     // A kind that is denied is off; others work all the same.
     if (!this.#kinds.some(isSynced)) return watchDenied(this.#denied());
-    return this.#leadership.fault ?? this.#claim.fault;
+    return this.#leadership.error ?? this.#claim.error;
   }
 
   warnings(): readonly string[] {
@@ -206,51 +206,51 @@ export class Manager implements Controller {
   }
 
   /** A list that never comes leaves this kind waiting, which hinders no other. */
-  async #joinWhenSynced(kind: ManagedKind): Promise<void> {
+  async #startWhenSynced(kind: ManagedKind): Promise<void> {
     await kind.watch.group.synced;
     this.#logger.info({ watch: kind.watch.name }, 'the controller has its first list of a kind');
-    if (this.#leadership.isLeading) this.#workOn(kind);
+    if (this.#leadership.isLeading) this.#startKind(kind);
   }
 
-  async #leadWhenSynced({ synced }: NamedWatch['group']): Promise<void> {
+  async #campaignWhenSynced({ synced }: NamedWatch['group']): Promise<void> {
     await synced;
-    this.#leadIfSeeing();
+    this.#campaignIfSynced();
   }
 
   /** A process that sees nothing must not lead. A kind that the cluster does not know yet, or that is denied, hinders no other. */
-  #leadIfSeeing(): void {
+  #campaignIfSynced(): void {
     const isSeen = ({ kind, group }: NamedWatch): boolean =>
-      group.isSynced || isApiStatus(group.fault, 403) || (kind !== undefined && isApiStatus(group.fault, 404));
+      group.isSynced || isApiStatus(group.error, 403) || (kind !== undefined && isApiStatus(group.error, 404));
     if (this.#isCandidate || !this.#kinds.some(isSynced) || !this.#watches().every(isSeen)) return;
     this.#isCandidate = true;
     this.#leadership.start();
   }
 
   /** This process leads: everything is reconciled once, whatever was seen while another one did the work. */
-  #work(): void {
+  #startLeading(): void {
     // Before the first reconcile: a comparison has then nothing to ask for.
-    this.#comparisons.start();
+    this.#resyncs.start();
     this.#claim.start();
-    for (const kind of this.#kinds.filter(isSynced)) this.#workOn(kind);
-    this.#comparisons.addAfter(everything, this.#resyncDelayMs());
+    for (const kind of this.#kinds.filter(isSynced)) this.#startKind(kind);
+    this.#resyncs.addAfter(everything, this.#resyncDelayMs());
   }
 
   /** Once for each time of leading: a kind whose lists came at this moment is asked for in two ways. */
-  #workOn(kind: ManagedKind): void {
-    if (this.#working.has(kind)) return;
-    this.#working.add(kind);
+  #startKind(kind: ManagedKind): void {
+    if (this.#leading.has(kind)) return;
+    this.#leading.add(kind);
     kind.startLeading();
   }
 
   /** It leads no more: the watches go on, so that it can begin at once when its turn comes. */
-  #rest(): void {
-    this.#working.clear();
+  #stopLeading(): void {
+    this.#leading.clear();
     for (const kind of this.#kinds) kind.stopLeading();
-    this.#comparisons.pause();
+    this.#resyncs.pause();
     this.#claim.pause();
   }
 
-  async #compare(): Promise<Next> {
+  async #resync(): Promise<Next> {
     for (const kind of this.#kinds) await kind.resync();
     return { kind: 'after', delayMs: this.#resyncDelayMs() };
   }
@@ -262,20 +262,20 @@ export class Manager implements Controller {
   }
 
   /** Logs which watches are denied, once for each set of them. */
-  #sayDenied(): void {
+  #logDenied(): void {
     const denied = this.#denied();
-    if (denied.some((name) => !this.#saidDenied.includes(name))) {
+    if (denied.some((name) => !this.#loggedDenied.includes(name))) {
       this.#logger.error(deniedWarning(denied));
     }
-    this.#saidDenied = denied;
+    this.#loggedDenied = denied;
   }
 
   /** Says once which definitions are missing, and again only after all were there. */
-  #sayMissing(failure: FailureKind): void {
+  #logMissing(failure: FailureKind): void {
     const missing = missingKinds(this.#watches());
-    if (missing.length === 0) this.#saidMissing = false;
-    else if (failure === 'missing' && !this.#saidMissing) {
-      this.#saidMissing = true;
+    if (missing.length === 0) this.#loggedMissing = false;
+    else if (failure === 'missing' && !this.#loggedMissing) {
+      this.#loggedMissing = true;
       this.#logger.error(definitionsMissing(missing));
     }
   }
@@ -289,13 +289,13 @@ function deniedWarning(names: readonly string[]): string {
   return `${watchDenied(names)}; until then, what needs them is off`;
 }
 
-function isDenied({ fault }: NamedWatch['group']): boolean {
-  return isApiStatus(fault, 401, 403);
+function isDenied({ error }: NamedWatch['group']): boolean {
+  return isApiStatus(error, 401, 403);
 }
 
 /** The kinds of ours that the cluster does not know. */
 function missingKinds(watches: readonly NamedWatch[]): string[] {
   return watches
-    .filter(({ group }) => isApiStatus(group.fault, 404))
+    .filter(({ group }) => isApiStatus(group.error, 404))
     .flatMap(({ kind }) => (kind === undefined ? [] : [kind.kind]));
 }

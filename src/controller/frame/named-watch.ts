@@ -23,9 +23,9 @@ export function definitionsMissing(kinds: readonly string[]): string {
 }
 
 /** Why a watch has no list, and what to do, as a sentence without its full stop; undefined if that passes by itself. */
-export function watchFault({ name, kind, group: { fault } }: NamedWatch): string | undefined {
-  if (isApiStatus(fault, 401, 403)) return watchDenied([name]);
-  return kind !== undefined && isApiStatus(fault, 404) ? definitionsMissing([kind.kind]) : undefined;
+export function watchError({ name, kind, group: { error } }: NamedWatch): string | undefined {
+  if (isApiStatus(error, 401, 403)) return watchDenied([name]);
+  return kind !== undefined && isApiStatus(error, 404) ? definitionsMissing([kind.kind]) : undefined;
 }
 
 /** One watch of a kind's controller; two kinds may name the same one. */
@@ -34,5 +34,5 @@ export interface NamedWatch {
   readonly name: string;
   /** The custom resource that is watched; undefined for a kind of Kubernetes' own. */
   readonly kind?: ResourceKind;
-  readonly group: Pick<ReflectorGroup<never>, 'start' | 'stop' | 'synced' | 'isSynced' | 'fault'> & WatchedObjects;
+  readonly group: Pick<ReflectorGroup<never>, 'start' | 'stop' | 'synced' | 'isSynced' | 'error'> & WatchedObjects;
 }

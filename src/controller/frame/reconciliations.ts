@@ -5,7 +5,7 @@ import { type Logger, errorFields } from '../../observability/logger.ts';
 import { isInternal, retryAfter } from './failure.ts';
 import { Finalizers } from './finalizers.ts';
 import type { KindRules, ReconcileContext } from './kind-rules.ts';
-import { type NamedWatch, watchFault } from './named-watch.ts';
+import { type NamedWatch, watchError } from './named-watch.ts';
 import { untilNamespaceEnded } from './namespaces.ts';
 import type { DeferredOutcome, ReportedOutcome } from './outcome.ts';
 import { type Resource, isSuspended } from './resource.ts';
@@ -48,7 +48,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
   readonly #deps: ReconciliationsDeps<T, O>;
   readonly #finalizers: Finalizers<T>;
   /** The ending namespaces in which finalizers stay, because the rights there went first. */
-  readonly #stranded = new Set<string>();
+  readonly #lostAccess = new Set<string>();
 
   constructor(deps: ReconciliationsDeps<T, O>) {
     this.#deps = deps;
@@ -62,7 +62,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
 
   /** A namespace begins to end: from now on, what cannot be let go in it is logged again. */
   namespaceEnds(name: string): void {
-    this.#stranded.delete(name);
+    this.#lostAccess.delete(name);
   }
 
   /** Reconciles a resource. Never throws for what the world does. */
@@ -81,9 +81,9 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
 
   /** Waits for a watch that has not listed everything yet; if it cannot, that is reported. */
   #wait(context: ReconcileContext<T>, watch: NamedWatch): Processed<T, O> {
-    const fault = watchFault(watch);
-    if (fault === undefined) return { ...silent, next: { kind: 'retry' }, isTransient: true };
-    const error = new DomainError('cluster_unavailable', fault, { cause: watch.group.fault });
+    const message = watchError(watch);
+    if (message === undefined) return { ...silent, next: { kind: 'retry' }, isTransient: true };
+    const error = new DomainError('cluster_unavailable', message, { cause: watch.group.error });
     return reportOf(context.resource, this.#failed(context, error));
   }
 
@@ -143,18 +143,18 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
     const again = { ...silent, next: retryAfter(error), isTransient: true };
     if (isApiStatus(error, 409)) return again;
     if (isApiStatus(error, 403) && isEnding) {
-      this.#strand(context.resource);
+      this.#reportLostAccess(context.resource);
       return again;
     }
     return reportOf(context.resource, this.#failed(context, error));
   }
 
   /** The end of a namespace took the rights in it along, so that nothing can be reported there either. */
-  #strand({ metadata: { namespace = '' } }: T): void {
+  #reportLostAccess({ metadata: { namespace = '' } }: T): void {
     const { kind, plural } = this.#deps.rules.kind;
-    if (!this.#stranded.has(namespace))
-      this.#deps.logger.error({ kind, namespace }, strandedMessage(plural, namespace));
-    this.#stranded.add(namespace);
+    if (!this.#lostAccess.has(namespace))
+      this.#deps.logger.error({ kind, namespace }, lostAccessMessage(plural, namespace));
+    this.#lostAccess.add(namespace);
   }
 
   #failed(context: ReconcileContext<T>, error: unknown): O {
@@ -182,7 +182,7 @@ function reportOf<T extends Resource, O extends ReportedOutcome>(
   return { next, reported: { resource, outcome }, released: false, isTransient: outcome.isTransient === true };
 }
 
-function strandedMessage(plural: string, namespace: string): string {
+function lostAccessMessage(plural: string, namespace: string): string {
   return (
     `the rights in namespace ${namespace} went with it before its ${plural} were let go: what they owned is undone, but ` +
     `their finalizer holds the namespace until an admin runs \`kubectl get ${plural} --namespace ${namespace} --output name | ` +

@@ -234,7 +234,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
 
   #recordEvents(resource: T, before: StatusOf<T> | undefined, { claim, side }: Claims): void {
     const { action } = this.#deps.rules;
-    if (isNews(before, claim)) this.#recordEvent(resource, readyEvent(claim, action));
+    if (needsEvent(before, claim)) this.#recordEvent(resource, readyEvent(claim, action));
     if (side !== undefined && reasonOf(before, side.claim.type) !== side.claim.reason) {
       this.#recordEvent(resource, sideEvent(side));
     }
@@ -281,7 +281,7 @@ export function reasonOf(status: Resource['status'], conditionType: string): str
 }
 
 /** Whether a claim is worth an Event. What was under way without one gets its Event when it stalls. */
-function isNews(before: Resource['status'], { progress, reason, isQuiet = false }: ReadyClaim): boolean {
+function needsEvent(before: Resource['status'], { progress, reason, isQuiet = false }: ReadyClaim): boolean {
   const isStalled = before?.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
   return !isQuiet && (reasonOf(before, 'Ready') !== reason || (progress === 'stalled' && !isStalled));
 }

@@ -41,7 +41,7 @@ const namespaceShare = 2 / 3;
 // What is urgent waits for the database and the API server for the most part.
 const urgentFactor = 4;
 // A namespace that was busy may have all its workers again before the work of its one worker ends.
-const barredMs = 1_000;
+const recheckMs = 1_000;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
 // Of the workers, how many keys of low priority may have. More of them make each change slower, and a takeover hardly quicker.
 const lowShare = 1 / 4;
@@ -87,7 +87,7 @@ export class WorkQueue {
   #state: 'paused' | 'started' | 'stopped' = 'paused';
   #drained: (() => void) | undefined;
   /** Cancels the look at keys that waited because their namespace was busy. */
-  #cancelLook: (() => void) | undefined;
+  #cancelRecheck: (() => void) | undefined;
 
   constructor(deps: WorkQueueDeps) {
     this.#deps = deps;
@@ -164,7 +164,7 @@ export class WorkQueue {
     this.#again.clear();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
-    this.#cancelLook?.();
+    this.#cancelRecheck?.();
     if (this.#active.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#drained = resolve;
@@ -221,7 +221,7 @@ export class WorkQueue {
     for (const priority of order) {
       if (priority === 'low' && this.#isLowFull()) continue;
       const key = this.#waiting[priority].take(
-        (namespace) => mayStart(namespace) && !this.#isBarred(namespace, priority),
+        (namespace) => mayStart(namespace) && !this.#isLimited(namespace, priority),
       );
       if (key === undefined) continue;
       this.#highInRow = priority === 'high' ? this.#highInRow + 1 : 0;
@@ -241,12 +241,12 @@ export class WorkQueue {
    * Whether a namespace uses more than its share and has work of this priority, or of a higher one, under way; its keys are
    * looked at again later then. So what an event asks for does not wait for a resync of the same namespace.
    */
-  #isBarred(namespace: string, priority: Priority): boolean {
+  #isLimited(namespace: string, priority: Priority): boolean {
     const { high, low } = this.#activeByNamespace.get(namespace) ?? none;
     const isAlone = priority === 'high' ? high === 0 : high + low === 0;
     if (isAlone || this.#deps.shares?.isBusy(namespace) !== true) return false;
-    this.#cancelLook ??= this.#deps.clock.after(barredMs, () => {
-      this.#cancelLook = undefined;
+    this.#cancelRecheck ??= this.#deps.clock.after(recheckMs, () => {
+      this.#cancelRecheck = undefined;
       this.pump();
     });
     return true;

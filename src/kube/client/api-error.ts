@@ -61,13 +61,13 @@ export function statusReason(body: unknown): string | undefined {
  */
 export function statusCauses(body: unknown): readonly ErrorCause[] {
   const causes = (body as { details?: { causes?: unknown } } | null | undefined)?.details?.causes;
-  return Array.isArray(causes) ? causes.slice(0, mostCauses).flatMap(causeOf) : [];
+  return Array.isArray(causes) ? causes.slice(0, maxCauses).flatMap(causeOf) : [];
 }
 
-const mostCauses = 1000;
+const maxCauses = 1000;
 
-function causeOf(told: unknown): readonly ErrorCause[] {
-  const { reason, field, message } = (told ?? {}) as Readonly<Record<string, unknown>>;
+function causeOf(cause: unknown): readonly ErrorCause[] {
+  const { reason, field, message } = (cause ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof reason !== 'string' || !/^[A-Za-z]{1,64}$/.test(reason)) return [];
   // Field names, and the keys of maps, which are DNS names, keys of Secrets and the like.
   if (typeof field !== 'string' || !/^[A-Za-z0-9._/[\]-]{1,400}$/.test(field)) return [];

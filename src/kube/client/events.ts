@@ -22,10 +22,10 @@ export interface ObjectEvent {
   readonly at: number;
 }
 
-const longestNote = 1024;
+const maxNoteLength = 1024;
 // 253 for the whole name, less the hyphen and the server's random part of five; it may not end in a dot, so no dot before
 // that hyphen.
-const longestBaseName = 240;
+const maxBaseNameLength = 240;
 
 /** Records an Event about an object. Throws ApiError. */
 export async function recordEvent(
@@ -43,12 +43,12 @@ export async function recordEvent(
     body: {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
-      metadata: { generateName: `${name.slice(0, longestBaseName).replace(/[.]$/, '')}-`, namespace: place },
+      metadata: { generateName: `${name.slice(0, maxBaseNameLength).replace(/[.]$/, '')}-`, namespace: place },
       eventTime: microTime(event.at),
       type: event.type,
       reason: event.reason,
       action: event.action,
-      note: event.note.slice(0, longestNote),
+      note: event.note.slice(0, maxNoteLength),
       reportingController: deps.controller,
       reportingInstance: deps.instance.slice(0, 128),
       regarding: {

@@ -41,10 +41,10 @@ export class Liveness {
 export async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const wake = (): void => resolve();
-  const cancel = clock.after(delayMs, wake);
-  signal.addEventListener('abort', wake, { once: true });
+  const end = (): void => resolve();
+  const cancel = clock.after(delayMs, end);
+  signal.addEventListener('abort', end, { once: true });
   await promise;
-  signal.removeEventListener('abort', wake);
+  signal.removeEventListener('abort', end);
   cancel();
 }

@@ -66,8 +66,8 @@ export class NamedWatches<T extends KubeObject = KubeObject> {
   }
 
   /** Why the last list or watch of an object failed; undefined since the next success. */
-  faultOf(key: string): unknown {
-    return this.#watches.get(key)?.reflector.fault;
+  errorOf(key: string): unknown {
+    return this.#watches.get(key)?.reflector.error;
   }
 
   /** How many watches are open. */

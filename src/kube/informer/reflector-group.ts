@@ -27,7 +27,7 @@ export class ReflectorGroup<T extends KubeObject> {
       ...rest,
       handler: this.#overheard(handler),
       onFailure: (kind) => {
-        this.#look();
+        this.#checkSynced();
         onFailure?.(kind);
       },
     };
@@ -36,7 +36,7 @@ export class ReflectorGroup<T extends KubeObject> {
       scopes.map((scope) => [scope ?? '', new Reflector<T>({ ...deps, source: source(scope) })]),
     );
     this.#all = [...this.#byNamespace.values()];
-    for (const reflector of this.#all) void reflector.synced.then(() => this.#look());
+    for (const reflector of this.#all) void reflector.synced.then(() => this.#checkSynced());
   }
 
   /** Resolves when every reflector has its first list, but for those of namespaces that are gone. */
@@ -45,13 +45,13 @@ export class ReflectorGroup<T extends KubeObject> {
   }
 
   get isSynced(): boolean {
-    this.#look();
+    this.#checkSynced();
     return this.#isSynced;
   }
 
   /** The first fault of a reflector whose last try failed. */
-  get fault(): unknown {
-    return this.#all.find((reflector) => reflector.fault !== undefined)?.fault;
+  get error(): unknown {
+    return this.#all.find((reflector) => reflector.error !== undefined)?.error;
   }
 
   get(key: string): T | undefined {
@@ -90,9 +90,9 @@ export class ReflectorGroup<T extends KubeObject> {
   }
 
   // Once for all: a namespace that is made again is seen when it can be listed, like any that is new.
-  #look(): void {
+  #checkSynced(): void {
     this.#isSynced ||= [...this.#byNamespace].every(
-      ([namespace, { isSynced, fault }]) => isSynced || (isApiStatus(fault, 403) && this.#mayBeGone(namespace)),
+      ([namespace, { isSynced, error }]) => isSynced || (isApiStatus(error, 403) && this.#mayBeGone(namespace)),
     );
     if (this.#isSynced) this.#synced.resolve();
   }

@@ -65,7 +65,7 @@ const defaultLimits: ReflectorLimits = {
 
 // A watch that ends sooner than this, having said nothing, counts as a failure: else a server that ends each one at
 // once would be asked without pause.
-const shortestWatchMs = 1000;
+const minWatchMs = 1000;
 
 interface ListPage<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
@@ -90,7 +90,7 @@ export class Reflector<T extends KubeObject> {
   #isSynced = false;
   /** Where the next watch begins; undefined where a list must come first. */
   #resourceVersion: string | undefined;
-  #fault: unknown;
+  #error: unknown;
   #running: Promise<void> | undefined;
 
   constructor(deps: ReflectorDeps<T>) {
@@ -111,8 +111,8 @@ export class Reflector<T extends KubeObject> {
   }
 
   /** Why the last list or watch failed; undefined since the next success. */
-  get fault(): unknown {
-    return this.#fault;
+  get error(): unknown {
+    return this.#error;
   }
 
   get(key: string): T | undefined {
@@ -196,12 +196,12 @@ export class Reflector<T extends KubeObject> {
         liveness.renew();
         this.#take(event);
       }
-      const wasOfUse = this.#resourceVersion !== resourceVersion || clock.now() - beganAt >= shortestWatchMs;
+      const wasOfUse = this.#resourceVersion !== resourceVersion || clock.now() - beganAt >= minWatchMs;
       if (!wasOfUse) throw new Error('the watch ended at once');
       this.#pace.progressed();
     } catch (error) {
       // A watch that lived, if only in silence, is no failure in a row with the one before it.
-      if (clock.now() - beganAt >= shortestWatchMs) this.#pace.progressed();
+      if (clock.now() - beganAt >= minWatchMs) this.#pace.progressed();
       throw liveness.signal.aborted ? new SilenceError('the watch fell silent') : error;
     } finally {
       liveness.end();
@@ -236,14 +236,14 @@ export class Reflector<T extends KubeObject> {
     const key = objectKey(object.metadata);
     if (event.type !== 'DELETED') return this.#upsert(key, object);
     this.#objects.delete(key);
-    this.#tell('onDelete', object);
+    this.#notify('onDelete', object);
   }
 
   #replaceAll(found: ReadonlyMap<string, T>): void {
     for (const [key, object] of this.#objects) {
       if (found.has(key)) continue;
       this.#objects.delete(key);
-      this.#tell('onDelete', object);
+      this.#notify('onDelete', object);
     }
     for (const [key, object] of found) {
       if (this.#objects.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion)
@@ -256,14 +256,14 @@ export class Reflector<T extends KubeObject> {
     // Deleted and made again while no watch looked: the same name, but another object.
     if (before !== undefined && before.metadata.uid !== object.metadata.uid) {
       this.#objects.delete(key);
-      this.#tell('onDelete', before);
+      this.#notify('onDelete', before);
     }
     this.#objects.set(key, object);
-    this.#tell('onUpsert', object);
+    this.#notify('onUpsert', object);
   }
 
   /** A handler that throws has a fault of its own; the copy goes on. */
-  #tell(what: 'onUpsert' | 'onDelete', object: T): void {
+  #notify(what: 'onUpsert' | 'onDelete', object: T): void {
     const { namespace, name } = object.metadata;
     this.#contain({ namespace, name }, () => this.#deps.handler[what](object));
   }
@@ -277,9 +277,9 @@ export class Reflector<T extends KubeObject> {
   }
 
   #recovered(): void {
-    if (this.#fault === undefined) return;
-    const kind = failureKind(this.#fault);
-    this.#fault = undefined;
+    if (this.#error === undefined) return;
+    const kind = failureKind(this.#error);
+    this.#error = undefined;
     // These two come in the order of things, with an API server that is well.
     if (kind !== 'silent' && kind !== 'expired') this.#deps.onRecovered?.();
   }
@@ -287,7 +287,7 @@ export class Reflector<T extends KubeObject> {
   /** Notes a failure and answers how long to wait before the next try, in milliseconds. */
   #afterFailure(error: unknown): number {
     const { kind, delayMs, list, inARow } = this.#pace.failed(error);
-    this.#fault = error;
+    this.#error = error;
     if (list) this.#resourceVersion = undefined;
     this.#deps.onFailure?.(kind);
     // One failure heals by itself and is nothing to tell; of more in a row one line is enough. A missing resource is

@@ -9,7 +9,7 @@ export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ERROR'; readonly status: number };
 
 // etcd holds nothing over 1.5 MiB by default; what is ten times that is no object.
-const longestLine = 16 * 1024 * 1024;
+const maxLineLength = 16 * 1024 * 1024;
 
 /**
  * The events of a watch's body, one JSON object a line. Ends where the body ends; a line that was cut off there is
@@ -23,7 +23,7 @@ export async function* watchEvents<T extends KubeObject>(
   for await (const chunk of body) {
     const lines = (pending + decoder.decode(chunk, { stream: true })).split('\n');
     pending = lines.pop() ?? '';
-    if (pending.length > longestLine) throw new WatchFormatError('a watch event is longer than any object can be');
+    if (pending.length > maxLineLength) throw new WatchFormatError('a watch event is longer than any object can be');
     for (const line of lines) {
       if (line !== '') yield parseEvent<T>(line);
     }

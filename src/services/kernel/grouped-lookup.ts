@@ -6,13 +6,13 @@ export interface GroupedLookupOptions<Asked, Found> {
   /** Two that have the same text ask for the same. */
   readonly keyOf: (asked: Asked) => string;
   /** Lookups under way at the same time. */
-  readonly atOnce?: number;
+  readonly concurrency?: number;
   /** How many one lookup takes at most. */
   readonly groupLimit?: number;
 }
 
 // More than one, so that one slow connection does not hold up everybody.
-const defaultAtOnce = 2;
+const defaultConcurrency = 2;
 const defaultGroupLimit = 250;
 
 interface Waiting<Asked, Found> extends PromiseWithResolvers<Found | undefined> {
@@ -32,7 +32,7 @@ export class GroupedLookup<Asked, Found> {
   #isDue = false;
 
   constructor(options: GroupedLookupOptions<Asked, Found>) {
-    this.#options = { atOnce: defaultAtOnce, groupLimit: defaultGroupLimit, ...options };
+    this.#options = { concurrency: defaultConcurrency, groupLimit: defaultGroupLimit, ...options };
   }
 
   /** Looks one up. Throws what the lookup throws, as an error of this call's own: the audit tells failures by their error. */
@@ -57,7 +57,7 @@ export class GroupedLookup<Asked, Found> {
   }
 
   #begin(): void {
-    if (this.#isDue || this.#waiting.size === 0 || this.#underWay === this.#options.atOnce) return;
+    if (this.#isDue || this.#waiting.size === 0 || this.#underWay === this.#options.concurrency) return;
     this.#isDue = true;
     setImmediate(() => {
       this.#isDue = false;

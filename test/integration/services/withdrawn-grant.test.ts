@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Seen } from '../../../src/controller/frame/dependencies.ts';
 import type { ReconcileContext } from '../../../src/controller/frame/kind-rules.ts';
 import type { ServiceToken } from '../../../src/controller/generated/service-token.ts';
-import { TokenMemories } from '../../../src/controller/kinds/service-token/memory.ts';
+import { TokenStates } from '../../../src/controller/kinds/service-token/state.ts';
 import { ServiceTokenReconciler } from '../../../src/controller/kinds/service-token/reconcile.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { TestServices, World } from '../../support/api/services.ts';
@@ -29,11 +29,11 @@ function reconciler(): ServiceTokenReconciler {
     services,
     grants: { rulesFor: () => own.grants, ownGrantOf: () => undefined },
     cluster: () => own.caller.principal.cluster,
-    memories: new TokenMemories(),
+    states: new TokenStates(),
     secrets: { put: untouched, mark: untouched } as never,
     secretsClient: { find: untouched },
     watchedSecret: untouched,
-    onForeign: untouched,
+    onUnmanaged: untouched,
     warn: untouched,
     clock: systemClock,
   });

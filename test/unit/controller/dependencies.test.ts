@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type ControllerEvent,
   Dependencies,
-  type Expectations,
+  type EventFilter,
   Seen,
   objectVersion,
   staleEvents,
@@ -67,7 +67,7 @@ describe('a result', () => {
 
   test('has the expectations of an object take each event once, in order', () => {
     const taken: (string | undefined)[] = [];
-    const expectations: Expectations = { take: ({ version }) => taken.push(version) === 2, reset: () => {} };
+    const expectations: EventFilter = { take: ({ version }) => taken.push(version) === 2, reset: () => {} };
     const result = new Seen();
     result.expect('target', 'ns/app', expectations);
     const events = ['1', '2', '3'].map((version) => ({ kind: 'target', id: 'ns/app', version }) as const);

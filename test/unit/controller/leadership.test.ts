@@ -249,7 +249,7 @@ describe('a guarded client', () => {
 describe('readiness', () => {
   test('waits for the first answer', async () => {
     await start('nothing');
-    expect(leadership.fault).toBe('the Lease keyframe-controller has not been read from the API server yet');
+    expect(leadership.error).toBe('the Lease keyframe-controller has not been read from the API server yet');
   });
 
   test.each([
@@ -257,23 +257,23 @@ describe('readiness', () => {
     { held: 'stood by', first: elsewhere },
   ])('is there for one that $held, and stays while the API server is away', async ({ first }) => {
     await start(first);
-    expect(leadership.fault).toBeUndefined();
+    expect(leadership.error).toBeUndefined();
     answer = away;
     await clock.advance(30_000);
-    expect(leadership.fault).toBeUndefined();
+    expect(leadership.error).toBeUndefined();
   });
 
   test('says which rights are missing, also when they go later', async () => {
     await start('new');
     answer = new ApiError('PUT', 403, 'Forbidden');
     await clock.advance(retryMs);
-    expect(leadership.fault).toBe(
+    expect(leadership.error).toBe(
       'the API server does not let the controller hold its Lease keyframe-controller in the namespace system: apply the rules of charts/keyframe/files/lease-rules.yaml to its account, as a Role in that namespace',
     );
   });
 
   test('says that the namespace is missing', async () => {
     await start(new ApiError('POST', 404, 'NotFound'));
-    expect(leadership.fault).toContain('there is no namespace system');
+    expect(leadership.error).toContain('there is no namespace system');
   });
 });

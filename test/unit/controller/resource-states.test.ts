@@ -40,7 +40,7 @@ function watch(kind: NamedWatch['kind'], ...objects: KubeObject[]): NamedWatch {
     stop: async () => {},
     synced: Promise.resolve(),
     isSynced: true,
-    fault: undefined,
+    error: undefined,
   };
   return kind === undefined ? { name: 'Secrets', group } : { name: kind.plural, kind, group };
 }

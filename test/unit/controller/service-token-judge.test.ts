@@ -73,8 +73,8 @@ describe('the next step of a ServiceToken', () => {
     ['whose Secret lacks its label marks it', { secret: holding(1, { metadataFits: false }) }, { do: 'mark' }],
     [
       'in the way of which there is a Secret waits and makes nothing',
-      { token: undefined, secret: { state: 'foreign', owner: undefined } },
-      { do: 'rest', because: 'foreign' },
+      { token: undefined, secret: { state: 'unmanaged', owner: undefined } },
+      { do: 'rest', because: 'unmanaged' },
     ],
     ['that is suspended goes on', { token: tokenWith([credential(1)], { suspendedAt: at(0) }) }, { do: 'resume' }],
     [

@@ -185,8 +185,8 @@ describe('a fault', () => {
     rig.api.onWatch(watch());
     await rig.start().synced;
     expect(rig.atFailure).toHaveLength(3);
-    for (const seen of rig.atFailure) expect(seen).toMatchObject({ isSynced: false, fault: { status: 404 } });
-    expect(rig.reflector.fault).toBeUndefined();
+    for (const seen of rig.atFailure) expect(seen).toMatchObject({ isSynced: false, error: { status: 404 } });
+    expect(rig.reflector.error).toBeUndefined();
     expect(rig.failures).toEqual(['missing', 'missing', 'missing']);
     // Whoever knows what is missing says so; here it is no warning.
     expect(rig.logged.filter(({ level }) => level === 'warn')).toEqual([]);

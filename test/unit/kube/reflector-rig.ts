@@ -26,7 +26,7 @@ export class ReflectorRig {
   readonly told: string[] = [];
   readonly failures: FailureKind[] = [];
   /** What could be asked for at the moment of each failure. */
-  readonly atFailure: { readonly isSynced: boolean; readonly fault: unknown }[] = [];
+  readonly atFailure: { readonly isSynced: boolean; readonly error: unknown }[] = [];
   readonly logged: { readonly level: string; readonly msg: string }[] = [];
   readonly #client: KubeClient;
   #reflector: Reflector<KubeObject> | undefined;
@@ -62,7 +62,7 @@ export class ReflectorRig {
       limits: { ...quick, ...limits },
       onFailure: (kind) => {
         this.failures.push(kind);
-        this.atFailure.push({ isSynced: this.reflector.isSynced, fault: this.reflector.fault });
+        this.atFailure.push({ isSynced: this.reflector.isSynced, error: this.reflector.error });
       },
     });
     this.#reflector.start();

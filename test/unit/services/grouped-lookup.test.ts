@@ -19,7 +19,7 @@ beforeEach(() => {
       return begins.promise;
     },
     keyOf: (asked) => asked,
-    atOnce: 2,
+    concurrency: 2,
     groupLimit: 3,
   });
 });

@@ -108,7 +108,7 @@ export class GrantIndex {
     if (before?.uid === uid && before.generation === generation) return;
     this.#grants.set(name, { uid, generation, spec, rules: rulesOf(spec) });
     this.#rulesByNamespace.clear();
-    this.#tell([...(before === undefined ? [] : this.#reachOf(before.spec)), ...this.#reachOf(spec)]);
+    this.#notify([...(before === undefined ? [] : this.#reachOf(before.spec)), ...this.#reachOf(spec)]);
   }
 
   grantGone(name: string): void {
@@ -116,7 +116,7 @@ export class GrantIndex {
     if (before === undefined) return;
     this.#grants.delete(name);
     this.#rulesByNamespace.clear();
-    this.#tell(this.#reachOf(before.spec));
+    this.#notify(this.#reachOf(before.spec));
   }
 
   #namespaceChanged(before: NamespaceState | undefined, after: NamespaceState | undefined): void {
@@ -126,7 +126,7 @@ export class GrantIndex {
     if (name !== undefined) this.#rulesByNamespace.delete(name);
     const affected = [...this.#grants].filter(([, { spec }]) => reaches(spec, before) !== reaches(spec, after));
     for (const [grant] of affected) this.#deps.onReach(grant);
-    if (name !== undefined && affected.length > 0) this.#tell([name]);
+    if (name !== undefined && affected.length > 0) this.#notify([name]);
   }
 
   /** The namespaces that a spec is for: those that exist, and those that it names. */
@@ -138,7 +138,7 @@ export class GrantIndex {
     return [...this.#deps.namespaces.all()].filter((facts) => isGrantFor(spec, facts)).map(({ name }) => name);
   }
 
-  #tell(namespaces: readonly string[]): void {
+  #notify(namespaces: readonly string[]): void {
     if (namespaces.length === 0) return;
     const all = new Set(namespaces);
     for (const listener of this.#listeners) listener(all);

@@ -37,8 +37,8 @@ function selects(selector: NamespaceSelector, labels: Readonly<Record<string, st
 
 function holds({ operator, values = [] }: Expression, value: string | undefined): boolean {
   const isListed = value !== undefined && values.includes(value);
-  const answers = { In: isListed, NotIn: !isListed, Exists: value !== undefined, DoesNotExist: value === undefined };
-  return answers[operator];
+  const results = { In: isListed, NotIn: !isListed, Exists: value !== undefined, DoesNotExist: value === undefined };
+  return results[operator];
 }
 
 // A label may be called «constructor».

@@ -1,13 +1,13 @@
 import type { KubeObject, ObjectMeta } from '../../../kube/client/objects.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { WatchedObjects } from '../../frame/named-watch.ts';
-import { OwnWrites } from '../../frame/own-writes.ts';
+import { Expectations } from '../../frame/expectations.ts';
 import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 
 /** An own write that the watch has not shown yet. */
 interface PendingWrite {
-  readonly object: OwnWrites<SecretSync>;
+  readonly object: Expectations<SecretSync>;
   /** The uid that was deleted, if the write was a deletion. */
   readonly deletedUid: string | undefined;
   readonly atMs: number;
@@ -52,7 +52,7 @@ export class Children {
 
   /** Notes that a SecretSync was deleted. */
   removed(key: string, { metadata }: SecretSync): void {
-    this.#expect(key, new OwnWrites(), metadata.uid);
+    this.#expect(key, new Expectations(), metadata.uid);
   }
 
   /** Time until the first expectation is dropped; undefined if there is none. */
@@ -68,12 +68,12 @@ export class Children {
   }
 
   #note(key: string, base: string | undefined, made: SecretSync): void {
-    const object = new OwnWrites<SecretSync>();
+    const object = new Expectations<SecretSync>();
     object.record(base, made);
     if (object.isAhead) this.#expect(key, object, undefined);
   }
 
-  #expect(key: string, object: OwnWrites<SecretSync>, deletedUid: string | undefined): void {
+  #expect(key: string, object: Expectations<SecretSync>, deletedUid: string | undefined): void {
     this.#pending.delete(key);
     this.#pending.set(key, { object, deletedUid, atMs: this.#clock.now() });
   }

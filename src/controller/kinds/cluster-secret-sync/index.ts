@@ -6,7 +6,7 @@ import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
 import type { NamespaceState } from '../../frame/namespaces.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
-import { WakeThrottle } from '../../frame/wake-throttle.ts';
+import { Throttle } from '../../frame/throttle.ts';
 import type { ClusterSecretSync } from '../../generated/cluster-secret-sync.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { readinessOf } from './child.ts';
@@ -22,7 +22,7 @@ export interface ClusterSecretSyncDeps {
 }
 
 // All SecretSyncs of one ClusterSecretSync may change at once.
-const wakeIntervalMs = 1000;
+const throttleMs = 1000;
 
 /** Creates the SecretSyncs of all ClusterSecretSyncs in the namespaces that they select. */
 export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterSecretSyncDeps): ManagedKind {
@@ -55,11 +55,11 @@ export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterS
     },
     [namespaces.watch, secretSyncWatch],
   );
-  const throttle = new WakeThrottle({ clock, intervalMs: wakeIntervalMs, wake: (key) => kind.enqueue(key) });
-  enqueueByChildren(kind, secretSyncWatch, (key) => throttle.wake(key));
+  const throttle = new Throttle({ clock, intervalMs: throttleMs, enqueue: (key) => kind.enqueue(key) });
+  enqueueByChildren(kind, secretSyncWatch, (key) => throttle.enqueue(key));
   namespaces.onChange((before, after) => {
     if (before !== undefined && after?.isEnding !== false) refused.namespaceEnded(before.name);
-    for (const key of kind.keys()) if (isTouched(kind.find(key), before, after)) throttle.wake(key);
+    for (const key of kind.keys()) if (isTouched(kind.find(key), before, after)) throttle.enqueue(key);
     if (after === undefined && before !== undefined) {
       for (const key of kind.keys()) children.forget(childKey(before.name, key));
     }
@@ -71,7 +71,7 @@ export function registerClusterSecretSync({ context, secretSyncWatch }: ClusterS
 function enqueueByChildren(
   kind: Pick<KindController<ClusterSecretSync>, 'find'>,
   { group }: NamedWatch,
-  wake: (key: string) => void,
+  enqueue: (key: string) => void,
 ): void {
   const known = new Map<string, string>();
   group.onChange((key, object) => {
@@ -82,7 +82,7 @@ function enqueueByChildren(
     if (kind.find(parent) === undefined) return;
     const now = object === undefined ? undefined : relevantPartsOf(object);
     if (now !== undefined) known.set(key, now);
-    if (now === undefined || now !== before) wake(parent);
+    if (now === undefined || now !== before) enqueue(parent);
   });
 }
 

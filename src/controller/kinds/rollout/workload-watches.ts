@@ -2,7 +2,7 @@ import type { Keyring } from '../../../crypto/keyring.ts';
 import { isApiStatus } from '../../../kube/client/api-error.ts';
 import { NamedWatches, type NamedWatchesDeps } from '../../../kube/informer/named-watches.ts';
 import { objectKey } from '../../../kube/client/objects.ts';
-import { OwnWrites } from '../../frame/own-writes.ts';
+import { Expectations } from '../../frame/expectations.ts';
 import {
   type Target,
   type Workload,
@@ -34,11 +34,11 @@ export class WorkloadWatches {
   readonly #deps: WorkloadWatchesDeps;
   readonly #watches: ReadonlyMap<WorkloadKind, NamedWatches<Workload>>;
   /** Our own writes that a watch may not show yet. */
-  readonly #own: ReadonlyMap<WorkloadKind, Map<string, OwnWrites<Workload>>>;
+  readonly #own: ReadonlyMap<WorkloadKind, Map<string, Expectations<Workload>>>;
 
   constructor(deps: WorkloadWatchesDeps) {
     this.#deps = deps;
-    this.#own = new Map(workloadKinds.map((kind) => [kind, new Map<string, OwnWrites<Workload>>()]));
+    this.#own = new Map(workloadKinds.map((kind) => [kind, new Map<string, Expectations<Workload>>()]));
     this.#watches = new Map(workloadKinds.map((kind) => [kind, this.#watchKind(kind)]));
   }
 
@@ -57,7 +57,7 @@ export class WorkloadWatches {
     const key = objectKey({ namespace, name: target.name });
     const watched = watches?.get(key);
     const workload = this.#own.get(target.kind)?.get(key)?.current(watched) ?? watched;
-    const isForbidden = isApiStatus(watches?.faultOf(key), 401, 403);
+    const isForbidden = isApiStatus(watches?.errorOf(key), 401, 403);
     return { workload, isSeen: watches?.isSeen(key) === true, isForbidden };
   }
 
@@ -66,7 +66,7 @@ export class WorkloadWatches {
     const after = this.#trimmed(kind, written);
     const key = objectKey(after.metadata);
     if (this.#watches.get(kind)?.isFollowed(key) !== true) return;
-    const own = this.#own.get(kind)?.get(key) ?? new OwnWrites<Workload>();
+    const own = this.#own.get(kind)?.get(key) ?? new Expectations<Workload>();
     own.record(before.metadata.resourceVersion, after);
     this.#own.get(kind)?.set(key, own);
   }

@@ -1,4 +1,4 @@
-import { OwnWrites } from '../../frame/own-writes.ts';
+import { Expectations } from '../../frame/expectations.ts';
 import type { SyncMemory } from './model.ts';
 
 /** The memories of all SecretSyncs, by `namespace/name`. */
@@ -10,7 +10,7 @@ export class SyncMemories {
     const known = this.#memories.get(key);
     if (known !== undefined) return known;
     const fresh: SyncMemory = {
-      target: new OwnWrites(),
+      target: new Expectations(),
       verified: undefined,
       needed: undefined,
       rolledBack: undefined,

@@ -5,7 +5,7 @@ import type { recordAnnotations } from '../../annotations.ts';
 import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.ts';
 import type { ReconcileContext } from '../../frame/kind-rules.ts';
 import type { ReportedOutcome } from '../../frame/outcome.ts';
-import type { OwnWrites } from '../../frame/own-writes.ts';
+import type { Expectations } from '../../frame/expectations.ts';
 
 /** The facts that the parts of a SecretSync's reconcile exchange. None of them holds a value. */
 
@@ -73,7 +73,7 @@ export interface VerifiedTarget {
 
 /** What is remembered of a target between reconciles. */
 export interface TargetMemory {
-  readonly target: OwnWrites<KubeObject>;
+  readonly target: Expectations<KubeObject>;
   verified: VerifiedTarget | undefined;
 }
 

@@ -14,7 +14,7 @@ import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
-import { TokenMemories } from './memory.ts';
+import { TokenStates } from './state.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
 import { secretOf } from './resource.ts';
@@ -51,14 +51,14 @@ export interface ServiceTokenController {
 
 /** Keeps a service token for each ServiceToken, and its value in a Secret. */
 export function registerServiceToken(context: KindContext, deps: ServiceTokenDeps): ServiceTokenController {
-  const parts = new Parts(context, deps);
+  const parts = new ServiceTokenKind(context, deps);
   return { kind: parts, tokens: parts };
 }
 
 /** A KindController with the Secrets that belong to its resources. */
-class Parts implements ManagedKind, ServiceTokens {
+class ServiceTokenKind implements ManagedKind, ServiceTokens {
   readonly #context: KindContext;
-  readonly #memories = new TokenMemories();
+  readonly #states = new TokenStates();
   readonly #secrets: ReflectorGroup<KubeObject>;
   readonly #followed: NamedWatches;
   readonly #kind: KindController<ServiceToken>;
@@ -176,12 +176,12 @@ class Parts implements ManagedKind, ServiceTokens {
       services,
       grants,
       cluster,
-      memories: this.#memories,
+      states: this.#states,
       secrets: new TokenSecrets({ secretsClient, metrics }),
       secretsClient,
       watchedSecret: (key) => this.#secrets.get(key),
-      onForeign: (key, resource, isForeign) =>
-        this.#followed.follow(key, new Set(isForeign ? [objectKey(secretOf(resource))] : [])),
+      onUnmanaged: (key, resource, isUnmanaged) =>
+        this.#followed.follow(key, new Set(isUnmanaged ? [objectKey(secretOf(resource))] : [])),
       warn: (resource, message) => this.#warn(resource, message),
       clock,
     });
@@ -227,7 +227,7 @@ class Parts implements ManagedKind, ServiceTokens {
   }
 
   #forget(key: string): void {
-    this.#memories.forget(key);
+    this.#states.forget(key);
     this.#followed.follow(key, new Set());
     this.#publish(key);
   }

@@ -7,7 +7,7 @@ import type { Times } from './resource.ts';
 /** The token Secret, as far as the judgement looks at it. */
 export type SecretFacts =
   | { readonly state: 'absent' }
-  | { readonly state: 'foreign'; readonly owner: string | undefined }
+  | { readonly state: 'unmanaged'; readonly owner: string | undefined }
   | {
       readonly state: 'owned';
       readonly uid: string;
@@ -46,7 +46,7 @@ export type Step =
 
 /** Nothing is to be done now. */
 export type Rest =
-  | { readonly do: 'rest'; readonly because: 'foreign'; readonly owner: string | undefined }
+  | { readonly do: 'rest'; readonly because: 'unmanaged'; readonly owner: string | undefined }
   | { readonly do: 'rest'; readonly because: 'revoked' | 'replaced' }
   | {
       readonly do: 'rest';
@@ -73,7 +73,7 @@ export function judge(facts: Facts): Step {
   if (!isSamePlace) return { do: 'rest', because: 'replaced' };
   // A smaller permission holds at once, whatever has become of the Secret.
   if (token?.permission === 'read_write' && facts.permission === 'read') return { do: 'update', expiries: [] };
-  if (secret.state === 'foreign') return { do: 'rest', because: 'foreign', owner: secret.owner };
+  if (secret.state === 'unmanaged') return { do: 'rest', because: 'unmanaged', owner: secret.owner };
   if (token === undefined) return mint(facts, 1);
   return adjust(facts, token) ?? resumed(token, value(facts, token));
 }

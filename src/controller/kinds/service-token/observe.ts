@@ -4,7 +4,7 @@ import type { SecretObject, SecretsClient } from '../../../kube/client/secrets.t
 import type { ServiceToken } from '../../generated/service-token.ts';
 import { type Seen, objectVersion } from '../../frame/dependencies.ts';
 import type { SecretFacts } from './judge.ts';
-import type { TokenMemory } from './memory.ts';
+import type { TokenState } from './state.ts';
 import { metadataFits, secretOf, tokenDataKey } from './resource.ts';
 import { ownedByAnnotation, ownedByTokenAnnotation } from '../../annotations.ts';
 
@@ -24,29 +24,29 @@ export interface ObserveDeps {
 export async function observeSecret(
   deps: ObserveDeps,
   resource: ServiceToken,
-  memory: TokenMemory,
+  state: TokenState,
 ): Promise<SecretFacts> {
   const target = secretOf(resource);
   const watched = deps.watchedSecret(objectKey(target))?.metadata;
-  const { verified } = memory;
+  const { verified } = state;
   const note = (metadata: KubeObject['metadata'] | undefined): void =>
     deps.seen.renote('issued Secret', objectKey(target), objectVersion(metadata));
   note(watched);
   if (verified !== undefined && isVersion(watched, verified)) return { state: 'owned', ...verified };
-  memory.verified = undefined;
+  state.verified = undefined;
   const found = await deps.secretsClient.find(target);
   note(found?.metadata);
   if (found === undefined) return { state: 'absent' };
-  if (!isOwnedBy(found, resource)) return { state: 'foreign', owner: ownerOf(found) };
+  if (!isOwnedBy(found, resource)) return { state: 'unmanaged', owner: ownerOf(found) };
   const value = tokenOf(found);
-  memory.verified = {
+  state.verified = {
     uid: found.metadata.uid,
     resourceVersion: found.metadata.resourceVersion,
     serial: value === undefined ? undefined : await deps.serialOf(value),
     metadataFits: metadataFits(resource, found.metadata),
     isReplaceable: found.immutable !== true && (found.type ?? 'Opaque') === 'Opaque',
   };
-  return { state: 'owned', ...memory.verified };
+  return { state: 'owned', ...state.verified };
 }
 
 /** Whether a Secret belongs to a ServiceToken by its name. One that a SecretSync writes is that one's. */

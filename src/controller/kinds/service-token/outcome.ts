@@ -16,8 +16,8 @@ export function restOutcome(
   { token, now }: { readonly token: ResourceToken | undefined; readonly now: number },
 ): Outcome<ServiceToken> {
   switch (rest.because) {
-    case 'foreign':
-      return failureOutcome(foreignSecret(resource, rest.owner), { secretName: undefined });
+    case 'unmanaged':
+      return failureOutcome(unmanagedSecret(resource, rest.owner), { secretName: undefined });
     case 'revoked': {
       const message = 'The token was revoked for good. Delete the ServiceToken and create it anew to get another one.';
       return { claim: { progress: 'stalled', reason: 'Revoked', message }, fields: noValue(token) };
@@ -90,7 +90,7 @@ function noValue(token: ResourceToken | undefined): StatusFields<ServiceToken> {
   return { tokenId: token?.tokenId, serial: undefined, ...gone };
 }
 
-function foreignSecret(resource: ServiceToken, owner: string | undefined): DomainError {
+function unmanagedSecret(resource: ServiceToken, owner: string | undefined): DomainError {
   const { name } = secretOf(resource);
   const whose = owner === undefined ? 'something else made it' : `it belongs to ${owner}`;
   return new DomainError(

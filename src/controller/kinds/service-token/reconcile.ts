@@ -14,7 +14,7 @@ import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { callerOf } from '../resource-caller.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
 import { observeSecret } from './observe.ts';
-import type { TokenMemories, TokenMemory } from './memory.ts';
+import type { TokenStates, TokenState } from './state.ts';
 import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome.ts';
 import { placeOf, timesOf } from './resource.ts';
 import type { TokenSecrets } from './write.ts';
@@ -31,12 +31,12 @@ export interface ReconcilerDeps {
   readonly services: TokenServices;
   readonly grants: Pick<GrantIndex, 'rulesFor' | 'ownGrantOf'>;
   readonly cluster: () => string;
-  readonly memories: TokenMemories;
+  readonly states: TokenStates;
   readonly secrets: TokenSecrets;
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly watchedSecret: (key: string) => KubeObject | undefined;
   /** Told whether the Secret's name is taken by something that the watch by label does not show. */
-  readonly onForeign: (key: string, resource: ServiceToken, isForeign: boolean) => void;
+  readonly onUnmanaged: (key: string, resource: ServiceToken, isUnmanaged: boolean) => void;
   /** Tells people of an end that is near. */
   readonly warn: (resource: ServiceToken, message: string) => void;
   readonly clock: Clock;
@@ -44,13 +44,13 @@ export interface ReconcilerDeps {
 
 /** One reconcile of a ServiceToken. */
 interface TokenContext extends ReconcileContext<ServiceToken> {
-  readonly memory: TokenMemory;
+  readonly state: TokenState;
   readonly caller: ResourceCaller;
 }
 
 // A token that is minted, written, activated, and replaces one that is revoked takes five.
-const mostSteps = 12;
-const longestNameLength = 200;
+const maxSteps = 12;
+const maxNameLength = 200;
 
 /** Sees to it that each ServiceToken has its token, and its Secret the value that works. */
 export class ServiceTokenReconciler {
@@ -77,13 +77,13 @@ export class ServiceTokenReconciler {
    */
   async whileSuspended(suspended: ReconcileContext<ServiceToken>): Promise<SuspendedNote> {
     const context = this.#contextOf(suspended);
-    const { resource, memory, caller } = context;
+    const { resource, state, caller } = context;
     const token = await this.#findToken(context);
     if (token === undefined || token === 'gone' || token.revokedAt !== null) return {};
     // The token keeps its permission, whatever the spec has asked for since.
     const asked: AskedPlace = { ...placeOf(resource), permission: token.permission };
     if (!isGranted(caller, asked)) return { message: deniedText(await this.#withdraw(context, token, asked)) };
-    memory.denied = undefined;
+    state.denied = undefined;
     if (token.suspendedAt === null) return {};
     const { resourceAccess, resourceTokens } = this.#deps.services;
     await resourceTokens.resume(await resourceAccess.token(caller, 'service_token.resume', asked));
@@ -91,13 +91,13 @@ export class ServiceTokenReconciler {
   }
 
   #contextOf(context: ReconcileContext<ServiceToken>): TokenContext {
-    const memory = this.#deps.memories.ensure(context.key, context.resource.metadata.uid);
-    return { ...context, memory, caller: callerOf(this.#deps, 'ServiceToken', context) };
+    const state = this.#deps.states.ensure(context.key, context.resource.metadata.uid);
+    return { ...context, state, caller: callerOf(this.#deps, 'ServiceToken', context) };
   }
 
   /** Goes step by step, each from what is there after the one before. */
   async #converge(context: TokenContext): Promise<Outcome<ServiceToken>> {
-    for (let step = 0; step < mostSteps; step += 1) {
+    for (let step = 0; step < maxSteps; step += 1) {
       const outcome = await this.#step(context);
       if (outcome !== undefined) return outcome;
     }
@@ -113,15 +113,15 @@ export class ServiceTokenReconciler {
 
   /** Takes one step; answers what it came to where no further one is due. */
   async #step(context: TokenContext): Promise<Outcome<ServiceToken> | undefined> {
-    const { key, resource, memory } = context;
+    const { key, resource, state } = context;
     const found = await this.#findToken(context);
     const token = found === 'gone' ? undefined : found;
     const isOver = token !== undefined && token.revokedAt !== null;
     if (!isOver && !isGranted(context.caller, placeOf(resource))) return await this.#denied(context, token);
-    memory.denied = undefined;
+    state.denied = undefined;
     const isSamePlace = isOver || (await this.#isSamePlace(context, found));
-    const secret = await this.#look(context);
-    this.#deps.onForeign(key, resource, secret.state === 'foreign');
+    const secret = await this.#observe(context);
+    this.#deps.onUnmanaged(key, resource, secret.state === 'unmanaged');
     const now = this.#deps.clock.now();
     const { permission } = placeOf(resource);
     const step = judge({ now, times: timesOf(resource), permission, token, isSamePlace, secret });
@@ -145,7 +145,7 @@ export class ServiceTokenReconciler {
 
   /** Suspends a token that no grant covers, and returns the refusal of what is asked for. */
   async #withdraw(
-    { caller, memory }: TokenContext,
+    { caller, state }: TokenContext,
     token: ResourceToken | undefined,
     asked: AskedPlace,
   ): Promise<DomainError> {
@@ -156,8 +156,8 @@ export class ServiceTokenReconciler {
     // The refusal says what the namespace is granted.
     const { grants, ownGrant } = caller.principal;
     const about = JSON.stringify([asked, grants, ownGrant]);
-    if (memory.denied?.about !== about) memory.denied = { about, error: await this.#refusal(caller, asked) };
-    return memory.denied.error;
+    if (state.denied?.about !== about) state.denied = { about, error: await this.#refusal(caller, asked) };
+    return state.denied.error;
   }
 
   /** The refusal of the services, which they audit. */
@@ -185,15 +185,15 @@ export class ServiceTokenReconciler {
     );
   }
 
-  async #look({ resource, seen, memory, caller }: TokenContext): Promise<SecretFacts> {
+  async #observe({ resource, seen, state, caller }: TokenContext): Promise<SecretFacts> {
     const { services, secretsClient, watchedSecret } = this.#deps;
     const serialOf: Parameters<typeof observeSecret>[0]['serialOf'] = async (value) =>
       await services.resourceTokens.serialOf(await services.resourceAccess.owner(caller, 'service_token.read'), value);
-    return await observeSecret({ secretsClient, watchedSecret, seen, serialOf }, resource, memory);
+    return await observeSecret({ secretsClient, watchedSecret, seen, serialOf }, resource, state);
   }
 
   async #act(context: TokenContext, step: Exclude<Step, Rest>, secret: SecretFacts): Promise<undefined> {
-    const { resource, memory, caller } = context;
+    const { resource, state, caller } = context;
     const { services, secrets } = this.#deps;
     const { resourceAccess, resourceTokens } = services;
     switch (step.do) {
@@ -207,7 +207,7 @@ export class ServiceTokenReconciler {
         await resourceTokens.revokeSerial(await resourceAccess.owner(caller, 'service_token.revoke'), step.serial);
         return;
       case 'mark':
-        memory.verified = undefined;
+        state.verified = undefined;
         await secrets.mark(resource, secret);
         return;
       case 'update': {
@@ -223,16 +223,16 @@ export class ServiceTokenReconciler {
 
   /** Makes a value and puts it into the Secret; it opens nothing before a later step has activated it. */
   async #mint(
-    { resource, memory, caller }: TokenContext,
+    { resource, state, caller }: TokenContext,
     { serial, expiresAt }: Extract<Step, { do: 'mint' }>,
     secret: SecretFacts,
   ): Promise<void> {
     const { services, secrets } = this.#deps;
     const { namespace = '', name } = resource.metadata;
     const access = await services.resourceAccess.mayMint(caller, placeOf(resource));
-    const label = `${namespace}/${name}`.slice(0, longestNameLength);
+    const label = `${namespace}/${name}`.slice(0, maxNameLength);
     const minted = await services.resourceTokens.mint(access, { name: label, expiresAt, serial });
-    memory.verified = undefined;
+    state.verified = undefined;
     const written = await secrets.put(resource, secret, minted.token);
     // Nobody has it where the Secret is no longer what was judged: the next look says what is due.
     if (written === undefined) return;
@@ -241,21 +241,21 @@ export class ServiceTokenReconciler {
   }
 
   /** Activates what the Secret holds; where that is no longer the serial's, the next look says what is due. */
-  async #activate({ resource, memory, caller }: TokenContext, serial: number): Promise<void> {
+  async #activate({ resource, state, caller }: TokenContext, serial: number): Promise<void> {
     const { services, secrets } = this.#deps;
     const { resourceAccess, resourceTokens } = services;
     const value = await secrets.read(resource);
-    memory.verified = undefined;
+    state.verified = undefined;
     if (value === undefined) return;
     const held = await resourceTokens.serialOf(await resourceAccess.owner(caller, 'service_token.read'), value);
     if (held !== serial) return;
     await resourceTokens.activate(await resourceAccess.owner(caller, 'service_token.activate'), serial, value);
   }
 
-  #warn({ resource, memory }: TokenContext, rest: Rest): void {
-    if (rest.because !== 'issued' || !rest.isExpiring || memory.warned === rest.current.serial) return;
+  #warn({ resource, state }: TokenContext, rest: Rest): void {
+    if (rest.because !== 'issued' || !rest.isExpiring || state.warned === rest.current.serial) return;
     const isTold = resource.status?.conditions?.some(({ type, status }) => type === 'Expiring' && status === 'True');
-    memory.warned = rest.current.serial;
+    state.warned = rest.current.serial;
     if (isTold !== true) this.#deps.warn(resource, expiryWarning(resource, rest.current));
   }
 }

@@ -56,12 +56,12 @@ export function secretMetadata(resource: ServiceToken, existing: ObjectMeta | un
   // Known by kind and name: one with the uid of a ServiceToken that was made again would have the Secret collected.
   const isOurs = (owner: OwnerReference): boolean =>
     owner.kind === kind && owner.name === name && owner.apiVersion.startsWith(`${group}/`);
-  const foreign = (existing?.ownerReferences ?? []).filter((owner) => !isOurs(owner));
+  const others = (existing?.ownerReferences ?? []).filter((owner) => !isOurs(owner));
   return {
     name: secretOf(resource).name,
     labels: { ...existing?.labels, [tokenLabel]: 'true' },
     annotations: { ...existing?.annotations, [ownedByTokenAnnotation]: name },
-    ownerReferences: [...foreign, { apiVersion: `${group}/${version}`, kind, name, uid }],
+    ownerReferences: [...others, { apiVersion: `${group}/${version}`, kind, name, uid }],
     finalizers: existing?.finalizers ?? [],
   };
 }

@@ -107,13 +107,13 @@ type PlanStatus = NonNullable<SnapshotRestoreStatus['plan']>;
 
 function listsOf(lists: ToldLists): Omit<PlanStatus, 'revision' | 'revisionId'> {
   const { restored, unchanged, skipped, destroyed, pruned } = lists;
-  const told = ({ count, keys }: ToldLists['restored']): PlanStatus['restored'] => ({ count, keys: [...keys] });
+  const listOf = ({ count, keys }: ToldLists['restored']): PlanStatus['restored'] => ({ count, keys: [...keys] });
   return {
-    restored: told(restored),
-    unchanged: told(unchanged),
-    skipped: told(skipped),
-    destroyed: told(destroyed),
-    pruned: told(pruned),
+    restored: listOf(restored),
+    unchanged: listOf(unchanged),
+    skipped: listOf(skipped),
+    destroyed: listOf(destroyed),
+    pruned: listOf(pruned),
   };
 }
 

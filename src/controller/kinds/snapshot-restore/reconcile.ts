@@ -49,7 +49,7 @@ interface Source {
 /** Plans the restore of a SnapshotRestore, and carries it out once it is approved. */
 export class RestoreReconciler {
   /** The hash of the plan that each one was told last. */
-  readonly #told = new Map<string, string>();
+  readonly #reportedHashes = new Map<string, string>();
   readonly #deps: RestoreReconcilerDeps;
 
   constructor(deps: RestoreReconcilerDeps) {
@@ -68,7 +68,7 @@ export class RestoreReconciler {
 
   /** Drops what is kept of a resource that is gone. */
   forget(key: string): void {
-    this.#told.delete(key);
+    this.#reportedHashes.delete(key);
   }
 
   async #converge(context: RestoreContext): Promise<Outcome<SnapshotRestore>> {
@@ -120,8 +120,8 @@ export class RestoreReconciler {
   }
 
   async #plan({ context: { key }, access, input }: AdmittedRestore): Promise<ResourcePlan> {
-    const plan = await this.#deps.services.resourceRestores.plan(access, input, this.#told.get(key));
-    this.#told.set(key, plan.planHash);
+    const plan = await this.#deps.services.resourceRestores.plan(access, input, this.#reportedHashes.get(key));
+    this.#reportedHashes.set(key, plan.planHash);
     return plan;
   }
 

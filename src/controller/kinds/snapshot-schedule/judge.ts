@@ -25,7 +25,7 @@ export type DueTime =
 
 // A clock that was put back by more than this was wrong before: what it led to is then no reason to wait.
 const clockErrorMs = 24 * 3_600_000;
-const mostNamed = 100;
+const maxNamed = 100;
 
 /**
  * What is due now. Of times that were missed only the latest counts, and none before the schedule was made; none comes twice,
@@ -72,16 +72,16 @@ export function judgePruning(
   const taken = latestRun(moment.runs, moment.nowMs)?.snapshotId ?? undefined;
   if (retention === undefined || taken === undefined) return { now: [], next: [] };
   const rule = { retention, timeZone, nowMs: moment.nowMs };
-  const now = goners(children, rule);
+  const now = prunedOf(children, rule);
   const nextMs = nextTime(moment);
   if (nextMs === undefined) return { now, next: [] };
   const coming = { name: childName(metadata.name, nextMs), atMs: nextMs };
-  const next = goners(children, rule, coming).filter((child) => !now.includes(child));
-  return { now, next: next.slice(0, mostNamed).map(({ run }) => run.name) };
+  const next = prunedOf(children, rule, coming).filter((child) => !now.includes(child));
+  return { now, next: next.slice(0, maxNamed).map(({ run }) => run.name) };
 }
 
 /** What goes at a moment, or would if one more were taken. */
-function goners(
+function prunedOf(
   children: readonly PresentChild[],
   { retention, timeZone, nowMs }: { retention: Retention; timeZone: string; nowMs: number },
   coming?: { readonly name: string; readonly atMs: number },

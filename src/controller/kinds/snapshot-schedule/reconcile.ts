@@ -52,7 +52,7 @@ interface ScheduleContext extends ReconcileContext<SnapshotSchedule> {
 // While these hold, nothing is taken: no time to come is told, and nothing that would be pruned.
 const refusals: ReadonlySet<ErrorCode> = new Set(['invalid_input', 'forbidden', 'not_found']);
 // More than these go with the reconciles that the deletions lead to.
-const mostDeletions = 50;
+const maxDeletions = 50;
 // Where it is not known yet what refers to a snapshot.
 const unsyncedDelayMs = 1000;
 
@@ -160,7 +160,7 @@ export class ScheduleReconciler {
   async #goneOf({ resource: schedule }: ScheduleContext, runs: readonly ScheduleRun[]): Promise<string[]> {
     const gone: string[] = [];
     for (const { name, uid } of runs.filter((run) => this.#childOf(schedule, run) === undefined)) {
-      if (gone.length >= mostDeletions) break;
+      if (gone.length >= maxDeletions) break;
       // The watch may be behind.
       if ((await this.#findChild(schedule, name))?.metadata.uid !== uid) gone.push(uid);
     }
@@ -186,7 +186,7 @@ export class ScheduleReconciler {
     const children = this.#childrenOf(schedule, runs);
     const { isSynced } = this.#deps.references;
     const pruning = isSynced ? judgePruning(schedule, moment, children) : { now: [], next: [] };
-    for (const child of pruning.now.slice(0, mostDeletions)) await this.#prune(child);
+    for (const child of pruning.now.slice(0, maxDeletions)) await this.#prune(child);
     const latest = latestRun(runs, moment.nowMs);
     const outcome = settledOutcome(schedule.spec, {
       moment,

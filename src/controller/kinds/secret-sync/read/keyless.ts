@@ -7,7 +7,7 @@ import {
 } from '../../../../services/access/keyless.ts';
 import type { ReadingAccess } from '../../../../services/access/access.ts';
 import type { EnvironmentSlugs } from '../../../../services/kernel/slugs.ts';
-import type { ControllerEvent, Expectations } from '../../../frame/dependencies.ts';
+import type { ControllerEvent, EventFilter } from '../../../frame/dependencies.ts';
 import type { Source } from '../spec/source.ts';
 import type { SourceContext } from './state.ts';
 
@@ -60,7 +60,7 @@ export function confirmKeyless(deps: KeylessDeps, context: Omit<SourceContext, '
 }
 
 /** What a SecretSync's keyless sources need, and whether its namespace is granted it: an edit of a grant that changes nothing of that is no news. */
-export class GrantVerdicts implements Expectations {
+export class GrantVerdicts implements EventFilter {
   readonly #rulesFor: () => readonly GrantRule[];
   readonly #needs: readonly GrantNeed[];
   #judged: readonly boolean[];

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { OwnWrites } from '../../../src/controller/frame/own-writes.ts';
+import { Expectations } from '../../../src/controller/frame/expectations.ts';
 import type { KubeObject } from '../../../src/kube/client/objects.ts';
 
-let writes: OwnWrites<KubeObject>;
+let writes: Expectations<KubeObject>;
 
 beforeEach(() => {
-  writes = new OwnWrites();
+  writes = new Expectations();
 });
 
 function at(resourceVersion: string, uid = 'u'): KubeObject {

@@ -10,7 +10,7 @@ export interface VerifiedSecret {
 }
 
 /** What is remembered of one ServiceToken between two reconciles; nothing that has to outlive the process. */
-export interface TokenMemory {
+export interface TokenState {
   readonly uid: string;
   verified: VerifiedSecret | undefined;
   /** The refusal that was audited, and what it was about: the same one is not audited at each reconcile. */
@@ -19,17 +19,17 @@ export interface TokenMemory {
   warned: number | undefined;
 }
 
-/** The memories of all ServiceTokens by key. One that was made again under its name begins anew. */
-export class TokenMemories {
-  readonly #byKey = new Map<string, TokenMemory>();
+/** The states of all ServiceTokens by key. One that was made again under its name begins anew. */
+export class TokenStates {
+  readonly #byKey = new Map<string, TokenState>();
 
-  /** The memory of one in this incarnation, made if there is none. */
-  ensure(key: string, uid: string): TokenMemory {
+  /** The state of one in this incarnation, made if there is none. */
+  ensure(key: string, uid: string): TokenState {
     const known = this.#byKey.get(key);
     if (known?.uid === uid) return known;
-    const memory: TokenMemory = { uid, verified: undefined, denied: undefined, warned: undefined };
-    this.#byKey.set(key, memory);
-    return memory;
+    const state: TokenState = { uid, verified: undefined, denied: undefined, warned: undefined };
+    this.#byKey.set(key, state);
+    return state;
   }
 
   forget(key: string): void {

@@ -1,16 +1,16 @@
 import type { Clock } from '../../lib/clock.ts';
 
-export interface WakeThrottleDeps {
+export interface ThrottleDeps {
   readonly clock: Clock;
   /** The minimum time between two wakes of one key, in milliseconds, once its burst is used up. */
   readonly intervalMs: number;
-  /** How many events of a key in a row wake at once; default 1. Each interval gives one back. */
+  /** How many events of a key in a row enqueue at once; default 1. Each interval gives one back. */
   readonly burst?: number;
-  readonly wake: (key: string) => void;
+  readonly enqueue: (key: string) => void;
 }
 
 interface Recent {
-  /** How many more events wake at once. */
+  /** How many more events enqueue at once. */
   left: number;
   /** Whether an event came that has not woken yet. */
   hasMore: boolean;
@@ -20,25 +20,25 @@ interface Recent {
 /**
  * Bounds how often each key is woken: the first events at once, all further ones of an interval together at its end.
  */
-export class WakeThrottle {
-  readonly #deps: WakeThrottleDeps;
+export class Throttle {
+  readonly #deps: ThrottleDeps;
   readonly #burst: number;
   /** The keys whose burst is not whole. */
   readonly #recent = new Map<string, Recent>();
 
-  constructor(deps: WakeThrottleDeps) {
+  constructor(deps: ThrottleDeps) {
     this.#deps = deps;
     this.#burst = deps.burst ?? 1;
   }
 
-  wake(key: string): void {
+  enqueue(key: string): void {
     const recent = this.#recent.get(key) ?? this.#open(key);
     if (recent.left === 0) {
       recent.hasMore = true;
       return;
     }
     recent.left -= 1;
-    this.#deps.wake(key);
+    this.#deps.enqueue(key);
   }
 
   /** Forgets what came of a key; its next event wakes at once. */
@@ -61,7 +61,7 @@ export class WakeThrottle {
       else this.#recent.delete(key);
       if (!recent.hasMore) return;
       recent.hasMore = false;
-      this.wake(key);
+      this.enqueue(key);
     });
   }
 }
@@ -72,6 +72,6 @@ const editIntervalMs = 1000;
 const editBurst = 5;
 
 /** Bounds how often edits of a resource's spec and annotations have it reconciled. */
-export function editThrottle(clock: Clock, wake: (key: string) => void): WakeThrottle {
-  return new WakeThrottle({ clock, intervalMs: editIntervalMs, burst: editBurst, wake });
+export function editThrottle(clock: Clock, enqueue: (key: string) => void): Throttle {
+  return new Throttle({ clock, intervalMs: editIntervalMs, burst: editBurst, enqueue });
 }

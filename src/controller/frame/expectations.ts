@@ -1,15 +1,15 @@
 import type { KubeObject } from '../../kube/client/objects.ts';
-import type { ControllerEvent, Expectations } from './dependencies.ts';
+import type { ControllerEvent, EventFilter } from './dependencies.ts';
 
 // More writes than this before the watch shows one of them means that the watch is far behind.
-const mostSuperseded = 64;
+const maxSuperseded = 64;
 
 /**
  * One object as the controller itself wrote or saw it last, until the watch catches up. It distinguishes the echo of an own
  * write from a change by another client, by resource versions alone and without ordering them: a version that one of our
  * writes replaced is old news, and the one that our last write left is no news.
  */
-export class OwnWrites<T extends KubeObject> implements Expectations {
+export class Expectations<T extends KubeObject> implements EventFilter {
   /** What our last write left, until the watch shows it or something else. */
   #latest: T | undefined;
   /** Versions that our writes replaced since the watch last showed one of ours. */
@@ -28,7 +28,7 @@ export class OwnWrites<T extends KubeObject> implements Expectations {
     if (this.#latest !== undefined) this.#superseded.add(this.#latest.metadata.resourceVersion);
     this.#latest = result;
     for (const version of this.#superseded) {
-      if (this.#superseded.size <= mostSuperseded) break;
+      if (this.#superseded.size <= maxSuperseded) break;
       this.#superseded.delete(version);
     }
   }
@@ -53,10 +53,10 @@ export class OwnWrites<T extends KubeObject> implements Expectations {
   observe(resourceVersion: string): boolean {
     if (this.#superseded.has(resourceVersion)) return false;
     const isOwn = resourceVersion === this.#latest?.metadata.resourceVersion;
-    const isNews = !isOwn && resourceVersion !== this.#seen;
+    const isExternal = !isOwn && resourceVersion !== this.#seen;
     this.#forget();
     this.#seen = resourceVersion;
-    return isNews;
+    return isExternal;
   }
 
   /** Takes that the watch showed an object's end; whether it is news. Another uid than our last write's is old news. */
