@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { DomainError } from '../../../src/domain/domain-error.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 
 /** A sentence, or an error whose detail is one. */
