@@ -159,7 +159,7 @@ export async function holdTarget(
     JOIN project p ON p.organization_id = o.id AND p.id = ${projectId}::uuid AND p.deleted_at IS NULL`;
   const environment = Prisma.sql`
     JOIN environment e ON e.project_id = p.id AND e.id = ${environmentId}::uuid AND e.deleted_at IS NULL`;
-  const [held] = await tx.$queryRaw<MemberStanding[]>`
+  const held = await tx.row<MemberStanding>`
     SELECT ${Prisma.raw(userId === null ? standingOfNoMember : standingColumns)}
     FROM organization o
     ${userId === null ? Prisma.empty : membership}
@@ -175,12 +175,12 @@ export async function holdTarget(
  * environments locks the users concerned first: so disabling one, which locks their organizations, cannot deadlock.
  */
 export async function holdUsers(tx: Transaction, ids: readonly string[]): Promise<void> {
-  await tx.$executeRaw`SELECT FROM app_user WHERE id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR SHARE`;
+  await tx.run`SELECT FROM app_user WHERE id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR SHARE`;
 }
 
 /** Whether a user is an instance admin now; from here to the commit a change of that waits. */
 export async function holdInstanceAdmin(tx: Transaction, userId: string): Promise<boolean> {
-  const [user] = await tx.$queryRaw<{ instanceAdmin: boolean }[]>`
+  const user = await tx.row<{ instanceAdmin: boolean }>`
     SELECT instance_admin AS "instanceAdmin" FROM app_user WHERE id = ${userId}::uuid FOR SHARE`;
   return user?.instanceAdmin === true;
 }

@@ -50,7 +50,7 @@ const insertBatch = {
 /** Writes a mutation's audit row in its own transaction. */
 export async function appendAudit(tx: Transaction, record: AuditRecord): Promise<void> {
   const { actor, credential } = record;
-  await tx.$executeRaw`
+  await tx.run`
     INSERT INTO audit_entry
       (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id, source_address, label,
         credential_id, credential_creator)
@@ -70,7 +70,7 @@ const rowsAtOnce = 1000;
 /** Writes the audit rows of a mutation that concerns many things, in its own transaction. */
 export async function appendAudits(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
   for (let begin = 0; begin < records.length; begin += rowsAtOnce) {
-    await tx.$queryRawUnsafe(insertBatch.text, ...columnsOf(records.slice(begin, begin + rowsAtOnce)));
+    await tx.rowsUnprepared(insertBatch.text, ...columnsOf(records.slice(begin, begin + rowsAtOnce)));
   }
 }
 

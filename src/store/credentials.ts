@@ -167,7 +167,7 @@ export async function credentialIsLive(
 ): Promise<boolean> {
   if (principal.type === 'resource') return true;
   const service = principal.type === 'service_token';
-  const [row] = await tx.$queryRaw<{ fault: CredentialFault | null; permission: TokenPermission | null }[]>`
+  const row = await tx.row<{ fault: CredentialFault | null; permission: TokenPermission | null }>`
     SELECT ${Prisma.raw(service ? serviceTokenFault : personalTokenFault)} AS fault,
       ${Prisma.raw(service ? 't.permission' : 'NULL')} AS permission
     FROM ${Prisma.raw(service ? serviceTokenTables : personalTokenTables)}

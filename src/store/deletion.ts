@@ -11,15 +11,15 @@ import type { Transaction } from './transaction.ts';
  */
 export async function lockForDeletion(tx: Transaction, target: TargetIds): Promise<void> {
   const { organizationId, projectId, environmentId } = target;
-  await tx.$executeRaw`
+  await tx.run`
     SELECT FROM environment e JOIN project p ON p.id = e.project_id
     WHERE p.organization_id = ${organizationId}::uuid ${ofScope(target)}
     ORDER BY e.id FOR NO KEY UPDATE OF e`;
   if (environmentId !== undefined) return;
   if (projectId === undefined) {
-    await tx.$executeRaw`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;
+    await tx.run`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;
   } else {
-    await tx.$executeRaw`SELECT FROM project WHERE id = ${projectId}::uuid FOR NO KEY UPDATE`;
+    await tx.run`SELECT FROM project WHERE id = ${projectId}::uuid FOR NO KEY UPDATE`;
   }
 }
 
@@ -27,22 +27,22 @@ export async function lockForDeletion(tx: Transaction, target: TargetIds): Promi
 export async function markDeleted(tx: Transaction, target: TargetIds): Promise<void> {
   const { organizationId, projectId, environmentId } = target;
   if (environmentId !== undefined) {
-    await tx.$executeRaw`UPDATE environment SET deleted_at = clock_timestamp() WHERE id = ${environmentId}::uuid`;
+    await tx.run`UPDATE environment SET deleted_at = clock_timestamp() WHERE id = ${environmentId}::uuid`;
   } else if (projectId !== undefined) {
-    await tx.$executeRaw`UPDATE project SET deleted_at = clock_timestamp() WHERE id = ${projectId}::uuid`;
+    await tx.run`UPDATE project SET deleted_at = clock_timestamp() WHERE id = ${projectId}::uuid`;
   } else {
-    await tx.$executeRaw`UPDATE organization SET deleted_at = clock_timestamp() WHERE id = ${organizationId}::uuid`;
+    await tx.run`UPDATE organization SET deleted_at = clock_timestamp() WHERE id = ${organizationId}::uuid`;
   }
 }
 
 /** Tells every listener, at the commit, of each environment that a deletion ended and each service token tied to it. */
 export async function notifyDeletion(tx: Transaction, target: TargetIds): Promise<void> {
   const { organizationId, projectId, environmentId } = target;
-  await tx.$executeRaw`
+  await tx.run`
     SELECT pg_notify(${notifyChannel}, json_build_object('e', e.id, 'r', e.revision_id, 'd', true)::text)
     FROM environment e JOIN project p ON p.id = e.project_id
     WHERE p.organization_id = ${organizationId}::uuid ${ofScope(target)}`;
-  await tx.$executeRaw`
+  await tx.run`
     SELECT pg_notify(${notifyChannel}, json_build_object('t', t.id)::text) FROM service_token t
     WHERE t.organization_id = ${organizationId}::uuid AND t.revoked_at IS NULL
       ${projectId === undefined ? Prisma.empty : Prisma.sql`AND t.project_id = ${projectId}::uuid`}

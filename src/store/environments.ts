@@ -40,7 +40,7 @@ export async function insertEnvironment(
   tx: Transaction,
   { id, projectId, slug, displayName, revisionId }: NewEnvironment,
 ): Promise<EnvironmentRecord | undefined> {
-  const [environment] = await tx.$queryRaw<EnvironmentRecord[]>`
+  const environment = await tx.row<EnvironmentRecord>`
     INSERT INTO environment (id, project_id, slug, display_name, revision_id)
     VALUES (${id}::uuid, ${projectId}::uuid, ${slug}, ${displayName}, ${revisionId}::uuid)
     ON CONFLICT (project_id, slug) DO NOTHING
@@ -55,7 +55,7 @@ export async function renameEnvironment(
   id: string,
   displayName: string,
 ): Promise<EnvironmentRecord | undefined> {
-  const [environment] = await tx.$queryRaw<EnvironmentRecord[]>`
+  const environment = await tx.row<EnvironmentRecord>`
     UPDATE environment SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
     RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt",
       revision_number AS revision, revision_id AS "revisionId"`;

@@ -32,7 +32,7 @@ export async function claimIdempotencyKey(
   claim: IdempotencyClaim,
 ): Promise<IdempotencyRecord | undefined> {
   const { actorId, action, targetId, key } = claim;
-  const claimed = await tx.$executeRaw`
+  const claimed = await tx.run`
     INSERT INTO idempotency_record AS r
       (actor_id, action, target_id, key, organization_id, environment_id, request_hash, result, created_at)
     VALUES (${actorId}::uuid, ${action}, ${targetId}::uuid, ${key}, ${claim.organizationId}::uuid,
@@ -44,7 +44,7 @@ export async function claimIdempotencyKey(
     await prune(tx);
     return undefined;
   }
-  const [record] = await tx.$queryRaw<IdempotencyRecord[]>`
+  const record = await tx.row<IdempotencyRecord>`
     SELECT request_hash AS "requestHash", result FROM idempotency_record
     WHERE actor_id = ${actorId}::uuid AND action = ${action} AND target_id = ${targetId}::uuid AND key = ${key}`;
   if (record === undefined) throw new Error('what holds an idempotency key is there');
@@ -57,14 +57,14 @@ export async function keepIdempotencyResult(
   { actorId, action, targetId, key }: IdempotencyClaim,
   result: object,
 ): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     UPDATE idempotency_record SET result = ${JSON.stringify(result)}::jsonb
     WHERE actor_id = ${actorId}::uuid AND action = ${action} AND target_id = ${targetId}::uuid AND key = ${key}`;
 }
 
 // SKIP LOCKED: a record that is being claimed anew stays, and nobody waits.
 async function prune(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     DELETE FROM idempotency_record r USING (
       SELECT actor_id, action, target_id, key FROM idempotency_record
       WHERE created_at < clock_timestamp() - interval '24 hours'

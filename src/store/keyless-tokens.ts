@@ -146,13 +146,13 @@ export async function reinstateKeylessToken(
   organizationId: string,
   id: string,
 ): Promise<Reinstated | undefined> {
-  const [held] = await tx.$queryRaw<{ isRevoked: boolean; cluster: string | null; namespace: string | null }[]>`
+  const held = await tx.row<{ isRevoked: boolean; cluster: string | null; namespace: string | null }>`
     SELECT revoked_at IS NOT NULL AS "isRevoked", cluster, namespace FROM service_token
     WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid FOR NO KEY UPDATE`;
   if (held === undefined) return undefined;
   const { isRevoked, cluster, namespace } = held;
   if (cluster === null || namespace === null) return { outcome: 'not_keyless' };
-  await tx.$executeRaw`UPDATE service_token SET revoked_at = NULL WHERE id = ${id}::uuid AND revoked_at IS NOT NULL`;
+  await tx.run`UPDATE service_token SET revoked_at = NULL WHERE id = ${id}::uuid AND revoked_at IS NOT NULL`;
   return { outcome: isRevoked ? 'reinstated' : 'was_live', holder: { cluster, namespace } };
 }
 

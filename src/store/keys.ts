@@ -85,13 +85,13 @@ export class PostgresKeyStore implements KeyStore {
   async replaceDataKey(projectId: string, key: DataKeyRecord, replaces: string | undefined): Promise<DataKeyRecord> {
     return inTransaction(this.#database, async (tx) => {
       await lockProject(tx, projectId);
-      const [active] = await tx.$queryRaw<DataKeyRow[]>`
+      const active = await tx.row<DataKeyRow>`
         SELECT id, project_id, wrapped_key, root_key_id FROM data_key
         WHERE project_id = ${projectId}::uuid AND retired_at IS NULL`;
       if (active !== undefined && active.id !== replaces) return dataKey(active);
-      await tx.$executeRaw`
+      await tx.run`
         UPDATE data_key SET retired_at = now() WHERE project_id = ${projectId}::uuid AND retired_at IS NULL`;
-      await tx.dataKey.create({
+      await tx.models.dataKey.create({
         data: { id: key.id, projectId, wrappedKey: Uint8Array.from(key.wrappedKey), rootKeyId: key.rootKeyId },
       });
       return { ...key, projectId };
@@ -104,7 +104,7 @@ export class PostgresKeyStore implements KeyStore {
 }
 
 async function lockProject(tx: Transaction, projectId: string): Promise<void> {
-  const locked = await tx.$executeRaw`SELECT FROM project WHERE id = ${projectId}::uuid FOR NO KEY UPDATE`;
+  const locked = await tx.run`SELECT FROM project WHERE id = ${projectId}::uuid FOR NO KEY UPDATE`;
   if (locked === 0) throw new DomainError('not_found', 'the project does not exist any more');
 }
 

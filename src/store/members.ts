@@ -50,25 +50,25 @@ export async function listMembers(pool: pg.Pool, organizationId: string): Promis
 
 /** The ids of the members of an organization. */
 export async function listMemberIds(tx: Transaction, organizationId: string): Promise<string[]> {
-  const rows = await tx.$queryRaw<{ id: string }[]>`
+  const rows = await tx.rows<{ id: string }>`
     SELECT user_id AS id FROM membership WHERE organization_id = ${organizationId}::uuid`;
   return rows.map(({ id }) => id);
 }
 
 /** The id of a user; undefined for none. It never changes, nor does whose an e-mail address is. */
 export async function findUserId(tx: PrismaTransaction, ref: UserRef): Promise<string | undefined> {
-  const user = await tx.user.findUnique({ where: ref, select: { id: true } });
+  const user = await tx.models.user.findUnique({ where: ref, select: { id: true } });
   return user?.id;
 }
 
 /** Lets one change of an organization's members at a time be made: held to the end. Lock users before. */
 export async function lockMembers(tx: Transaction, organizationId: string): Promise<void> {
-  await tx.$executeRaw`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;
+  await tx.run`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;
 }
 
 /** Like `lockMembers`, by the slug: answers the organization's id, undefined where there is none or it is deleted. */
 export async function lockMembersOf(tx: Transaction, organization: string): Promise<string | undefined> {
-  const [locked] = await tx.$queryRaw<{ id: string }[]>`
+  const locked = await tx.row<{ id: string }>`
     SELECT id FROM organization WHERE slug = ${organization} AND deleted_at IS NULL FOR NO KEY UPDATE`;
   return locked?.id;
 }
@@ -79,7 +79,7 @@ export async function findCandidate(
   organizationId: string,
   userId: string,
 ): Promise<Candidate | undefined> {
-  const [candidate] = await tx.$queryRaw<Candidate[]>`
+  const candidate = await tx.row<Candidate>`
     SELECT u.id, u.email, u.display_name AS "displayName", u.disabled_at IS NOT NULL AS "isDisabled", m.role,
       m.confirmed_at AS "confirmedAt"
     FROM app_user u LEFT JOIN membership m ON m.user_id = u.id AND m.organization_id = ${organizationId}::uuid
@@ -90,7 +90,7 @@ export async function findCandidate(
 /** How many owners who are not disabled an organization has, leaving out one user or none. */
 export async function countOwners(tx: Transaction, organizationId: string, except: string | null): Promise<number> {
   const exception = except === null ? Prisma.empty : Prisma.sql`AND m.user_id <> ${except}::uuid`;
-  const [counted] = await tx.$queryRaw<{ owners: number }[]>`
+  const counted = await tx.row<{ owners: number }>`
     SELECT count(*)::int AS owners FROM membership m JOIN app_user u ON u.id = m.user_id AND u.disabled_at IS NULL
     WHERE m.organization_id = ${organizationId}::uuid AND m.role = 'owner' ${exception}`;
   return counted?.owners ?? 0;
@@ -104,7 +104,7 @@ export async function setMember(
   tx: Transaction,
   { organizationId, userId, role, confirm = false }: NewMembership,
 ): Promise<Date> {
-  const [member] = await tx.$queryRaw<{ createdAt: Date }[]>`
+  const member = await tx.row<{ createdAt: Date }>`
     INSERT INTO membership AS m (organization_id, user_id, role, confirmed_at)
     VALUES (${organizationId}::uuid, ${userId}::uuid, ${role}::role, clock_timestamp())
     ON CONFLICT (organization_id, user_id) DO UPDATE SET role = EXCLUDED.role,
@@ -115,5 +115,5 @@ export async function setMember(
 }
 
 export async function deleteMember(tx: PrismaTransaction, organizationId: string, userId: string): Promise<void> {
-  await tx.membership.deleteMany({ where: { organizationId, userId } });
+  await tx.models.membership.deleteMany({ where: { organizationId, userId } });
 }

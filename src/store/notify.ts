@@ -80,12 +80,12 @@ export function parseMessage(payload: string): StoreMessage | undefined {
 }
 
 async function notify(tx: Transaction, fields: Readonly<Record<string, string | true>>): Promise<void> {
-  await tx.$executeRaw`SELECT pg_notify(${notifyChannel}, ${JSON.stringify(fields)})`;
+  await tx.run`SELECT pg_notify(${notifyChannel}, ${JSON.stringify(fields)})`;
 }
 
 /** Sends each id in a message of its own, under the field that tells what it is of. */
 async function notifyEach(tx: Transaction, field: 's' | 't' | 'u', ids: readonly string[]): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     SELECT pg_notify(${notifyChannel}, json_build_object(${field}::text, id)::text) FROM unnest(${[...ids]}::uuid[]) AS id`;
 }
 

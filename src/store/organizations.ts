@@ -49,7 +49,7 @@ export async function insertOrganization(
   tx: Transaction,
   { id, slug, displayName, ownerId }: NewOrganization,
 ): Promise<OrganizationRecord | undefined> {
-  const rows = await tx.$queryRaw<OrganizationRecord[]>`
+  const rows = await tx.rows<OrganizationRecord>`
     INSERT INTO organization AS o (id, slug, display_name) VALUES (${id}::uuid, ${slug}, ${displayName})
     ON CONFLICT (slug) DO NOTHING
     RETURNING ${Prisma.raw(columns)}`;
@@ -65,7 +65,7 @@ export async function renameOrganization(
   id: string,
   displayName: string,
 ): Promise<OrganizationRecord | undefined> {
-  const [organization] = await tx.$queryRaw<OrganizationRecord[]>`
+  const organization = await tx.row<OrganizationRecord>`
     UPDATE organization o SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
     RETURNING ${Prisma.raw(columns)}`;
   return organization;
@@ -80,21 +80,21 @@ export async function setImpersonation(
   id: string,
   forbidden: boolean,
 ): Promise<{ readonly organization: OrganizationRecord; readonly changed: boolean } | undefined> {
-  const changed = await tx.$executeRaw`
+  const changed = await tx.run`
     UPDATE organization SET impersonation_forbidden = ${forbidden}
     WHERE id = ${id}::uuid AND deleted_at IS NULL AND impersonation_forbidden <> ${forbidden}`;
   if (changed > 0 && forbidden) {
-    await tx.$executeRaw`
+    await tx.run`
       UPDATE membership SET confirmed_at = clock_timestamp() WHERE organization_id = ${id}::uuid`;
   }
-  const [organization] = await tx.$queryRaw<OrganizationRecord[]>`
+  const organization = await tx.row<OrganizationRecord>`
     SELECT ${Prisma.raw(columns)} FROM organization o WHERE id = ${id}::uuid AND deleted_at IS NULL`;
   return organization && { organization, changed: changed > 0 };
 }
 
 /** The ids of the organizations that a user is a member of and that are not deleted. */
 export async function listOrganizationIdsOfUser(tx: Transaction, userId: string): Promise<string[]> {
-  const rows = await tx.$queryRaw<{ id: string }[]>`
+  const rows = await tx.rows<{ id: string }>`
     SELECT o.id FROM membership m JOIN organization o ON o.id = m.organization_id AND o.deleted_at IS NULL
     WHERE m.user_id = ${userId}::uuid ORDER BY o.id`;
   return rows.map(({ id }) => id);

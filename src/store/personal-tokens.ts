@@ -64,7 +64,7 @@ export async function countLivePersonalTokens(
   tx: Transaction,
   userId: string,
 ): Promise<{ readonly live: number; readonly now: Date }> {
-  const [counted] = await tx.$queryRaw<{ live: number; now: Date }[]>`
+  const counted = await tx.row<{ live: number; now: Date }>`
     SELECT count(*)::int AS live, clock_timestamp() AS now FROM personal_token
     WHERE user_id = ${userId}::uuid AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > clock_timestamp())`;
@@ -76,7 +76,7 @@ export async function countLivePersonalTokens(
 export async function insertPersonalToken(tx: Transaction, token: NewPersonalToken): Promise<PersonalTokenRecord> {
   const { id, userId, name, tokenHash, expiresAt, creator } = token;
   const { actor, derivedAt } = creator;
-  const [row] = await tx.$queryRaw<({ createdAt: Date } & TokenCreatorRow)[]>`
+  const row = await tx.row<{ createdAt: Date } & TokenCreatorRow>`
     INSERT INTO personal_token
       (id, user_id, name, token_hash, expires_at, created_by_type, created_by_id, created_by_name, derived_at)
     VALUES (${id}::uuid, ${userId}::uuid, ${name}, ${tokenHash}, ${expiresAt}::timestamptz,
@@ -105,7 +105,7 @@ export async function revokePersonalToken(
   userId: string,
   id: string,
 ): Promise<RevokedPersonalToken | undefined> {
-  const [row] = await tx.$queryRaw<({ wasLive: boolean } & TokenCreatorRow)[]>`
+  const row = await tx.row<{ wasLive: boolean } & TokenCreatorRow>`
     WITH revoked AS (
       UPDATE personal_token SET revoked_at = clock_timestamp()
       WHERE id = ${id}::uuid AND user_id = ${userId}::uuid AND revoked_at IS NULL RETURNING id
@@ -123,7 +123,7 @@ export interface RevokedPersonalTokens {
 
 /** Revokes all of a user's tokens. Lock the user before. */
 export async function revokePersonalTokens(tx: Transaction, userId: string): Promise<RevokedPersonalTokens> {
-  const [counted] = await tx.$queryRaw<RevokedPersonalTokens[]>`
+  const counted = await tx.row<RevokedPersonalTokens>`
     WITH revoked AS (
       UPDATE personal_token SET revoked_at = clock_timestamp()
       WHERE user_id = ${userId}::uuid AND revoked_at IS NULL
@@ -136,7 +136,7 @@ export async function revokePersonalTokens(tx: Transaction, userId: string): Pro
 
 /** The creators of a user's tokens that are neither revoked nor expired. Lock the user before. */
 export async function listLiveTokenCreators(tx: Transaction, userId: string): Promise<(TokenCreator | null)[]> {
-  const rows = await tx.$queryRaw<TokenCreatorRow[]>`
+  const rows = await tx.rows<TokenCreatorRow>`
     SELECT ${Prisma.raw(tokenCreatorColumns('personal_token'))} FROM personal_token
     WHERE user_id = ${userId}::uuid AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > clock_timestamp())`;

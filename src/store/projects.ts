@@ -35,7 +35,7 @@ export async function insertProject(
   tx: Transaction,
   { id, organizationId, slug, displayName }: NewProject,
 ): Promise<ProjectRecord | undefined> {
-  const [project] = await tx.$queryRaw<ProjectRecord[]>`
+  const project = await tx.row<ProjectRecord>`
     INSERT INTO project (id, organization_id, slug, display_name)
     VALUES (${id}::uuid, ${organizationId}::uuid, ${slug}, ${displayName})
     ON CONFLICT (organization_id, slug) DO NOTHING
@@ -49,7 +49,7 @@ export async function renameProject(
   id: string,
   displayName: string,
 ): Promise<ProjectRecord | undefined> {
-  const [project] = await tx.$queryRaw<ProjectRecord[]>`
+  const project = await tx.row<ProjectRecord>`
     UPDATE project SET display_name = ${displayName} WHERE id = ${id}::uuid AND deleted_at IS NULL
     RETURNING id, slug, display_name AS "displayName", created_at AS "createdAt"`;
   return project;

@@ -27,7 +27,7 @@ export async function findPurgeTarget(tx: Transaction, slugs: PurgeSlugs): Promi
     ...(project === undefined ? [] : ['p.id AS "projectId", p.deleted_at IS NOT NULL AS "projectDeleted"']),
     ...(environment === undefined ? [] : ['e.id AS "environmentId", e.deleted_at IS NOT NULL AS "environmentDeleted"']),
   ];
-  const [found] = await tx.$queryRaw<(TargetIds & Partial<PurgeTarget>)[]>`
+  const found = await tx.row<TargetIds & Partial<PurgeTarget>>`
     SELECT ${Prisma.raw(columns.join(', '))} FROM organization o
     ${project === undefined ? Prisma.empty : projectPart}
     ${environment === undefined ? Prisma.empty : environmentPart}
@@ -43,15 +43,15 @@ export async function findPurgeTarget(tx: Transaction, slugs: PurgeSlugs): Promi
 export async function purge(tx: Transaction, target: TargetIds): Promise<boolean> {
   const { organizationId, projectId, environmentId } = target;
   // In whatever order rows go that refer to each other across the tree: it must be whole again at the end alone.
-  await tx.$executeRaw`SET CONSTRAINTS ALL DEFERRED`;
+  await tx.run`SET CONSTRAINTS ALL DEFERRED`;
   for (const id of await findEnvironments(tx, target)) await empty(tx, id);
   if (environmentId !== undefined) {
-    return (await tx.$executeRaw`DELETE FROM environment WHERE id = ${environmentId}::uuid`) > 0;
+    return (await tx.run`DELETE FROM environment WHERE id = ${environmentId}::uuid`) > 0;
   }
   if (projectId !== undefined) {
-    return (await tx.$executeRaw`DELETE FROM project WHERE id = ${projectId}::uuid`) > 0;
+    return (await tx.run`DELETE FROM project WHERE id = ${projectId}::uuid`) > 0;
   }
-  return (await tx.$executeRaw`DELETE FROM organization WHERE id = ${organizationId}::uuid`) > 0;
+  return (await tx.run`DELETE FROM organization WHERE id = ${organizationId}::uuid`) > 0;
 }
 
 // Rows of one statement, with all that goes with them: the database must not be silent for as long as a connection is
@@ -61,17 +61,17 @@ const snapshotsAtOnce = 50;
 
 async function empty(tx: Transaction, environmentId: string): Promise<void> {
   // Told at the commit: whoever waits for the slug can have it then.
-  await tx.$executeRaw`
+  await tx.run`
     SELECT pg_notify(${notifyChannel}, json_build_object('e', id, 'r', revision_id, 'd', true)::text)
     FROM environment WHERE id = ${environmentId}::uuid`;
-  const snapshots = (): Promise<number> => tx.$executeRaw`
+  const snapshots = (): Promise<number> => tx.run`
     WITH gone AS (
       DELETE FROM snapshot WHERE id IN (
         SELECT id FROM snapshot WHERE environment_id = ${environmentId}::uuid LIMIT ${snapshotsAtOnce})
       RETURNING id
     )
     SELECT pg_notify(${notifyChannel}, json_build_object('s', id)::text) FROM gone`;
-  const secrets = (): Promise<number> => tx.$executeRaw`
+  const secrets = (): Promise<number> => tx.run`
     DELETE FROM secret WHERE id IN (
       SELECT id FROM secret WHERE environment_id = ${environmentId}::uuid LIMIT ${secretsAtOnce})`;
   for (const step of [snapshots, secrets]) while ((await step()) > 0);
@@ -79,7 +79,7 @@ async function empty(tx: Transaction, environmentId: string): Promise<void> {
 
 async function findEnvironments(tx: Transaction, target: TargetIds): Promise<string[]> {
   const { organizationId, projectId = null, environmentId = null } = target;
-  const rows = await tx.$queryRaw<{ id: string }[]>`
+  const rows = await tx.rows<{ id: string }>`
     SELECT e.id FROM environment e JOIN project p ON p.id = e.project_id
     WHERE p.organization_id = ${organizationId}::uuid
       AND (${projectId}::uuid IS NULL OR p.id = ${projectId}::uuid)

@@ -38,9 +38,9 @@ const lockWaitSeconds = 25;
  * after it. Credentials before tokens, and people last, as such a change takes them.
  */
 export async function lockAllCredentials(tx: Transaction): Promise<Date> {
-  await tx.$executeRaw`SELECT set_config('lock_timeout', ${`${lockWaitSeconds}s`}, true)`;
-  await tx.$executeRaw`LOCK TABLE service_token_credential, service_token, personal_token IN EXCLUSIVE MODE`;
-  const [row] = await tx.$queryRaw<{ now: Date }[]>`SELECT now() AS now`;
+  await tx.run`SELECT set_config('lock_timeout', ${`${lockWaitSeconds}s`}, true)`;
+  await tx.run`LOCK TABLE service_token_credential, service_token, personal_token IN EXCLUSIVE MODE`;
+  const row = await tx.row<{ now: Date }>`SELECT now() AS now`;
   if (row === undefined) throw new Error('a SELECT without FROM answers one row');
   return row.now;
 }
@@ -54,7 +54,7 @@ export async function revokeServiceTokenCredentials(
   tx: Transaction,
   before: Date | null,
 ): Promise<RevokedServiceToken[]> {
-  const revoked = await tx.$queryRaw<RevokedServiceToken[]>`
+  const revoked = await tx.rows<RevokedServiceToken>`
     WITH revoked AS (
       UPDATE service_token_credential c SET revoked_at = clock_timestamp()
       FROM service_token t
@@ -65,7 +65,7 @@ export async function revokeServiceTokenCredentials(
     SELECT t.id, t.organization_id AS "organizationId", t.name, count(*)::int AS credentials
     FROM revoked r JOIN service_token t ON t.id = r.service_token_id
     GROUP BY t.id ORDER BY t.created_at, t.id`;
-  await tx.$executeRaw`
+  await tx.run`
     UPDATE service_token t SET revoked_at = clock_timestamp()
     WHERE t.revoked_at IS NULL AND t.created_by_type <> 'resource' AND t.cluster IS NULL
       AND (${before}::timestamptz IS NULL OR t.created_at < ${before}::timestamptz)
@@ -76,7 +76,7 @@ export async function revokeServiceTokenCredentials(
 
 /** How many keyless tokens open something: their authority is the grants of their cluster, which no backup takes back. */
 export async function countKeylessTokens(tx: Transaction): Promise<number> {
-  const [row] = await tx.$queryRaw<{ count: number }[]>`
+  const row = await tx.row<{ count: number }>`
     SELECT count(*)::int AS count FROM service_token WHERE cluster IS NOT NULL AND revoked_at IS NULL`;
   if (row === undefined) throw new Error('an aggregate without GROUP BY returns one row');
   return row.count;
@@ -87,7 +87,7 @@ export async function revokeAllPersonalTokens(
   tx: Transaction,
   { before, exceptId }: { readonly before: Date | null; readonly exceptId: string | null },
 ): Promise<RevokedUser[]> {
-  return tx.$queryRaw<RevokedUser[]>`
+  return tx.rows<RevokedUser>`
     WITH revoked AS (
       UPDATE personal_token SET revoked_at = clock_timestamp()
       WHERE revoked_at IS NULL AND id IS DISTINCT FROM ${exceptId}::uuid
@@ -101,7 +101,7 @@ export async function revokeAllPersonalTokens(
 
 /** The instance admin with an e-mail address, or with null the one who has been there longest; undefined for none that is not disabled. */
 export async function findInstanceAdmin(tx: Transaction, email: string | null): Promise<RecoveringAdmin | undefined> {
-  const [admin] = await tx.$queryRaw<RecoveringAdmin[]>`
+  const admin = await tx.row<RecoveringAdmin>`
     SELECT id, email FROM app_user
     WHERE instance_admin AND disabled_at IS NULL AND (${email}::text IS NULL OR email = ${email})
     ORDER BY created_at, id LIMIT 1`;
@@ -113,7 +113,7 @@ export async function findAdminToken(
   tx: Transaction,
   { credentialId, hash }: { readonly credentialId: string; readonly hash: Uint8Array },
 ): Promise<AdminToken | undefined> {
-  const [token] = await tx.$queryRaw<AdminToken[]>`
+  const token = await tx.row<AdminToken>`
     SELECT u.id, u.email, c.id AS "tokenId", c.name AS "tokenName", c.created_at AS "createdAt"
     FROM personal_token c JOIN app_user u ON u.id = c.user_id
     WHERE c.id = ${credentialId}::uuid AND c.token_hash = ${hash} AND c.revoked_at IS NULL
@@ -123,6 +123,6 @@ export async function findAdminToken(
 
 /** Every organization that has not been purged: each has an audit of its own. */
 export async function allOrganizationIds(tx: Transaction): Promise<string[]> {
-  const rows = await tx.$queryRaw<{ id: string }[]>`SELECT id FROM organization ORDER BY created_at, id`;
+  const rows = await tx.rows<{ id: string }>`SELECT id FROM organization ORDER BY created_at, id`;
   return rows.map(({ id }) => id);
 }

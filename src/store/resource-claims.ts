@@ -21,7 +21,7 @@ export interface Claim {
  */
 export async function claimOnce(tx: Transaction, owner: ClaimOwner, claim: Claim): Promise<boolean> {
   const { cluster, id, kind, namespace, name } = owner;
-  const claimed = await tx.$executeRaw`
+  const claimed = await tx.run`
     INSERT INTO resource_claim (cluster, uid, operation, serial, kind, namespace, name, organization_id)
     VALUES (${cluster}, ${id}::uuid, ${claim.operation}, ${claim.serial}::int, ${kind}, ${namespace}, ${name},
       ${claim.organizationId}::uuid)
@@ -44,7 +44,7 @@ export async function noteClaimed(
   claimed: Claimed,
 ): Promise<void> {
   const { serviceTokenId, snapshotId, environmentId } = claimed;
-  await tx.$executeRaw`
+  await tx.run`
     UPDATE resource_claim SET organization_id = ${organizationId}::uuid,
       service_token_id = ${serviceTokenId ?? null}::uuid, snapshot_id = ${snapshotId ?? null}::uuid,
       environment_id = ${environmentId ?? null}::uuid

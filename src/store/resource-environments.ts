@@ -67,7 +67,7 @@ export async function findEnvironmentPath(pool: pg.Pool, slugs: Slugs): Promise<
 
 /** Like `findEnvironmentPath`, in a transaction. */
 export async function readEnvironmentPath(tx: Transaction, slugs: Slugs): Promise<EnvironmentPath | undefined> {
-  const [path] = await tx.$queryRawUnsafe<EnvironmentPath[]>(pathText, ...slugs);
+  const [path] = await tx.rowsUnprepared<EnvironmentPath>(pathText, ...slugs);
   return path;
 }
 

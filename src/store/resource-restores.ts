@@ -71,13 +71,13 @@ export async function readClaimedRestore(
   tx: Transaction,
   { cluster, id }: ClaimOwner,
 ): Promise<ClaimedRestore | undefined> {
-  const [row] = await tx.$queryRawUnsafe<ClaimedRow[]>(claimedText, cluster, id);
+  const [row] = await tx.rowsUnprepared<ClaimedRow>(claimedText, cluster, id);
   return row && claimedOf(row);
 }
 
 /** Notes what was done in the claim of a restore. */
 export async function noteRestore(tx: Transaction, { cluster, id }: ClaimOwner, result: RestoreResult): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     UPDATE resource_claim SET environment_id = ${result.environmentId}::uuid,
       result = ${JSON.stringify(result)}::jsonb || jsonb_build_object('completedAt', clock_timestamp())
     WHERE cluster = ${cluster} AND uid = ${id}::uuid AND operation = 'restore'`;
@@ -92,7 +92,7 @@ export async function wasRestoredUnderName(
   { cluster, id, kind, namespace, name }: ClaimOwner,
   environmentId: string,
 ): Promise<boolean> {
-  const rows = await tx.$queryRaw<unknown[]>`
+  const rows = await tx.rows<object>`
     SELECT FROM resource_claim
     WHERE environment_id = ${environmentId}::uuid AND operation = 'restore' AND kind = ${kind}
       AND namespace IS NOT DISTINCT FROM ${namespace} AND name = ${name}

@@ -54,7 +54,7 @@ export async function readClaimedSnapshot(
   tx: Transaction,
   { cluster, id }: ClaimOwner,
 ): Promise<ClaimedSnapshot | 'gone' | undefined> {
-  const [row] = await tx.$queryRawUnsafe<ClaimedRow[]>(claimedText, cluster, id);
+  const [row] = await tx.rowsUnprepared<ClaimedRow>(claimedText, cluster, id);
   return claimed(row);
 }
 

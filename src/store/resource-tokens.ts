@@ -109,24 +109,24 @@ export async function holdResourceToken(
   tx: Transaction,
   { cluster, uid }: TokenOwner,
 ): Promise<ResourceToken | undefined> {
-  await tx.$executeRaw`
+  await tx.run`
     SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${uid}::uuid AND operation = 'token' AND serial = 1
     FOR NO KEY UPDATE`;
-  await tx.$executeRaw`
+  await tx.run`
     SELECT FROM resource_claim r JOIN service_token_credential c ON c.service_token_id = r.service_token_id
     WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1
     ORDER BY c.serial FOR NO KEY UPDATE OF c`;
-  await tx.$executeRaw`
+  await tx.run`
     SELECT FROM resource_claim r JOIN service_token t ON t.id = r.service_token_id
     WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1
     FOR NO KEY UPDATE OF t`;
   // By a statement of its own: what was committed while the locks were waited for is seen now.
-  return tokenOf(await tx.$queryRawUnsafe<Row[]>(`SELECT ${columns} FROM ${rows} ORDER BY c.serial`, cluster, uid));
+  return tokenOf(await tx.rowsUnprepared<Row>(`SELECT ${columns} FROM ${rows} ORDER BY c.serial`, cluster, uid));
 }
 
 /** Whether the resource said that it is over: nothing is made for it any more. */
 export async function resourceTokenIsEnded(tx: Transaction, { cluster, uid }: TokenOwner): Promise<boolean> {
-  const [ended] = await tx.$queryRaw<unknown[]>`
+  const ended = await tx.row<object>`
     SELECT FROM resource_claim WHERE cluster = ${cluster} AND uid = ${uid}::uuid AND operation = 'token_end'`;
   return ended !== undefined;
 }
@@ -146,7 +146,7 @@ export async function putPendingCredential(
   credential: PendingCredential,
 ): Promise<void> {
   const { id, serial, tokenHash, expiresAt } = credential;
-  await tx.$executeRaw`
+  await tx.run`
     INSERT INTO service_token_credential (id, service_token_id, serial, token_hash, state, expires_at)
     VALUES (${id}::uuid, ${tokenId}::uuid, ${serial}::int, ${tokenHash}, 'pending', ${expiresAt}::timestamptz)
     ON CONFLICT (service_token_id, serial) DO UPDATE
@@ -161,21 +161,21 @@ export async function credentialHash(
   tokenId: string,
   serial: number,
 ): Promise<{ readonly id: string; readonly tokenHash: Uint8Array } | undefined> {
-  const [found] = await tx.$queryRaw<{ id: string; tokenHash: Uint8Array }[]>`
+  const found = await tx.row<{ id: string; tokenHash: Uint8Array }>`
     SELECT id, token_hash AS "tokenHash" FROM service_token_credential
     WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
   return found;
 }
 
 export async function activateCredential(tx: Transaction, tokenId: string, serial: number): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     UPDATE service_token_credential SET state = 'active'
     WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
 }
 
 /** Ends one serial; answers whether it was live before. */
 export async function revokeCredential(tx: Transaction, tokenId: string, serial: number): Promise<boolean> {
-  const revoked = await tx.$executeRaw`
+  const revoked = await tx.run`
     UPDATE service_token_credential SET revoked_at = clock_timestamp()
     WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int AND revoked_at IS NULL`;
   return revoked > 0;
@@ -187,7 +187,7 @@ export async function setCredentialExpiry(
   tokenId: string,
   { serial, expiresAt }: { readonly serial: number; readonly expiresAt: Date | null },
 ): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     UPDATE service_token_credential SET expires_at = ${expiresAt}::timestamptz
     WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
 }
@@ -195,16 +195,16 @@ export async function setCredentialExpiry(
 /** Suspends a token, or lets it go on; answers whether that changed anything. */
 export async function setSuspended(tx: Transaction, tokenId: string, suspended: boolean): Promise<boolean> {
   const changed = suspended
-    ? await tx.$executeRaw`
+    ? await tx.run`
         UPDATE service_token SET suspended_at = clock_timestamp()
         WHERE id = ${tokenId}::uuid AND suspended_at IS NULL AND revoked_at IS NULL`
-    : await tx.$executeRaw`
+    : await tx.run`
         UPDATE service_token SET suspended_at = NULL WHERE id = ${tokenId}::uuid AND suspended_at IS NOT NULL`;
   return changed > 0;
 }
 
 export async function setPermission(tx: Transaction, tokenId: string, permission: TokenPermission): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     UPDATE service_token SET permission = ${permission}::token_permission
     WHERE id = ${tokenId}::uuid AND permission <> ${permission}::token_permission`;
 }

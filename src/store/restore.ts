@@ -122,7 +122,7 @@ export async function planRestore(pool: pg.Pool, wish: RestoreWish): Promise<Sto
 
 /** Like `planRestore`, in the transaction that is to write it, which holds the environment's lock. */
 export async function planLockedRestore(tx: Transaction, wish: RestoreWish): Promise<StoredPlan | undefined> {
-  return planOf(await tx.$queryRawUnsafe<PlanRow[]>(planStatement.text, ...valuesOf(wish)));
+  return planOf(await tx.rowsUnprepared<PlanRow>(planStatement.text, ...valuesOf(wish)));
 }
 
 /**
@@ -137,7 +137,7 @@ export async function writeRestore(
 ): Promise<WrittenRestore> {
   const authorship = [actor.id, actor.type, actor.name, comment];
   const values = [...valuesOf(wish), id, number, ...authorship, budgetBytesPerDay];
-  const [written] = await tx.$queryRawUnsafe<WrittenRestore[]>(writeText, ...values);
+  const [written] = await tx.rowsUnprepared<WrittenRestore>(writeText, ...values);
   if (written === undefined) throw new Error('the environment of the restore is not there');
   return written;
 }

@@ -46,7 +46,7 @@ export async function insertScheduleRuns(
   children: readonly ScheduledChild[],
 ): Promise<number> {
   const rows = JSON.stringify(children.map(({ dueAt, uid, name }) => ({ due_at: dueAt, uid, name })));
-  return tx.$executeRaw`
+  return tx.run`
     INSERT INTO schedule_run (cluster, schedule_uid, due_at, child_uid, child_name)
     SELECT ${cluster}, ${id}::uuid, child.due_at, child.uid, child.name
     FROM json_to_recordset(${rows}::json) AS child (due_at timestamptz, uid uuid, name text)
@@ -59,7 +59,7 @@ export async function deleteScheduleRuns(
   { cluster, id }: ClaimOwner,
   uids: readonly string[],
 ): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     DELETE FROM schedule_run s WHERE s.cluster = ${cluster} AND s.schedule_uid = ${id}::uuid
       AND s.child_uid = ANY(${[...uids]}::uuid[])
       AND s.due_at < (SELECT max(l.due_at) FROM schedule_run l

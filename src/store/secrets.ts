@@ -77,7 +77,7 @@ export async function lockEnvironment(
   tx: Transaction,
   environmentId: string,
 ): Promise<{ readonly revision: number; readonly revisionId: string } | undefined> {
-  const [environment] = await tx.$queryRaw<{ revision: number; revisionId: string }[]>`
+  const environment = await tx.row<{ revision: number; revisionId: string }>`
     SELECT revision_number AS revision, revision_id AS "revisionId" FROM environment
     WHERE id = ${environmentId}::uuid AND deleted_at IS NULL
     FOR NO KEY UPDATE`;
@@ -90,7 +90,7 @@ export async function findStoredSecrets(
   environmentId: string,
   keys: readonly string[],
 ): Promise<StoredSecret[]> {
-  return tx.$queryRaw<StoredSecret[]>`
+  return tx.rows<StoredSecret>`
     SELECT s.id AS "secretId", s.key, s.version, s.deleted_at IS NOT NULL AS "isDeleted", v.value_mac AS "valueMac",
       v.value_bytes AS "valueBytes"
     FROM secret s JOIN secret_version v ON v.id = s.current_version_id
@@ -102,7 +102,7 @@ export async function findStoredVersions(
   tx: Transaction,
   wanted: readonly { readonly secretId: string; readonly version: number }[],
 ): Promise<StoredVersion[]> {
-  return tx.$queryRaw<StoredVersion[]>`
+  return tx.rows<StoredVersion>`
     SELECT v.secret_id AS "secretId", v.id AS "versionId", v.version, v.value_bytes AS "valueBytes",
       v.destroyed_at IS NOT NULL AS "isDestroyed"
     FROM unnest(${wanted.map(({ secretId }) => secretId)}::uuid[], ${wanted.map(({ version }) => version)}::int[])
@@ -115,7 +115,7 @@ export async function measureEnvironment(
   tx: Transaction,
   environmentId: string,
 ): Promise<{ readonly secrets: number; readonly bytes: number }> {
-  const [size] = await tx.$queryRaw<{ secrets: number; bytes: number }[]>`
+  const size = await tx.row<{ secrets: number; bytes: number }>`
     SELECT count(*)::int AS secrets, coalesce(sum(v.value_bytes), 0)::float8 AS bytes
     FROM secret s JOIN secret_version v ON v.id = s.current_version_id
     WHERE s.environment_id = ${environmentId}::uuid AND s.deleted_at IS NULL`;
@@ -130,7 +130,7 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
   const { id, environmentId, number, actor, comment, budgetBytesPerDay } = revision;
   const column = await columnsOf(revision.changes);
   // The statement's time and not the transaction's: it is taken under the lock, so it has the order of the revisions.
-  const rows = await tx.$queryRaw<WrittenRevision[]>`
+  const rows = await tx.rows<WrittenRevision>`
     WITH change AS MATERIALIZED (
       SELECT * FROM unnest(
         ${column.secretIds}::uuid[], ${column.keys}::text[], ${column.versionIds}::uuid[], ${column.versions}::int[],

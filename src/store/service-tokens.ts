@@ -120,7 +120,7 @@ export async function findScopeFacts(
   organizationId: string,
   { projectId, environmentId }: { readonly projectId: string | null; readonly environmentId: string | null },
 ): Promise<ScopeFacts> {
-  const [facts] = await tx.$queryRaw<ScopeFacts[]>`
+  const facts = await tx.row<ScopeFacts>`
     SELECT clock_timestamp() AS now,
       EXISTS (SELECT FROM project WHERE id = ${projectId}::uuid AND organization_id = ${organizationId}::uuid
         AND deleted_at IS NULL) AS "projectExists",
@@ -135,7 +135,7 @@ export async function findScopeFacts(
 export async function insertServiceToken(tx: Transaction, token: NewServiceToken): Promise<Date> {
   const { creator, credential } = token;
   const { serial = 1, state = 'active' } = credential;
-  const [created] = await tx.$queryRaw<{ createdAt: Date }[]>`
+  const created = await tx.row<{ createdAt: Date }>`
     WITH credential AS (
       INSERT INTO service_token_credential (id, service_token_id, serial, token_hash, expires_at, state)
       VALUES (${credential.id}::uuid, ${token.id}::uuid, ${serial}::int, ${credential.tokenHash},
@@ -161,11 +161,11 @@ export async function revokeServiceToken(
   organizationId: string,
   id: string,
 ): Promise<{ readonly wasLive: boolean } | undefined> {
-  const revoked = await tx.$executeRaw`
+  const revoked = await tx.run`
     UPDATE service_token SET revoked_at = clock_timestamp()
     WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid AND revoked_at IS NULL`;
   if (revoked > 0) return { wasLive: true };
-  const known = await tx.$queryRaw<object[]>`
+  const known = await tx.rows<object>`
     SELECT FROM service_token WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid`;
   return known.length === 0 ? undefined : { wasLive: false };
 }
@@ -201,14 +201,14 @@ export async function rotateServiceToken(
   { organizationId, id }: { readonly organizationId: string; readonly id: string },
   credential: NewCredential,
 ): Promise<Rotated | undefined> {
-  await tx.$executeRaw`
+  await tx.run`
     SELECT FROM service_token_credential c JOIN service_token t ON t.id = c.service_token_id
     WHERE t.id = ${id}::uuid AND t.organization_id = ${organizationId}::uuid
     ORDER BY c.serial FOR NO KEY UPDATE OF c`;
-  await tx.$executeRaw`
+  await tx.run`
     SELECT FROM service_token WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid FOR NO KEY UPDATE`;
   // Under the locks, by a statement of its own: what a rotation before this one has committed is seen now.
-  const [newest] = await tx.$queryRaw<NewestCredential[]>`
+  const newest = await tx.row<NewestCredential>`
     SELECT t.revoked_at AS "revokedAt", coalesce(c.expires_at <= clock_timestamp(), false) AS "isExpired", c.serial,
       c.expires_at AS "expiresAt"
     FROM service_token t JOIN service_token_credential c ON c.service_token_id = t.id
@@ -219,23 +219,23 @@ export async function rotateServiceToken(
   if (newest.isExpired) return { outcome: 'expired' };
   const serial = newest.serial + 1;
   // Rounded down: rounded up, an old credential without overlap would be good for another moment.
-  await tx.$executeRaw`
+  await tx.run`
     UPDATE service_token_credential
     SET expires_at = least(expires_at,
       date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => ${credential.overlapSeconds}::int))
     WHERE service_token_id = ${id}::uuid`;
-  await tx.$executeRaw`
+  await tx.run`
     INSERT INTO service_token_credential (id, service_token_id, serial, token_hash, expires_at)
     VALUES (${credential.id}::uuid, ${id}::uuid, ${serial}::int, ${credential.tokenHash},
       ${newest.expiresAt}::timestamptz)`;
-  const [record] = await tx.$queryRaw<ServiceTokenRecord[]>`
+  const record = await tx.row<ServiceTokenRecord>`
     SELECT ${Prisma.raw(columns)} FROM ${Prisma.raw(tables)} WHERE t.id = ${id}::uuid`;
   if (record === undefined) throw new Error('the token that was locked is there');
   return { outcome: 'rotated', record, serial };
 }
 
 async function isKeyless(tx: Transaction, organizationId: string, id: string): Promise<boolean> {
-  const found = await tx.$queryRaw<object[]>`
+  const found = await tx.rows<object>`
     SELECT FROM service_token
     WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid AND cluster IS NOT NULL`;
   return found.length > 0;

@@ -133,7 +133,7 @@ export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Pr
   // The statement's time and not the transaction's: it is taken under the lock, so that it has the order of the changes.
   type Row = Pick<SnapshotRecord, 'createdAt' | 'secretCount' | 'revision' | 'revisionId'> &
     Omit<WrittenSnapshot, 'snapshot'>;
-  const rows = await tx.$queryRaw<Row[]>`
+  const rows = await tx.rows<Row>`
     WITH present AS MATERIALIZED (
       SELECT id AS secret_id, current_version_id AS version_id FROM secret
       WHERE environment_id = ${environmentId}::uuid AND deleted_at IS NULL
@@ -194,7 +194,7 @@ export async function readSnapshot(
   environmentId: string,
   id: string,
 ): Promise<SnapshotRecord | undefined> {
-  const [snapshot] = await tx.$queryRawUnsafe<SnapshotRecord[]>(findText, environmentId, id);
+  const [snapshot] = await tx.rowsUnprepared<SnapshotRecord>(findText, environmentId, id);
   return snapshot;
 }
 
@@ -231,7 +231,7 @@ export interface HeldSnapshot {
 
 /** All snapshots of an environment, newest first. */
 export async function readHeldSnapshots(tx: Transaction, environmentId: string): Promise<HeldSnapshot[]> {
-  return tx.$queryRaw<HeldSnapshot[]>`
+  return tx.rows<HeldSnapshot>`
     SELECT n.id, n.name, n.created_at AS "createdAt", coalesce(
         (SELECT c.name FROM resource_claim c
           WHERE c.snapshot_id = n.id ORDER BY c.created_at LIMIT 1),
@@ -242,6 +242,6 @@ export async function readHeldSnapshots(tx: Transaction, environmentId: string):
 
 /** Deletes snapshots with their entries, and tells every listener. The caller holds the lock of their environment. */
 export async function deleteSnapshots(tx: Transaction, ids: readonly string[]): Promise<void> {
-  await tx.$executeRaw`DELETE FROM snapshot WHERE id = ANY(${[...ids]}::uuid[])`;
+  await tx.run`DELETE FROM snapshot WHERE id = ANY(${[...ids]}::uuid[])`;
   await notifySnapshots(tx, ids);
 }

@@ -4,15 +4,16 @@ import { DomainError } from '../domain/errors/domain-error.ts';
 import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import { isStalePlan } from './prisma-errors.ts';
-import { runAgainAfterConflicts, type Transaction, transactionTimeoutMs } from './transaction.ts';
+import { pipeline, runAgainAfterConflicts, type Transaction, transactionTimeoutMs } from './transaction.ts';
 
 /**
- * Like `inTransaction`, for work that is SQL alone: on a bare connection, where a statement costs a fraction of what it
- * costs through Prisma, and a template without arrays is prepared once. Statements begun together are sent together and
- * run in that order, each seeing what those before it did and what others committed by then. A transaction in which a
- * statement failed is never committed, even where the work goes on; one that met a stale prepared statement is run again
- * without prepared ones. Throws what `inTransaction` throws; after a
- * connection that was lost at the COMMIT nobody knows whether it was done, and it is not run again.
+ * Like `inTransaction`, for work that is only SQL. It runs on a connection of pg, where a statement costs a fraction of
+ * what it costs through Prisma, and a template without arrays is prepared once for each connection.
+ *
+ * Statements begun together are sent together (`Transaction.pipeline`). A transaction in which a statement failed is
+ * never committed, even if the work goes on. If a prepared statement is stale, the transaction runs again without
+ * prepared statements. If the connection is lost at the COMMIT, the outcome is unknown: it is not run again. Throws what
+ * `inTransaction` throws.
  */
 export async function inSqlTransaction<T>(
   { transactionPool }: Pick<Database, 'transactionPool'>,
@@ -23,7 +24,7 @@ export async function inSqlTransaction<T>(
     const tx = new ClientTransaction(await transactionPool.connect(), isPrepared);
     const timer = setTimeout(() => tx.expire(), timeoutMs);
     try {
-      return await tx.run(work);
+      return await tx.complete(work);
     } finally {
       clearTimeout(timer);
     }
@@ -39,12 +40,12 @@ export async function inSqlTransaction<T>(
   });
 }
 
-/** One transaction on a connection, which it gives back to the pool at its end. */
+/** One transaction on a connection. It returns the connection to the pool at its end. */
 class ClientTransaction implements Transaction {
   readonly #client: pg.PoolClient;
   readonly #isPrepared: boolean;
   #state: 'open' | 'expired' | 'ended' = 'open';
-  /** The first statement's that failed. */
+  /** The failure of the first statement that failed. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(client: pg.PoolClient, isPrepared: boolean) {
@@ -52,45 +53,52 @@ class ClientTransaction implements Transaction {
     this.#isPrepared = isPrepared;
   }
 
-  async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  /** Runs the work between BEGIN and COMMIT. */
+  async complete<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     try {
-      // Waited for: what is sent with it would stand alone, each statement for itself, if it failed.
+      // Waited for: if it failed, each statement sent with it would run as a transaction by itself.
       await this.#query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
       const result = await work(this);
       await this.#commit();
       this.#client.release();
       return result;
     } catch (error) {
-      // Without the cause: one that says «run it again» is no more to be followed.
+      // Without the cause, which may ask for another run: that is too late.
       const cause = this.#state === 'expired' ? tookTooLong() : error;
       await this.#rollBack();
       throw cause;
     }
   }
 
-  /** Rolls back once the statement under way is done. The next one fails, and so does `run`. */
+  /** Rolls back when the current statement is done. The next statement fails, and so does `complete`. */
   expire(): void {
     if (this.#state !== 'open') return;
     this.#state = 'expired';
     this.#client.query('ROLLBACK').catch(() => undefined);
   }
 
-  async $queryRaw<T>(parts: TemplateStringsArray, ...values: readonly unknown[]): Promise<T> {
-    return (await this.#prepared(parts, values)).rows as T;
+  async rows<Row extends object>(parts: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row[]> {
+    return (await this.#prepared(parts, values)).rows as Row[];
   }
 
-  async $executeRaw(parts: TemplateStringsArray, ...values: readonly unknown[]): Promise<number> {
+  async row<Row extends object>(parts: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.#prepared(parts, values)).rows[0] as Row | undefined;
+  }
+
+  async run(parts: TemplateStringsArray, ...values: readonly unknown[]): Promise<number> {
     return (await this.#prepared(parts, values)).rowCount ?? 0;
   }
 
-  async $queryRawUnsafe<T>(text: string, ...values: readonly unknown[]): Promise<T> {
-    return (await this.#query({ text, values: [...values] })).rows as T;
+  async rowsUnprepared<Row extends object>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
+    return (await this.#query({ text, values: [...values] })).rows as Row[];
   }
+
+  readonly pipeline = pipeline;
 
   #prepared(parts: TemplateStringsArray, values: readonly unknown[]): Promise<pg.QueryResult> {
     const { text, values: flat } = Prisma.sql(parts, ...values);
-    // With a name PostgreSQL may keep one plan for all values. For arrays that must not be: a plan for one row does not
-    // end with ten thousand.
+    // With a name PostgreSQL may keep one plan for all values. Arrays must not have one: a plan for one row takes minutes
+    // with ten thousand.
     const name = !this.#isPrepared || flat.some(Array.isArray) ? {} : { name: nameOf(text) };
     return this.#query({ ...name, text, values: flat });
   }
@@ -100,21 +108,21 @@ class ClientTransaction implements Transaction {
     try {
       return await this.#client.query(query);
     } catch (error) {
-      // What comes after a failure fails because of it, which PostgreSQL does not say.
+      // The statements after a failure fail because of it, but their own errors do not say so.
       this.#failure ??= { error };
       throw this.#failure.error;
     }
   }
 
   async #commit(): Promise<void> {
-    // The work may have gone on after it. Where the driver failed, as over a value it cannot write, the database knows
-    // nothing of it and would commit the rest.
+    // The work may have gone on after a failure. If the driver failed, for example over a value that it cannot write, the
+    // database does not know of it and would commit the rest.
     this.#refuseFailed();
     const committed = this.#query({ text: 'COMMIT' });
     // Too late to expire.
     if (this.#state === 'open') this.#state = 'ended';
     const { command } = await committed;
-    // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed that nobody waited for.
+    // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed that was not awaited.
     if (command === 'COMMIT') return;
     this.#refuseFailed();
     throw new Error(`a COMMIT was answered with ${command}`);
@@ -130,20 +138,20 @@ class ClientTransaction implements Transaction {
       await this.#client.query('ROLLBACK');
       this.#client.release(isStalePlan(this.#failure?.error));
     } catch {
-      // Nobody knows what state this connection is in.
+      // The state of this connection is unknown.
       this.#client.release(true);
     }
   }
 }
 
-// Each connection prepares a text when it first comes there. The templates of the store are a fixed number of texts: no
-// value gets into one.
+// Each connection prepares a text at its first use. The templates of the store are a fixed number of texts: no value
+// becomes part of one.
 const names = new Map<string, string>();
 // PostgreSQL keeps 63 bytes of a name.
 const nameDigits = 40;
 
-// By the text alone: behind a pooler that shares a server's connections among processes and does not keep their prepared
-// statements apart, a name must never stand for another process's statement.
+// By the text alone: a pooler may share a server's connections among processes without keeping their prepared statements
+// apart. A name must never mean another process's statement.
 function nameOf(text: string): string {
   const name = names.get(text) ?? `tx-${createHash('sha256').update(text).digest('hex').slice(0, nameDigits)}`;
   names.set(text, name);

@@ -51,19 +51,19 @@ const findStatement: Statement = { name: 'user-find', text: `SELECT ${columns} F
 
 /** Whether there is any user, disabled ones included. */
 export async function hasUsers(tx: PrismaTransaction): Promise<boolean> {
-  return (await tx.user.findFirst({ select: { id: true } })) !== null;
+  return (await tx.models.user.findFirst({ select: { id: true } })) !== null;
 }
 
 /** Lets one replica at a time make the first user: held to the end of the transaction. */
 export async function lockBootstrap(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${bootstrapLock}::bigint)`;
+  await tx.run`SELECT pg_advisory_xact_lock(${bootstrapLock}::bigint)`;
 }
 
 /** Inserts an instance admin with a personal token that never expires. */
 export async function insertInstanceAdmin(tx: PrismaTransaction, admin: NewAdmin): Promise<void> {
   const { userId, email, credentialId, tokenName, creator } = admin;
-  await tx.user.create({ data: { id: userId, email, instanceAdmin: true } });
-  await tx.personalToken.create({
+  await tx.models.user.create({ data: { id: userId, email, instanceAdmin: true } });
+  await tx.models.personalToken.create({
     data: {
       id: credentialId,
       userId,
@@ -83,7 +83,7 @@ export async function hasPersonalToken(
   hash: Uint8Array,
 ): Promise<boolean> {
   const where = { id: credentialId, tokenHash: Uint8Array.from(hash) };
-  return (await tx.personalToken.findFirst({ where, select: { id: true } })) !== null;
+  return (await tx.models.personalToken.findFirst({ where, select: { id: true } })) !== null;
 }
 
 /** The users by e-mail address, from the one after `after` on; null stands for the first, and for no limit. */
@@ -101,7 +101,7 @@ export async function insertUser(
   tx: Transaction,
   { id, email, displayName, instanceAdmin }: NewUser,
 ): Promise<UserRecord | undefined> {
-  const [user] = await tx.$queryRaw<UserRecord[]>`
+  const user = await tx.row<UserRecord>`
     INSERT INTO app_user (id, email, display_name, instance_admin)
     VALUES (${id}::uuid, ${email}, ${displayName}, ${instanceAdmin})
     ON CONFLICT (email) DO NOTHING
@@ -111,12 +111,12 @@ export async function insertUser(
 
 /** Lets one instance admin at a time change users, so that none counts on another who is just going: held to the end. */
 export async function lockUserChanges(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${userChangesLock}::bigint)`;
+  await tx.run`SELECT pg_advisory_xact_lock(${userChangesLock}::bigint)`;
 }
 
 /** Locks a user: their mutations under way are committed before, and others wait. Undefined for none. */
 export async function lockUser(tx: Transaction, id: string): Promise<UserRecord | undefined> {
-  const [user] = await tx.$queryRaw<UserRecord[]>`
+  const user = await tx.row<UserRecord>`
     SELECT ${Prisma.raw(columns)} FROM app_user WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
   return user;
 }
@@ -132,7 +132,7 @@ export async function updateUser(tx: Transaction, id: string, changes: UserChang
     ...(disabled === true ? [Prisma.sql`disabled_at = COALESCE(disabled_at, clock_timestamp())`] : []),
     ...(disabled === false ? [Prisma.sql`disabled_at = NULL`] : []),
   ];
-  const [user] = await tx.$queryRaw<UserRecord[]>`
+  const user = await tx.row<UserRecord>`
     UPDATE app_user SET ${Prisma.join(assignments)} WHERE id = ${id}::uuid RETURNING ${Prisma.raw(columns)}`;
   if (user === undefined) throw new Error('a locked user cannot vanish');
   return user;
@@ -140,7 +140,7 @@ export async function updateUser(tx: Transaction, id: string, changes: UserChang
 
 /** Whether there is an instance admin beside this user who is not disabled. */
 export async function hasOtherInstanceAdmin(tx: Transaction, id: string): Promise<boolean> {
-  const [row] = await tx.$queryRaw<{ found: boolean }[]>`
+  const row = await tx.row<{ found: boolean }>`
     SELECT EXISTS (
       SELECT FROM app_user WHERE instance_admin AND disabled_at IS NULL AND id <> ${id}::uuid
     ) AS found`;
@@ -149,7 +149,7 @@ export async function hasOtherInstanceAdmin(tx: Transaction, id: string): Promis
 
 /** Locks the organizations that a user owns, as a change of their members does. Lock the user before. */
 export async function lockOwnedOrganizations(tx: Transaction, userId: string): Promise<void> {
-  await tx.$executeRaw`
+  await tx.run`
     SELECT FROM organization o
     WHERE o.deleted_at IS NULL
       AND EXISTS (SELECT FROM membership WHERE organization_id = o.id AND user_id = ${userId}::uuid AND role = 'owner')
@@ -158,7 +158,7 @@ export async function lockOwnedOrganizations(tx: Transaction, userId: string): P
 
 /** The slugs of the organizations that no enabled user but this one owns. */
 export async function organizationsOwnedAlone(tx: Transaction, userId: string): Promise<string[]> {
-  const rows = await tx.$queryRaw<{ slug: string }[]>`
+  const rows = await tx.rows<{ slug: string }>`
     SELECT o.slug FROM membership m JOIN organization o ON o.id = m.organization_id AND o.deleted_at IS NULL
     WHERE m.user_id = ${userId}::uuid AND m.role = 'owner' AND NOT EXISTS (
       SELECT FROM membership other JOIN app_user u ON u.id = other.user_id AND u.disabled_at IS NULL

@@ -118,7 +118,7 @@ export async function findDoomedVersion(
         ORDER BY other.version) AS "equalVersions"
     FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND v.version = $3::int
     WHERE s.environment_id = $1::uuid AND s.key = $2`;
-  const [row] = await tx.$queryRawUnsafe<(DoomedVersion | { version: null })[]>(text, environmentId, key, version);
+  const [row] = await tx.rowsUnprepared<DoomedVersion | { version: null }>(text, environmentId, key, version);
   if (row === undefined) return 'no-key';
   return row.version === null ? 'no-version' : row;
 }
@@ -135,7 +135,7 @@ export async function destroyVersions(
     actor,
   }: { readonly secretId: string; readonly versions: readonly number[]; readonly actor: Actor },
 ): Promise<Date> {
-  const rows = await tx.$queryRaw<{ at: Date }[]>`
+  const rows = await tx.rows<{ at: Date }>`
     UPDATE secret_version SET ciphertext = '', value_mac = '', value_bytes = 0, destroyed_at = statement_timestamp(),
       destroyed_by_id = ${actor.id}::uuid, destroyed_by_type = ${actor.type}::actor_type,
       destroyed_by_name = ${actor.name}
@@ -151,7 +151,7 @@ export async function findDestroyedTogether(
   tx: Transaction,
   { secretId, destroyedAt, destroyedBy }: Pick<DoomedVersion, 'secretId' | 'destroyedAt' | 'destroyedBy'>,
 ): Promise<number[]> {
-  const rows = await tx.$queryRaw<{ version: number }[]>`
+  const rows = await tx.rows<{ version: number }>`
     SELECT version FROM secret_version
     WHERE secret_id = ${secretId}::uuid AND destroyed_at = ${destroyedAt}::timestamptz(3)
       AND destroyed_by_id = ${destroyedBy}::uuid

@@ -12,10 +12,11 @@ function bareTransaction(client: pg.ClientBase): Transaction {
     return client.query(statement.text, statement.values);
   };
   const tx = {
-    $queryRaw: async (parts: TemplateStringsArray, ...values: unknown[]) => (await run(parts, ...values)).rows,
-    $executeRaw: async (parts: TemplateStringsArray, ...values: unknown[]) => (await run(parts, ...values)).rowCount,
+    rows: async (parts: TemplateStringsArray, ...values: unknown[]) => (await run(parts, ...values)).rows,
+    row: async (parts: TemplateStringsArray, ...values: unknown[]) => (await run(parts, ...values)).rows[0],
+    run: async (parts: TemplateStringsArray, ...values: unknown[]) => (await run(parts, ...values)).rowCount,
   };
-  // The store's functions that a bench calls use these two methods alone.
+  // The store's functions that a bench calls use only these three methods.
   return tx as unknown as Transaction;
 }
 

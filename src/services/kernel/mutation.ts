@@ -1,5 +1,4 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { inOrder } from '../../lib/in-order.ts';
 import { appendAudit, type AuditRecord } from '../../store/audit.ts';
 import { credentialIsLive } from '../../store/credentials.ts';
 import type { Database } from '../../store/database.ts';
@@ -29,7 +28,7 @@ export async function mutate<T>(
   const change = async (tx: Transaction): Promise<T> => {
     const { result, audit } = await work(tx);
     // Begun together, which spares waiting for each; the transaction runs them in this order.
-    await inOrder(appendAudit(tx, audit), judgeAgain(tx, access));
+    await tx.pipeline([appendAudit(tx, audit), judgeAgain(tx, access)]);
     return result;
   };
   return inSqlTransaction(deps.database, change, timeoutMs);
@@ -63,7 +62,7 @@ export async function mutateJudgedFirst<T>(
 
 /** The last look at credential and right, with one wait for both; from here to the commit no withdrawal of either is. */
 async function judgeAgain(tx: Transaction, access: AnyAccess | AnyResourceAccess): Promise<void> {
-  await inOrder(requireLive(tx, access), access.confirm(tx));
+  await tx.pipeline([requireLive(tx, access), access.confirm(tx)]);
 }
 
 async function requireLive(tx: Transaction, access: AnyAccess | AnyResourceAccess): Promise<void> {

@@ -3,7 +3,6 @@ import type { Keyring, Sealer } from '../../crypto/keyring.ts';
 import { hashesEqual } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Caller } from '../../domain/principal.ts';
-import { inOrder } from '../../lib/in-order.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyEnvironment } from '../../store/notify.ts';
 import * as store from '../../store/secrets.ts';
@@ -99,10 +98,10 @@ export class SecretWriter {
   async #writeLocked(tx: Transaction, { access, order, sealing }: LockedWrite): Promise<WrittenSecrets> {
     const { environmentId } = access;
     // Begun together; the transaction runs the second statement, which looks for itself, when the first one has the lock.
-    const [before, found] = await inOrder(
+    const [before, found] = await tx.pipeline([
       lockAtRevision(tx, environmentId, order.expectedRevision),
       store.findStoredSecrets(tx, environmentId, [...order.wishes.keys()]),
-    );
+    ]);
     const { changes, unchanged, growth } = await this.#plan(tx, { access, order, sealing }, found);
     if (changes.length === 0) return { ...before, at: null, changes, unchanged };
     if (isGrowth(growth)) checkQuota(await store.measureEnvironment(tx, environmentId), growth);
@@ -114,10 +113,10 @@ export class SecretWriter {
     };
     const { budget } = this.#deps;
     const budgetBytesPerDay = budget.environmentBytesPerDay;
-    const [{ at, ...written }] = await inOrder(
+    const [{ at, ...written }] = await tx.pipeline([
       store.writeRevision(tx, { ...revision, changes, budgetBytesPerDay }),
       notifyEnvironment(tx, environmentId, revision.id),
-    );
+    ]);
     budget.charge(access.caller.principal.id, written);
     return { revision: revision.number, revisionId: revision.id, at, changes, unchanged };
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { inOrder } from '../../lib/in-order.ts';
 import type { Database } from '../../store/database.ts';
 import {
   compareSnapshot,
@@ -112,7 +111,7 @@ export class Snapshots {
         mutateOnce(this.#deps, access, once, async (tx) => {
           // Begun together; the transaction runs the second statement when the first one has the lock.
           const { budget } = this.#deps;
-          const [, { snapshot, ...growth }] = await inOrder(
+          const [, { snapshot, ...growth }] = await tx.pipeline([
             lockAtRevision(tx, environmentId),
             insertSnapshot(tx, {
               id: randomUUID(),
@@ -122,7 +121,7 @@ export class Snapshots {
               creator: { type, id, name: creator },
               budgetBytesPerDay: budget.environmentBytesPerDay,
             }),
-          );
+          ]);
           budget.chargeSnapshot(id, growth);
           return { result: snapshot, audit: successRecord(access, auditedFields(snapshot)) };
         }),

@@ -38,9 +38,9 @@ function newOrganization(slug: string): { data: { id: string; slug: string; disp
 describe('an unavailable database', () => {
   const uses: [string, () => Promise<unknown>][] = [
     ['a prepared read', () => queryRows(database.pool, one, [])],
-    ['a Prisma read', () => inTransaction(database, (tx) => tx.organization.findMany())],
-    ['a raw statement in a transaction', () => inTransaction(database, (tx) => tx.$executeRaw`SELECT 1`)],
-    ['a transaction of SQL alone', () => inSqlTransaction(database, (tx) => tx.$executeRaw`SELECT 1`)],
+    ['a Prisma read', () => inTransaction(database, (tx) => tx.models.organization.findMany())],
+    ['a raw statement in a transaction', () => inTransaction(database, (tx) => tx.run`SELECT 1`)],
+    ['a transaction of SQL alone', () => inSqlTransaction(database, (tx) => tx.run`SELECT 1`)],
   ];
 
   test.each(uses)(
@@ -72,7 +72,7 @@ describe('an unavailable database', () => {
 
   test('whose backends are terminated fails what runs there, and the next one works', async () => {
     const running = queryRows(database.pool, slow, [30]);
-    const inside = inTransaction(database, (tx) => tx.$executeRaw`SELECT pg_sleep(30)`);
+    const inside = inTransaction(database, (tx) => tx.run`SELECT pg_sleep(30)`);
     const settled = Promise.allSettled([running, inside]);
     const terminate = async (): Promise<number> => {
       const rows = await queryRows(
@@ -90,7 +90,7 @@ describe('an unavailable database', () => {
     while (terminated < 2) terminated += await terminate();
     expect(await settled).toMatchObject([{ reason: unavailable }, { reason: unavailable }]);
     await expect(queryRows(database.pool, one, [])).resolves.toEqual([{ one: 1 }]);
-    await expect(inTransaction(database, (tx) => tx.organization.count())).resolves.toBe(0);
+    await expect(inTransaction(database, (tx) => tx.models.organization.count())).resolves.toBe(0);
   });
 
   test('in a wrong place or with a wrong password is store_unavailable, and no detail tells the password', async () => {
@@ -100,7 +100,10 @@ describe('an unavailable database', () => {
     missing.pathname = '/no_such_database';
     for (const url of [wrong.href, missing.href, 'postgres://u:canary-password@nowhere.invalid/x']) {
       const other = openDatabase({ url, poolSize: 2 });
-      for (const use of [() => queryRows(other.pool, one, []), () => inTransaction(other, (tx) => tx.user.count())]) {
+      for (const use of [
+        () => queryRows(other.pool, one, []),
+        () => inTransaction(other, (tx) => tx.models.user.count()),
+      ]) {
         const error: unknown = await use().catch((thrown: unknown) => thrown);
         expect(error).toMatchObject(unavailable);
         expect((error as Error).message).not.toContain('canary');
@@ -111,13 +114,13 @@ describe('an unavailable database', () => {
 
   test('a statement that is cut off mid-transaction commits nothing and hands no open transaction on', async () => {
     const cut = inTransaction(database, async (tx) => {
-      await tx.organization.create(newOrganization('lost'));
+      await tx.models.organization.create(newOrganization('lost'));
       proxy.freeze(proxy.connections);
-      await tx.organization.create(newOrganization('lost-too'));
+      await tx.models.organization.create(newOrganization('lost-too'));
     });
     await expect(cut).rejects.toMatchObject(unavailable);
     proxy.thaw();
-    await inTransaction(database, (tx) => tx.organization.create(newOrganization('kept')));
+    await inTransaction(database, (tx) => tx.models.organization.create(newOrganization('kept')));
     await sleep(100);
     const rows = await queryRows(database.pool, { name: 'test-slugs', text: 'SELECT slug FROM organization' }, []);
     expect(rows).toEqual([{ slug: 'kept' }]);
@@ -135,12 +138,12 @@ describe('an unavailable database', () => {
 describe('the connections', () => {
   test('stay whole while nothing happens on them for longer than the silence limit', async () => {
     await queryRows(database.pool, one, []);
-    await inTransaction(database, (tx) => tx.user.count());
+    await inTransaction(database, (tx) => tx.models.user.count());
     const before = proxy.connections.length;
     await sleep(2_000);
     expect(proxy.connections).toHaveLength(before);
     await queryRows(database.pool, one, []);
-    await inTransaction(database, (tx) => tx.user.count());
+    await inTransaction(database, (tx) => tx.models.user.count());
     expect(proxy.connections).toHaveLength(before);
   });
 
@@ -151,7 +154,7 @@ describe('the connections', () => {
     const unhurried = openDatabase({ url: server.url, poolSize: 4 });
     const writers = [held.promise, sleep(0), sleep(0), sleep(0)].map((wait) =>
       inTransaction(unhurried, async (tx) => {
-        await tx.$executeRawUnsafe(lock.replace('$1', `'${organizationId}'`));
+        await tx.rowsUnprepared(lock.replace('$1', `'${organizationId}'`));
         await wait;
       }),
     );
@@ -173,8 +176,8 @@ describe('the connections', () => {
     const later = openDatabase({ url: server.url, poolSize: 2 });
     const at = new Date('2026-03-01T12:00:00.123Z');
     const { data } = newOrganization('zone');
-    await inTransaction(later, (tx) => tx.organization.create({ data: { ...data, createdAt: at } }));
-    const read = await inTransaction(later, (tx) => tx.organization.findFirstOrThrow());
+    await inTransaction(later, (tx) => tx.models.organization.create({ data: { ...data, createdAt: at } }));
+    const read = await inTransaction(later, (tx) => tx.models.organization.findFirstOrThrow());
     const [row] = await queryRows<{ ms: string }>(
       later.pool,
       { name: 'test-epoch', text: 'SELECT (extract(epoch FROM created_at) * 1000)::bigint AS ms FROM organization' },
@@ -211,7 +214,7 @@ describe('a transaction', () => {
       inTransaction(unhurried, async (tx) => {
         runsOfWork += 1;
         for (const id of ids) {
-          await tx.environment.update({ where: { id }, data: { revisionNumber: { increment: 1 } } });
+          await tx.models.environment.update({ where: { id }, data: { revisionNumber: { increment: 1 } } });
           locked += 1;
           if (locked === 2) bothLocked.resolve();
           await bothLocked.promise;
@@ -219,7 +222,7 @@ describe('a transaction', () => {
         }
       });
     // PostgreSQL looks for a deadlock once in each wait. The first one's look comes before there is one, so the other one ends.
-    const first = bump([a, b], (tx) => tx.$executeRaw`SET LOCAL deadlock_timeout = '1ms'`);
+    const first = bump([a, b], (tx) => tx.run`SET LOCAL deadlock_timeout = '1ms'`);
     const second = bump([b, a], async () => {
       await observer.waitForBlocked(1);
       await sleep(200);
@@ -240,7 +243,7 @@ describe('a transaction', () => {
     let count = 0;
     const colliding = inTransaction(database, async (tx) => {
       count += 1;
-      await tx.$executeRawUnsafe(`DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$`);
+      await tx.rowsUnprepared(`DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$`);
     });
     await expect(colliding).rejects.toMatchObject({ code: 'overloaded' });
     expect(count).toBe(4);
@@ -252,7 +255,9 @@ describe('a transaction', () => {
     await session.run('SELECT FROM organization WHERE id = $1 FOR UPDATE', [organizationId]);
     const unhurried = openDatabase({ url: server.url, poolSize: 2 });
     const data = { displayName: 'late' };
-    const renaming = inTransaction(unhurried, (tx) => tx.organization.update({ where: { id: organizationId }, data }));
+    const renaming = inTransaction(unhurried, (tx) =>
+      tx.models.organization.update({ where: { id: organizationId }, data }),
+    );
     await expect(renaming).rejects.toMatchObject({ code: 'overloaded' });
     const waiting = await queryRows<{ count: number }>(
       unhurried.pool,
@@ -271,20 +276,20 @@ describe('a transaction', () => {
   test('is rolled back with its own error when the work throws', async () => {
     const own = new Error('own');
     const failing = inTransaction(database, async (tx) => {
-      await tx.organization.create(newOrganization('gone'));
+      await tx.models.organization.create(newOrganization('gone'));
       throw own;
     });
     await expect(failing).rejects.toBe(own);
-    expect(await inTransaction(database, (tx) => tx.organization.count())).toBe(0);
+    expect(await inTransaction(database, (tx) => tx.models.organization.count())).toBe(0);
   });
 
   test('tells a broken unique constraint by its name and never the value, from Prisma, raw SQL and pg alike', async () => {
     const canary = 'canary-5f1e';
-    await inTransaction(database, (tx) => tx.organization.create(newOrganization(canary)));
+    await inTransaction(database, (tx) => tx.models.organization.create(newOrganization(canary)));
     const insert = `INSERT INTO organization (id, slug, display_name) VALUES (gen_random_uuid(), '${canary}', 'x')`;
     const attempts = [
-      () => inTransaction(database, (tx) => tx.organization.create(newOrganization(canary))),
-      () => inTransaction(database, (tx) => tx.$executeRawUnsafe(insert)),
+      () => inTransaction(database, (tx) => tx.models.organization.create(newOrganization(canary))),
+      () => inTransaction(database, (tx) => tx.rowsUnprepared(insert)),
       () => queryRows(database.pool, { name: 'test-insert', text: insert }, []),
     ];
     for (const attempt of attempts) {
@@ -298,11 +303,11 @@ describe('a transaction', () => {
   test('tells a missing row and a missing parent', async () => {
     const id = randomUUID();
     const missing = inTransaction(database, (tx) =>
-      tx.organization.update({ where: { id }, data: { displayName: 'x' } }),
+      tx.models.organization.update({ where: { id }, data: { displayName: 'x' } }),
     );
     await expect(missing).rejects.toMatchObject({ code: 'not_found' });
     const orphan = inTransaction(database, (tx) =>
-      tx.project.create({ data: { id, organizationId: randomUUID(), slug: 'web', displayName: 'Web' } }),
+      tx.models.project.create({ data: { id, organizationId: randomUUID(), slug: 'web', displayName: 'Web' } }),
     );
     await expect(orphan).rejects.toMatchObject({ code: 'conflict' });
   });

@@ -28,9 +28,7 @@ test.each(['a read', 'a transaction', 'a transaction of SQL alone'])(
     const given =
       kind === 'a read'
         ? queryRows(database.pool, slow, [])
-        : (kind === 'a transaction' ? inTransaction : inSqlTransaction)(database, (tx) =>
-            tx.$queryRawUnsafe(slow.text),
-          );
+        : (kind === 'a transaction' ? inTransaction : inSqlTransaction)(database, (tx) => tx.rowsUnprepared(slow.text));
     const refusal = given.catch((error: unknown) => error);
     await waitFor('the statement to run', async () => (await running()) === 1);
     expect(await refusal).toMatchObject({ code: 'store_unavailable' });

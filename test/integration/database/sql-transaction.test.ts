@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function insert(tx: Transaction, slug: string): Promise<void> {
-  await tx.$executeRaw`INSERT INTO organization (id, slug, display_name) VALUES (${randomUUID()}::uuid, ${slug}, 'x')`;
+  await tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${randomUUID()}::uuid, ${slug}, 'x')`;
 }
 
 describe('a transaction of SQL alone', () => {
@@ -36,7 +36,7 @@ describe('a transaction of SQL alone', () => {
     const text = `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`;
     await queryRows(database.pool, { name: 'test-isolation', text }, []);
     const later = openDatabase({ url: server.url, poolSize: 2 });
-    const [row] = await inSqlTransaction(later, (tx) => tx.$queryRaw<object[]>`SHOW transaction_isolation`);
+    const [row] = await inSqlTransaction(later, (tx) => tx.rows<object>`SHOW transaction_isolation`);
     await later.close();
     expect(row).toEqual({ transaction_isolation: 'read committed' });
   });
@@ -44,9 +44,9 @@ describe('a transaction of SQL alone', () => {
   test('runs statements that are begun together in their order, and each sees those before it', async () => {
     const [id, slug] = [randomUUID(), 'together'];
     const [, seen] = await inSqlTransaction(database, (tx) =>
-      Promise.all([
-        tx.$executeRaw`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, ${slug}, 'x')`,
-        tx.$queryRaw<object[]>`SELECT slug FROM organization`,
+      tx.pipeline([
+        tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, ${slug}, 'x')`,
+        tx.rows`SELECT slug FROM organization`,
       ]),
     );
     expect(seen).toEqual([{ slug: 'together' }]);
@@ -59,7 +59,7 @@ describe('a transaction of SQL alone', () => {
       inSqlTransaction(database, async (tx) => {
         runsOfWork += 1;
         if (runsOfWork <= times) {
-          await tx.$queryRawUnsafe(`DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END $$`);
+          await tx.rowsUnprepared(`DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END $$`);
         }
         return 'done';
       });
@@ -73,17 +73,36 @@ describe('a transaction of SQL alone', () => {
   test('commits nothing when a statement failed, even where the work goes on, and tells the first failure', async () => {
     const id = randomUUID();
     const failing = inSqlTransaction(database, async (tx) => {
-      await tx.$executeRaw`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, 'half', 'x')`;
-      await Promise.allSettled([tx.$executeRaw`SELECT 1 / ${0}::int`, tx.$executeRaw`SELECT 2`]);
+      await tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, 'half', 'x')`;
+      await Promise.allSettled([tx.run`SELECT 1 / ${0}::int`, tx.run`SELECT 2`]);
     });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
+    expect(await queryRows(database.pool, slugs, [])).toEqual([]);
+  });
+
+  test('throws the failure of the first of several that were begun together, and commits nothing', async () => {
+    const failing = inSqlTransaction(database, async (tx) => {
+      await tx.pipeline([tx.run`SELECT 1 / ${0}::int`, insert(tx, 'refused'), tx.row`SELECT 'x'::int`]);
+    });
+    await expect(failing).rejects.toMatchObject({ code: '22012' });
+    expect(await queryRows(database.pool, slugs, [])).toEqual([]);
+  });
+
+  test('undoes the statements after one whose result was refused', async () => {
+    const refused = async (found: Promise<object | undefined>): Promise<never> => {
+      throw new Error((await found) === undefined ? 'it found nothing' : 'it found something');
+    };
+    const failing = inSqlTransaction(database, async (tx) => {
+      await tx.pipeline([refused(tx.row`SELECT FROM organization`), insert(tx, 'undone')]);
+    });
+    await expect(failing).rejects.toThrow('it found nothing');
     expect(await queryRows(database.pool, slugs, [])).toEqual([]);
   });
 
   test('commits nothing after the failure of a statement that nobody waited for, and tells it', async () => {
     const failing = inSqlTransaction(database, async (tx) => {
       await insert(tx, 'half');
-      tx.$executeRaw`SELECT 1 / ${0}::int`.catch(() => undefined);
+      tx.run`SELECT 1 / ${0}::int`.catch(() => undefined);
     });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
     expect(await queryRows(database.pool, slugs, [])).toEqual([]);
@@ -93,7 +112,7 @@ describe('a transaction of SQL alone', () => {
     const own = new Error('own');
     const id = randomUUID();
     const failing = inSqlTransaction(database, async (tx) => {
-      await tx.$executeRaw`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, 'gone', 'x')`;
+      await tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, 'gone', 'x')`;
       throw own;
     });
     await expect(failing).rejects.toBe(own);
@@ -107,7 +126,7 @@ describe('a transaction of SQL alone', () => {
     const late = inSqlTransaction(
       database,
       async (tx) => {
-        await tx.$executeRaw`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR UPDATE`;
+        await tx.run`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR UPDATE`;
         locked.resolve();
         await goOn.promise;
       },
@@ -135,7 +154,7 @@ describe('a transaction of SQL alone', () => {
       inSqlTransaction(database, async (tx) => {
         runsOfWork += 1;
         for (const slug of order) {
-          await tx.$executeRaw`UPDATE organization SET display_name = display_name || '+' WHERE slug = ${slug}`;
+          await tx.run`UPDATE organization SET display_name = display_name || '+' WHERE slug = ${slug}`;
           locked += 1;
           if (locked === 2) bothLocked.resolve();
           await bothLocked.promise;
@@ -152,7 +171,7 @@ describe('a transaction of SQL alone', () => {
     circular.self = circular;
     const failing = inSqlTransaction(database, async (tx) => {
       await insert(tx, 'half');
-      await Promise.allSettled([tx.$queryRawUnsafe('SELECT $1::jsonb', circular)]);
+      await Promise.allSettled([tx.rowsUnprepared('SELECT $1::jsonb', circular)]);
     });
     await expect(failing).rejects.toBeInstanceOf(TypeError);
     expect(await queryRows(database.pool, slugs, [])).toEqual([]);
@@ -184,11 +203,7 @@ describe('a transaction of SQL alone', () => {
     const cut = inSqlTransaction(database, async (tx) => {
       await insert(tx, 'lost');
       outcomes.push(
-        ...(await Promise.allSettled([
-          tx.$executeRaw`SELECT pg_sleep(0)`,
-          insert(tx, 'lost-too'),
-          insert(tx, 'third'),
-        ])),
+        ...(await Promise.allSettled([tx.run`SELECT pg_sleep(0)`, insert(tx, 'lost-too'), insert(tx, 'third')])),
       );
       await insert(tx, 'after');
     });
@@ -206,7 +221,7 @@ describe('a transaction of SQL alone', () => {
         runsOfWork += 1;
         await insert(tx, 'late');
         // Says at its end, when the time is over, what would else have it run again.
-        await tx.$queryRawUnsafe(
+        await tx.rowsUnprepared(
           `DO $$ BEGIN PERFORM pg_sleep(0.5); RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END $$`,
         );
       },
@@ -220,8 +235,8 @@ describe('a transaction of SQL alone', () => {
   test('prepares a template once on its connection, but none with an array', async () => {
     for (let count = 0; count < 3; count += 1) {
       await inSqlTransaction(database, async (tx) => {
-        await tx.$queryRaw`SELECT ${count}::int AS single`;
-        await tx.$queryRaw`SELECT ${[count]}::int[] AS several`;
+        await tx.rows`SELECT ${count}::int AS single`;
+        await tx.rows`SELECT ${[count]}::int[] AS several`;
       });
     }
     const parses = (text: string): number =>
@@ -231,9 +246,9 @@ describe('a transaction of SQL alone', () => {
 
   test('names a prepared statement by its text alone, so that no other process means another one by it', async () => {
     const prepared = await inSqlTransaction(database, async (tx) => {
-      await tx.$queryRaw`SELECT ${1}::int AS one`;
-      await tx.$queryRaw`SELECT ${2}::int AS two`;
-      return tx.$queryRawUnsafe<{ name: string; statement: string }[]>(
+      await tx.rows`SELECT ${1}::int AS one`;
+      await tx.rows`SELECT ${2}::int AS two`;
+      return tx.rowsUnprepared<{ name: string; statement: string }>(
         'SELECT name, statement FROM pg_prepared_statements ORDER BY prepare_time',
       );
     });
@@ -245,7 +260,7 @@ describe('a transaction of SQL alone', () => {
 
   test('answers and takes values as the transactions of Prisma do', async () => {
     const at = new Date('2026-03-01T12:00:00.123Z');
-    const values = (tx: Transaction): Promise<object[]> => tx.$queryRaw<object[]>`
+    const values = (tx: Transaction): Promise<object[]> => tx.rows`
       SELECT ${at}::timestamptz AS at, ${Buffer.from('00ff10', 'hex')}::bytea AS bytes, ${7}::int AS whole,
         ${0.1}::float8 AS fraction, ${true}::boolean AS truth, ${null}::text AS nothing,
         ${'{"a": [1, null]}'}::jsonb AS json, ${'0191d1a0-0000-7000-8000-000000000000'}::uuid AS id,
@@ -256,7 +271,14 @@ describe('a transaction of SQL alone', () => {
     const bare = plain(await inSqlTransaction(database, values));
     expect(bare).toEqual(plain(await inTransaction(database, values)));
     expect(bare).toMatchObject([{ at, bytes: '00ff10', texts: ['a"\\,{}', 'NULL', ''], first: '00ff' }]);
-    const counted = (tx: Transaction): Promise<number> => tx.$executeRaw`SELECT FROM generate_series(1, 3)`;
+    const counted = (tx: Transaction): Promise<number> => tx.run`SELECT FROM generate_series(1, 3)`;
     expect([await inSqlTransaction(database, counted), await inTransaction(database, counted)]).toEqual([3, 3]);
+    const first = (tx: Transaction): Promise<unknown> =>
+      tx.pipeline([tx.row`SELECT 1 AS one`, tx.row`SELECT WHERE false`, tx.rowsUnprepared('SELECT $1::int AS two', 2)]);
+    const expected = [{ one: 1 }, undefined, [{ two: 2 }]];
+    expect([await inSqlTransaction(database, first), await inTransaction(database, first)]).toEqual([
+      expected,
+      expected,
+    ]);
   });
 });

@@ -39,7 +39,7 @@ async function onBoth(read: () => Promise<unknown>): Promise<unknown[]> {
 
 const reads: [string, () => Promise<unknown>][] = [
   ['reads', () => queryRows(database.pool, { name: 'test-names', text }, [])],
-  ['transactions', () => inSqlTransaction(database, (tx) => tx.$queryRaw`SELECT display_name FROM organization`)],
+  ['transactions', () => inSqlTransaction(database, (tx) => tx.rows`SELECT display_name FROM organization`)],
 ];
 
 describe.each(reads)('stale preparations of %s', (_name, read) => {

@@ -46,7 +46,7 @@ async function enter(caller: Caller): Promise<AnyAccess> {
 /** Renames the organization, and does something else in between. */
 function rename(caller: Caller, meanwhile: () => Promise<unknown> = async () => undefined) {
   return async (tx: Transaction): Promise<Mutated<string>> => {
-    await tx.$executeRaw`UPDATE organization SET display_name = 'renamed' WHERE id = ${organizationId}::uuid`;
+    await tx.run`UPDATE organization SET display_name = 'renamed' WHERE id = ${organizationId}::uuid`;
     await meanwhile();
     return { result: 'done', audit: auditRecord(caller, { organizationId, action: 'test.rename', target: {} }) };
   };
@@ -138,7 +138,7 @@ describe('a mutation', () => {
     const access = await enter(caller);
     const both = [organizationId, other.organizationId].map((id) =>
       mutate({ database }, access, async (tx) => {
-        await tx.$executeRaw`UPDATE organization SET display_name = 'x' WHERE id = ${id}::uuid`;
+        await tx.run`UPDATE organization SET display_name = 'x' WHERE id = ${id}::uuid`;
         return {
           result: id,
           audit: auditRecord(caller, { organizationId: id, action: 'test', target: { id: randomUUID() } }),

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { limits } from '../../../domain/limits.ts';
 import type { Actor } from '../../../domain/principal.ts';
-import { inOrder } from '../../../lib/in-order.ts';
 import { notifyEnvironment } from '../../../store/notify.ts';
 import { planLockedRestore, type RestoreWish, type StoredPlan, writeRestore } from '../../../store/restore.ts';
 import { insertSnapshot, readSnapshot } from '../../../store/snapshots.ts';
@@ -59,7 +58,7 @@ export async function restoreLocked(
   const { wish } = demand;
   const { environmentId, snapshotId } = wish;
   // Begun together; the transaction runs the second statement when the first one has the lock.
-  const [before, planned] = await inOrder(lockAtRevision(tx, environmentId), planLockedRestore(tx, wish));
+  const [before, planned] = await tx.pipeline([lockAtRevision(tx, environmentId), planLockedRestore(tx, wish)]);
   const lists = listsOf(checkPlan(planned, demand));
   const changes = lists.restored.length + lists.pruned.length;
   if (changes === 0) return { ...lists, backupSnapshotId: null, ...before };
@@ -70,10 +69,10 @@ export async function restoreLocked(
     budget.chargeSnapshot(actor.id, await insertSnapshot(tx, { ...backup, creator: actor, budgetBytesPerDay }));
   }
   const revision = { id: randomUUID(), number: before.revision + 1, actor, budgetBytesPerDay };
-  const [written] = await inOrder(
+  const [written] = await tx.pipeline([
     writeRestore(tx, wish, { ...revision, comment: comment ?? `restored from snapshot ${snapshotId}` }),
     notifyEnvironment(tx, environmentId, revision.id),
-  );
+  ]);
   if (written.changes !== changes) throw new Error('the restore was not written as it was planned');
   budget.charge(actor.id, written);
   return { ...lists, backupSnapshotId, revision: revision.number, revisionId: revision.id };

@@ -1,22 +1,22 @@
 import { expect, test } from '@jest/globals';
-import { inOrder } from '../../../src/lib/in-order.ts';
+import { pipeline } from '../../../src/store/transaction.ts';
 
-test('answers both results in order, whichever comes earlier', async () => {
+test('returns the results in order, whichever comes earlier', async () => {
   const first = Promise.withResolvers<string>();
-  const both = inOrder(first.promise, Promise.resolve(2));
+  const both = pipeline([first.promise, Promise.resolve(2)]);
   first.resolve('one');
   expect(await both).toEqual(['one', 2]);
 });
 
 test('throws the first failure of two, though the second comes earlier', async () => {
   const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<number>()];
-  const both = Promise.allSettled([inOrder(first.promise, second.promise)]);
+  const both = Promise.allSettled([pipeline([first.promise, second.promise])]);
   second.reject(new Error('second'));
   await new Promise((resolve) => setImmediate(resolve));
   first.reject(new Error('first'));
   expect(await both).toMatchObject([{ reason: { message: 'first' } }]);
 });
 
-test('throws the second failure where the first succeeds', async () => {
-  await expect(inOrder(Promise.resolve(1), Promise.reject(new Error('second')))).rejects.toThrow('second');
+test('throws the second failure if the first succeeds', async () => {
+  await expect(pipeline([Promise.resolve(1), Promise.reject(new Error('second'))])).rejects.toThrow('second');
 });
