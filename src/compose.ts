@@ -8,7 +8,7 @@ import { Keyring } from './crypto/keyring.ts';
 import { createApp } from './http/app.ts';
 import type { HttpServices } from './http/http-services.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
-import { Readiness } from './http/readiness.ts';
+import { Readiness } from './http/health/readiness.ts';
 import { HttpServer } from './http/server.ts';
 import { UntrustedProxyWatch } from './http/admission/untrusted-proxy.ts';
 import { defaultNamespace, loadKubeClient } from './load-kube-client.ts';

@@ -1,15 +1,15 @@
 import type { RequestListener } from 'node:http';
 import { bareApp, listenerOf } from './bare-app.ts';
 import { commandRouter } from './command-download.ts';
-import { healthRouter } from './health.ts';
-import { errorAnswer } from './middleware/error-answer.ts';
+import { healthRouter } from './health/health-router.ts';
+import { errorHandler } from './middleware/error-handler.ts';
 import { requestTarget } from './middleware/request-target.ts';
 import { type RequestLogDeps, requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
 import type { RouteHandlerDeps } from './middleware/route-handler.ts';
 import type { UntrustedProxyWatch } from './admission/untrusted-proxy.ts';
 import { type RateLimitOptions, RateLimits, noRateLimits } from './admission/rate-limits.ts';
-import type { Readiness } from './readiness.ts';
+import type { Readiness } from './health/readiness.ts';
 import { referenceRouter } from './openapi/reference.ts';
 import { createRouter, unknownPath } from './router.ts';
 import { routeTable } from './routes/table.ts';
@@ -42,6 +42,6 @@ export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   app.use(referenceRouter());
   app.use(commandRouter(commandFile));
   app.use(createRouter('/api/v1', routeTable, { ...deps, ...limits }));
-  app.use(unknownPath, errorAnswer);
+  app.use(unknownPath, errorHandler);
   return listenerOf(app);
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { DomainError } from '../domain/errors/domain-error.ts';
-import { entityTag, isKnownTag } from './entity-tag.ts';
+import { entityTag, isKnownTag } from './response/entity-tag.ts';
 import { methodNotAllowed, noteRoute } from './router.ts';
 
 interface Download {

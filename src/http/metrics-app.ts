@@ -2,12 +2,12 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { bareApp, listenerOf } from './bare-app.ts';
-import { healthRouter } from './health.ts';
-import { errorAnswer } from './middleware/error-answer.ts';
+import { healthRouter } from './health/health-router.ts';
+import { errorHandler } from './middleware/error-handler.ts';
 import { requestTarget } from './middleware/request-target.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { responseHeaders } from './middleware/response-headers.ts';
-import type { Readiness } from './readiness.ts';
+import type { Readiness } from './health/readiness.ts';
 import { methodNotAllowed, noteRoute, unknownPath } from './router.ts';
 
 export interface MetricsAppDeps {
@@ -34,6 +34,6 @@ export function createMetricsApp({ logger, metrics, readiness, warnings }: Metri
       response.end(text);
     })
     .all(methodNotAllowed(['GET']));
-  app.use(unknownPath, errorAnswer);
+  app.use(unknownPath, errorHandler);
   return listenerOf(app);
 }

@@ -19,8 +19,13 @@ import type { IdempotencyRequest } from '../services/kernel/mutate-once.ts';
 import type { ReadRoom } from '../services/kernel/read-sizes.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';
-import { checkIdempotencyKey, idempotencyHeader, idempotencyRequest, refusedIdempotencyKey } from './idempotency.ts';
-import { refuseConditionalChange } from './preconditions.ts';
+import {
+  checkIdempotencyKey,
+  idempotencyHeader,
+  idempotencyRequest,
+  refusedIdempotencyKey,
+} from './request/idempotency.ts';
+import { refuseConditionalChange } from './request/preconditions.ts';
 
 /**
  * Routes are data: method, path, action and the schemas of what they take. The builders below fix the order in which
@@ -35,7 +40,7 @@ type SelfAction = 'me.read' | 'organization.list';
 type RouteAction = SelfAction | PersonAction | InstanceAction | OrganizationAction | ProjectAction | EnvironmentAction;
 
 /** What a route can answer when it does what was asked: the view of each body, null where there is none. */
-export interface Answers {
+export interface ResponseSchemas {
   readonly 200?: z.ZodType<object>;
   readonly 201?: z.ZodType<object>;
   readonly 204?: null;
@@ -46,7 +51,7 @@ export interface Answers {
 }
 
 /** Further headers of an answer, such as ETag. */
-interface Headed {
+interface WithHeaders {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -54,7 +59,7 @@ interface Headed {
 export type EventStream = (signal: AbortSignal) => AsyncIterable<string>;
 
 /** What a handler answers. 201 tells where the new thing can be read, if it can. */
-export type Answer = Headed &
+export type RouteResponse = WithHeaders &
   (
     | { readonly status: 200; readonly body: object }
     | { readonly status: 200; readonly stream: EventStream }
@@ -64,7 +69,7 @@ export type Answer = Headed &
   );
 
 /** The answers that fit a route's `answers`: each body must be assignable to the view of its status. */
-type AnswerFor<A extends Answers> = Headed &
+type ResponseFor<A extends ResponseSchemas> = WithHeaders &
   (
     | (A[200] extends z.ZodType ? { readonly status: 200; readonly body: z.output<A[200]> } : never)
     | (A['events'] extends z.ZodType ? { readonly status: 200; readonly stream: EventStream } : never)
@@ -80,7 +85,7 @@ export interface Call {
   readonly caller: Caller;
   /** The parts of the path that the route's braces name, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Takes note that the caller was let into this organization: what fails from then on is audited in its chain. */
+  /** InputSchemas note that the caller was let into this organization: what fails from then on is audited in its chain. */
   entered(organizationId: string): void;
   /** Where a large answer has to find room before it is made. */
   readonly room: ReadRoom;
@@ -89,7 +94,7 @@ export interface Call {
   /** The value of a request header, by its name in lower case. */
   header(name: string): string | undefined;
   /** The JSON body; undefined if it is absent or empty and may be so. */
-  body(takes: { readonly isOptional: boolean; readonly maxEntries: number }): Promise<unknown>;
+  body(input: { readonly isOptional: boolean; readonly maxEntries: number }): Promise<unknown>;
   /** Throws DomainError malformed_request if the request has a body. */
   refuseBody(): void;
 }
@@ -103,16 +108,16 @@ export interface Route {
   readonly operation: string;
   /** What it does, as a short imperative sentence. */
   readonly summary: string;
-  readonly takes: Takes;
-  readonly answers: Answers;
-  run(call: Call, services: HttpServices): Promise<Answer>;
+  readonly input: InputSchemas;
+  readonly responses: ResponseSchemas;
+  run(call: Call, services: HttpServices): Promise<RouteResponse>;
 }
 
 /**
  * What a route takes beside its target. A part that is not named here must be empty; of the headers that are not, only
  * Idempotency-Key and, for changes, conditions are refused, and the others just not looked at.
  */
-export interface Takes {
+export interface InputSchemas {
   /** The path below the target, such as a key. */
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
@@ -125,53 +130,59 @@ export interface Takes {
   readonly idempotencyKey?: true;
 }
 
-type Inputs<S extends Takes> = {
+type Inputs<S extends InputSchemas> = {
   readonly [Part in keyof S]: Part extends 'idempotencyKey'
     ? IdempotencyRequest | undefined
     : S[Part] extends z.ZodType
       ? z.output<S[Part]>
       : undefined;
 };
-type Handler<Access, S extends Takes, Result> = (
+type Handler<Access, S extends InputSchemas, Result> = (
   services: HttpServices,
   access: Access,
   inputs: Inputs<S> & Pick<Call, 'room'>,
 ) => Promise<Result>;
 type PathThrough<Target extends string> = `/${string}/${Target}` | `/${string}/${Target}/${string}`;
 
-interface RouteSpec<Path extends string, Action extends RouteAction, Access, S extends Takes, A extends Answers> {
+interface RouteSpec<
+  Path extends string,
+  Action extends RouteAction,
+  Access,
+  S extends InputSchemas,
+  A extends ResponseSchemas,
+> {
   readonly method: Method;
   readonly path: Path;
   readonly action: Action;
   readonly operation: string;
   readonly summary: string;
-  readonly takes: S;
-  readonly answers: A;
-  readonly handle: Handler<Access, S, AnswerFor<A>>;
+  readonly input: S;
+  readonly responses: A;
+  readonly handle: Handler<Access, S, ResponseFor<A>>;
 }
 
 /** A route about the caller: its handler gets the caller. */
-export function selfRoute<S extends Takes, R extends Answers>(
+export function selfRoute<S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<string, SelfAction, Caller, S, R>,
 ): Route {
   return route(spec, (_services, { caller }) => Promise.resolve(caller));
 }
 
 /** A route about what is the caller's own, for people alone. */
-export function personRoute<A extends PersonAction, S extends Takes, R extends Answers>(
+export function personRoute<A extends PersonAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<string, A, PersonAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller }) => access.person(caller, spec.action));
 }
 
 /** A route about the instance itself. Slugs in its path are no target of its access but what it takes (`params`). */
-export function instanceRoute<A extends InstanceAction, S extends Takes, R extends Answers>(
+export function instanceRoute<A extends InstanceAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<string, A, InstanceAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller }) => access.instance(caller, spec.action), new Set());
 }
 
-export function organizationRoute<A extends OrganizationAction, S extends Takes, R extends Answers>(
+export function organizationRoute<A extends OrganizationAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<PathThrough<'{org}'>, A, OrganizationAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller, params: { org = '' } }) =>
@@ -179,7 +190,7 @@ export function organizationRoute<A extends OrganizationAction, S extends Takes,
   );
 }
 
-export function projectRoute<A extends ProjectAction, S extends Takes, R extends Answers>(
+export function projectRoute<A extends ProjectAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<PathThrough<'{org}/{project}'>, A, ProjectAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller, params: { org = '', project = '' } }) =>
@@ -187,7 +198,7 @@ export function projectRoute<A extends ProjectAction, S extends Takes, R extends
   );
 }
 
-export function environmentRoute<A extends EnvironmentAction, S extends Takes, R extends Answers>(
+export function environmentRoute<A extends EnvironmentAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<PathThrough<'{org}/{project}/{env}'>, A, EnvironmentAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller, params: { org = '', project = '', env = '' } }) =>
@@ -196,7 +207,7 @@ export function environmentRoute<A extends EnvironmentAction, S extends Takes, R
 }
 
 /** A route about the environment of a snapshot, whose `{id}` is all that the path names. */
-export function snapshotRoute<A extends EnvironmentAction, S extends Takes, R extends Answers>(
+export function snapshotRoute<A extends EnvironmentAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<'/snapshots/{id}', A, EnvironmentAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller, params: { id = '' } }) =>
@@ -204,7 +215,7 @@ export function snapshotRoute<A extends EnvironmentAction, S extends Takes, R ex
   );
 }
 
-function route<Access extends object, S extends Takes, R extends Answers>(
+function route<Access extends object, S extends InputSchemas, R extends ResponseSchemas>(
   { handle, ...spec }: RouteSpec<string, RouteAction, Access, S, R>,
   authorize: (services: HttpServices, call: Call) => Promise<Access>,
   targetParams = slugParams,
@@ -224,31 +235,31 @@ const nothing = z.strictObject({});
 /** The parts of a path that name the target, which the access has judged. */
 const slugParams: ReadonlySet<string> = new Set(['org', 'project', 'env']);
 
-async function parseInputs<S extends Takes>(
+async function parseInputs<S extends InputSchemas>(
   call: Call,
-  { method, path, takes }: { readonly method: Method; readonly path: string; readonly takes: S },
+  { method, path, input }: { readonly method: Method; readonly path: string; readonly input: S },
   targetParams: ReadonlySet<string>,
 ): Promise<Inputs<S>> {
   const below = Object.entries(call.params).filter(([name]) => !targetParams.has(name));
-  const params = parseInput('path', takes.params ?? nothing, Object.fromEntries(below));
-  const query = parseInput('query', takes.query ?? nothing, call.query());
-  const headerNames = Object.keys(takes.headers?.shape ?? {});
-  const headers = parseInput('header', takes.headers ?? nothing, sentHeaders(call, headerNames));
-  const key = sentIdempotencyKey(call, takes);
+  const params = parseInput('path', input.params ?? nothing, Object.fromEntries(below));
+  const query = parseInput('query', input.query ?? nothing, call.query());
+  const headerNames = Object.keys(input.headers?.shape ?? {});
+  const headers = parseInput('header', input.headers ?? nothing, sentHeaders(call, headerNames));
+  const key = sentIdempotencyKey(call, input);
   refuseConditionalChange(method, (name) => call.header(name));
-  if (takes.body === undefined) call.refuseBody();
-  const body = takes.body === undefined ? undefined : await parseBody(call, takes.body, takes.maxEntries);
+  if (input.body === undefined) call.refuseBody();
+  const body = input.body === undefined ? undefined : await parseBody(call, input.body, input.maxEntries);
   const request = { method, path, params: call.params, body };
   const idempotencyKey = key === undefined ? undefined : idempotencyRequest(key, request);
   // Each part was parsed by the schema of its name: what TypeScript cannot follow through the optional names.
   return { params, query, headers, body, idempotencyKey } as Inputs<S>;
 }
 
-function sentIdempotencyKey(call: Call, takes: Takes): string | undefined {
+function sentIdempotencyKey(call: Call, input: InputSchemas): string | undefined {
   const key = call.header(idempotencyHeader);
   if (key === undefined) return undefined;
   // A caller who counts on it must not be left in the belief that it holds.
-  if (takes.idempotencyKey !== true) throw refusedIdempotencyKey();
+  if (input.idempotencyKey !== true) throw refusedIdempotencyKey();
   checkIdempotencyKey(key);
   return key;
 }

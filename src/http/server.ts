@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionLimits, Connections } from './admission/connections.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
-import { problemOf, rawProblem } from './problem.ts';
+import { problemOf, rawProblem } from './response/problem.ts';
 
 /** What a connection may take (docs/interface.md section 8). */
 export interface HttpLimits extends ConnectionLimits {

@@ -1,12 +1,12 @@
 import type { Request, RequestHandler } from 'express';
 import { secretKeyFault, slugFault } from '../../domain/names.ts';
 import type { AuditLog } from '../../services/audit/audit-log.ts';
-import { readJson, readOptionalJson, refuseBody } from '../body.ts';
+import { readJson, readOptionalJson, refuseBody } from '../request/body.ts';
 import type { HttpServices } from '../http-services.ts';
 import { type IdentifyDeps, identify } from '../admission/identify.ts';
-import { readQuery } from '../query.ts';
+import { readQuery } from '../request/query.ts';
 import type { Call, Route } from '../route.ts';
-import { sendAnswer } from '../send-answer.ts';
+import { sendResponse } from '../response/send-response.ts';
 import type { Work, WorkLimit } from '../admission/work-limit.ts';
 
 export interface RouteHandlerDeps extends IdentifyDeps {
@@ -15,7 +15,7 @@ export interface RouteHandlerDeps extends IdentifyDeps {
   readonly workLimit: WorkLimit;
 }
 
-/** Serves one route: who calls, what the route makes of it, the answer. What is thrown goes to `errorAnswer`. */
+/** Serves one route: who calls, what the route makes of it, the answer. What is thrown goes to `errorHandler`. */
 export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandler {
   const { auditLog, services, workLimit, rateLimits } = deps;
   return async (request, response) => {
@@ -38,7 +38,7 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
       const answer = await route.run(call, services);
       // A stream may stay for hours, and has a bound of its own.
       if ('stream' in answer) work.leave();
-      await sendAnswer(response, answer, { hold: (bytes) => work.hold(bytes) });
+      await sendResponse(response, answer, { hold: (bytes) => work.hold(bytes) });
     } catch (error) {
       // If the audit entry cannot be written, that is the answer.
       if (caller.principal.type === 'service_token' || isAlwaysAudited(route.action)) {

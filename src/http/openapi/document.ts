@@ -1,5 +1,5 @@
 import { type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, createDocument, type oas31 } from 'zod-openapi';
-import { answerHeaders, errorStatuses, problemResponses, responsesOf } from './responses.ts';
+import { responseHeaders, errorStatuses, problemResponses, responsesOf } from './responses.ts';
 import { parametersOf } from './parameters.ts';
 import { namedSchemas, withoutNoise } from './schemas.ts';
 import type { Route } from '../route.ts';
@@ -45,14 +45,14 @@ export function openApiDocument(table: readonly Route[] = routeTable): OpenApiDo
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'A personal or a service token.' } },
       schemas: namedSchemas,
       responses: problemResponses(),
-      headers: answerHeaders,
+      headers: responseHeaders,
     },
   };
   return createDocument(content, { override: withoutNoise });
 }
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
-  const { body } = route.takes;
+  const { body } = route.input;
   return {
     operationId: route.operation,
     summary: route.summary,

@@ -46,16 +46,16 @@ const idempotencyKey = z
   });
 
 /** What stands in braces in a path, the query and the headers that the route looks at. */
-export function parametersOf({ path, takes }: Pick<Route, 'path' | 'takes'>): Parameters {
-  const below = objectShape(takes.params);
+export function parametersOf({ path, input }: Pick<Route, 'path' | 'input'>): Parameters {
+  const below = objectShape(input.params);
   const names = [...path.matchAll(/\{([a-z]+)\}/gi)].map(([, name = '']) => name);
   const shape = Object.fromEntries(names.map((name) => [name, below[name] ?? targets[name] ?? z.string()]));
-  const query = objectShape(takes.query);
+  const query = objectShape(input.query);
   // OpenAPI tells of Accept by the media types of the answers.
-  const { accept: _accept, ...taken } = objectShape(takes.headers);
+  const { accept: _accept, ...taken } = objectShape(input.headers);
   const headers = {
     ...Object.fromEntries(Object.entries(taken).map(([name, schema]) => [capitalized(name), schema])),
-    ...(takes.idempotencyKey === true ? { 'Idempotency-Key': idempotencyKey } : {}),
+    ...(input.idempotencyKey === true ? { 'Idempotency-Key': idempotencyKey } : {}),
   };
   return {
     ...(names.length === 0 ? {} : { path: described(shape) }),

@@ -21,7 +21,7 @@ const problemDescriptions: Readonly<Record<number, string>> = {
 };
 
 /** Headers that several answers share. */
-export const answerHeaders = {
+export const responseHeaders = {
   'X-Request-Id': {
     description: 'Id of the request, as in the log and the audit.',
     schema: { type: 'string', format: 'uuid' },
@@ -45,9 +45,9 @@ const destroyable: ReadonlySet<Route['action']> = new Set([
 ]);
 
 /** The statuses of the errors that a route can answer. */
-export function errorStatuses({ method, path, takes, action }: Route): readonly number[] {
+export function errorStatuses({ method, path, input, action }: Route): readonly number[] {
   const hasTarget = path.includes('{');
-  const body = takes.body === undefined ? undefined : JSON.stringify(createSchema(takes.body, { io: 'input' }).schema);
+  const body = input.body === undefined ? undefined : JSON.stringify(createSchema(input.body, { io: 'input' }).schema);
   const expects = /"(?:expected[A-Z][A-Za-z]*|planHash)"/.test(body ?? '');
   const isOpenToAll = action === 'me.read' || action === 'organization.list';
   return [
@@ -67,30 +67,33 @@ export function errorStatuses({ method, path, takes, action }: Route): readonly 
 }
 
 /** A route's own answers and, by reference, its errors. */
-export function responsesOf({ answers, takes }: Route, errors: readonly number[]): ZodOpenApiResponsesObject {
+export function responsesOf(
+  { responses: schemas, input }: Route,
+  errors: readonly number[],
+): ZodOpenApiResponsesObject {
   const responses: Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponsesObject['200']> = {};
-  const etag = answers[304] === undefined ? {} : headerRefs('ETag');
-  const isReplayed = takes.idempotencyKey === true ? headerRefs('Idempotent-Replayed') : {};
+  const etag = schemas[304] === undefined ? {} : headerRefs('ETag');
+  const isReplayed = input.idempotencyKey === true ? headerRefs('Idempotent-Replayed') : {};
   const eventStream =
-    answers.events === undefined
+    schemas.events === undefined
       ? {}
       : { 'text/event-stream': { schema: { type: 'string' as const, description: eventDescription } } };
-  if (answers[200] !== undefined) {
+  if (schemas[200] !== undefined) {
     responses['200'] = {
       description: 'Done.',
       headers: { ...headerRefs('X-Request-Id'), ...etag, ...isReplayed },
-      content: { 'application/json': { schema: answers[200] }, ...eventStream },
+      content: { 'application/json': { schema: schemas[200] }, ...eventStream },
     };
   }
-  if (answers[201] !== undefined) {
+  if (schemas[201] !== undefined) {
     responses['201'] = {
       description: 'Created.',
       headers: headerRefs('X-Request-Id', 'Location'),
-      content: { 'application/json': { schema: answers[201] } },
+      content: { 'application/json': { schema: schemas[201] } },
     };
   }
-  if (answers[204] !== undefined) responses['204'] = { description: 'Done.', headers: headerRefs('X-Request-Id') };
-  if (answers[304] !== undefined) {
+  if (schemas[204] !== undefined) responses['204'] = { description: 'Done.', headers: headerRefs('X-Request-Id') };
+  if (schemas[304] !== undefined) {
     responses['304'] = { description: 'Not changed since.', headers: { ...headerRefs('X-Request-Id'), ...etag } };
   }
   for (const status of errors) responses[`${status}` as '400'] = { $ref: `#/components/responses/Problem${status}` };
@@ -127,7 +130,7 @@ function exampleProblem(status: number, detail: string): object | undefined {
   return { type: `urn:keyframe:error:${code}`, title, status, detail, instance, code, ...errors };
 }
 
-const furtherHeaders: Readonly<Record<number, readonly (keyof typeof answerHeaders)[]>> = {
+const furtherHeaders: Readonly<Record<number, readonly (keyof typeof responseHeaders)[]>> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After'],
   503: ['Retry-After'],
@@ -139,6 +142,6 @@ function codesOf(status: number): string[] {
     .map(([code]) => `\`${code}\``);
 }
 
-function headerRefs(...names: readonly (keyof typeof answerHeaders)[]): Record<string, oas31.ReferenceObject> {
+function headerRefs(...names: readonly (keyof typeof responseHeaders)[]): Record<string, oas31.ReferenceObject> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

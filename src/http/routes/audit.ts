@@ -10,8 +10,8 @@ export const auditRoutes: readonly Route[] = [
     action: 'audit.list_instance',
     operation: 'listInstanceAuditEntries',
     summary: 'Read the audit of the instance: what belongs to no organization',
-    takes: { query: auditQuery },
-    answers: { 200: auditListView },
+    input: { query: auditQuery },
+    responses: { 200: auditListView },
     async handle({ auditEntries }, access, { query }) {
       const { entries, nextCursor } = await auditEntries.listInstance(access, query);
       return { status: 200, body: { entries: entries.map(entryView), nextCursor } };
@@ -23,8 +23,8 @@ export const auditRoutes: readonly Route[] = [
     action: 'audit.list',
     operation: 'listAuditEntries',
     summary: "Read an organization's audit",
-    takes: { query: auditQuery },
-    answers: { 200: auditListView },
+    input: { query: auditQuery },
+    responses: { 200: auditListView },
     async handle({ auditEntries }, access, { query }) {
       const { entries, nextCursor } = await auditEntries.list(access, query);
       return { status: 200, body: { entries: entries.map(entryView), nextCursor } };

@@ -11,7 +11,7 @@ import {
   streamPlaceView,
 } from '../../wire/changes.ts';
 import { revisionText } from '../../wire/fields.ts';
-import { acceptsEvents, comment, eventText, retryText } from '../event-text.ts';
+import { acceptsEvents, comment, eventText, retryText } from '../response/server-sent-events.ts';
 import { type EventStream, type Route, environmentRoute } from '../route.ts';
 
 // Caches and proxies must neither mix up the two answers nor hold events back.
@@ -27,8 +27,8 @@ export const changeRoutes: readonly Route[] = [
     action: 'change.list',
     operation: 'listChanges',
     summary: 'List the changes of an environment, or follow them as server-sent events',
-    takes: { query: changesQuery, headers: changesHeaders },
-    answers: { 200: changeListView, events: z.union([streamChangeView, streamPlaceView]) },
+    input: { query: changesQuery, headers: changesHeaders },
+    responses: { 200: changeListView, events: z.union([streamChangeView, streamPlaceView]) },
     async handle({ changes, changeStreams }, access, { query, headers }) {
       if (!acceptsEvents(headers.accept)) {
         const list = await changes.list(access, query);

@@ -16,8 +16,8 @@ export const environmentRoutes: readonly Route[] = [
     action: 'environment.list',
     operation: 'listEnvironments',
     summary: 'List the environments of a project',
-    takes: {},
-    answers: { 200: environmentListView },
+    input: {},
+    responses: { 200: environmentListView },
     async handle({ environments }, access) {
       const list = await environments.list(access);
       return {
@@ -32,8 +32,8 @@ export const environmentRoutes: readonly Route[] = [
     action: 'environment.create',
     operation: 'createEnvironment',
     summary: 'Create an environment',
-    takes: { body: createTenantBody },
-    answers: { 201: environmentView },
+    input: { body: createTenantBody },
+    responses: { 201: environmentView },
     async handle({ environments }, access, { body }) {
       const view = viewOf(await environments.create(access, body));
       const location = `/api/v1/environments/${access.organization}/${access.project}/${view.slug}`;
@@ -46,8 +46,8 @@ export const environmentRoutes: readonly Route[] = [
     action: 'environment.read',
     operation: 'getEnvironment',
     summary: 'Show an environment and its newest revision',
-    takes: {},
-    answers: { 200: environmentView },
+    input: {},
+    responses: { 200: environmentView },
     async handle({ environments }, access) {
       return { status: 200, body: viewOf(await environments.get(access)) };
     },
@@ -58,8 +58,8 @@ export const environmentRoutes: readonly Route[] = [
     action: 'environment.update',
     operation: 'updateEnvironment',
     summary: 'Change the display name of an environment',
-    takes: { body: updateTenantBody },
-    answers: { 200: environmentView },
+    input: { body: updateTenantBody },
+    responses: { 200: environmentView },
     async handle({ environments }, access, { body }) {
       return { status: 200, body: viewOf(await environments.update(access, body)) };
     },
@@ -70,8 +70,8 @@ export const environmentRoutes: readonly Route[] = [
     action: 'environment.delete',
     operation: 'deleteEnvironment',
     summary: 'Delete an environment with all that is in it',
-    takes: {},
-    answers: { 204: null },
+    input: {},
+    responses: { 204: null },
     async handle({ environments }, access) {
       await environments.delete(access);
       return { status: 204 };
@@ -83,8 +83,8 @@ export const environmentRoutes: readonly Route[] = [
     action: 'environment.purge',
     operation: 'purgeEnvironment',
     summary: 'Remove a deleted environment for good',
-    takes: { params: environmentPath },
-    answers: { 204: null },
+    input: { params: environmentPath },
+    responses: { 204: null },
     async handle({ environments }, access, { params }) {
       await environments.purge(access, { organization: params.org, project: params.project, environment: params.env });
       return { status: 204 };

@@ -10,8 +10,8 @@ export const meRoutes: readonly Route[] = [
     action: 'me.read',
     operation: 'getMe',
     summary: 'Show who the token stands for',
-    takes: {},
-    answers: { 200: meView },
+    input: {},
+    responses: { 200: meView },
     async handle({ me }, caller) {
       return { status: 200, body: selfView(await me.get(caller)) };
     },

@@ -18,8 +18,8 @@ export const memberRoutes: readonly Route[] = [
     action: 'member.list',
     operation: 'listMembers',
     summary: 'List the members of an organization by e-mail address',
-    takes: {},
-    answers: { 200: memberListView },
+    input: {},
+    responses: { 200: memberListView },
     async handle({ members }, access) {
       const list = await members.list(access);
       return { status: 200, body: { members: list.map(viewOf), nextCursor: null } };
@@ -31,8 +31,8 @@ export const memberRoutes: readonly Route[] = [
     action: 'member.set',
     operation: 'setMember',
     summary: 'Make a user a member, or give a member another role',
-    takes: { params: memberParams, body: setMemberBody },
-    answers: { 200: memberView, 201: memberView },
+    input: { params: memberParams, body: setMemberBody },
+    responses: { 200: memberView, 201: memberView },
     async handle({ members }, access, { params, body }) {
       const { member, isNew } = await members.set(access, params.user, body);
       return isNew ? { status: 201, body: viewOf(member) } : { status: 200, body: viewOf(member) };
@@ -44,8 +44,8 @@ export const memberRoutes: readonly Route[] = [
     action: 'member.remove',
     operation: 'removeMember',
     summary: 'End a membership: your own, or as an admin another one',
-    takes: { params: memberParams },
-    answers: { 204: null },
+    input: { params: memberParams },
+    responses: { 204: null },
     async handle({ members }, access, { params }) {
       await members.remove(access, params.user);
       return { status: 204 };
@@ -57,8 +57,8 @@ export const memberRoutes: readonly Route[] = [
     action: 'organization.appoint_owner',
     operation: 'appointOwner',
     summary: 'Give an organization that has no owner its first one',
-    takes: { params: organizationPath, body: appointOwnerBody },
-    answers: { 200: memberView, 201: memberView },
+    input: { params: organizationPath, body: appointOwnerBody },
+    responses: { 200: memberView, 201: memberView },
     async handle({ members }, access, { params, body }) {
       const { member, isNew } = await members.appointOwner(access, { organization: params.org }, body.user);
       return isNew ? { status: 201, body: viewOf(member) } : { status: 200, body: viewOf(member) };

@@ -17,8 +17,8 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.list',
     operation: 'listOrganizations',
     summary: 'List the organizations you may see',
-    takes: {},
-    answers: { 200: organizationListView },
+    input: {},
+    responses: { 200: organizationListView },
     async handle({ organizations }, caller) {
       const list = await organizations.list(caller);
       const views = list.map((organization) => ({ ...viewOf(organization), role: organization.role }));
@@ -31,8 +31,8 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.create',
     operation: 'createOrganization',
     summary: 'Create an organization, owned by you',
-    takes: { body: createTenantBody },
-    answers: { 201: organizationView },
+    input: { body: createTenantBody },
+    responses: { 201: organizationView },
     async handle({ organizations }, access, { body }) {
       const view = viewOf(await organizations.create(access, body));
       return { status: 201, body: view, location: `/api/v1/organizations/${view.slug}` };
@@ -44,8 +44,8 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.read',
     operation: 'getOrganization',
     summary: 'Show an organization',
-    takes: {},
-    answers: { 200: organizationView },
+    input: {},
+    responses: { 200: organizationView },
     async handle({ organizations }, access) {
       return { status: 200, body: viewOf(await organizations.get(access)) };
     },
@@ -56,8 +56,8 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.update',
     operation: 'updateOrganization',
     summary: 'Change the display name of an organization',
-    takes: { body: updateTenantBody },
-    answers: { 200: organizationView },
+    input: { body: updateTenantBody },
+    responses: { 200: organizationView },
     async handle({ organizations }, access, { body }) {
       return { status: 200, body: viewOf(await organizations.update(access, body)) };
     },
@@ -68,8 +68,8 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.delete',
     operation: 'deleteOrganization',
     summary: 'Delete an organization with all that is in it',
-    takes: {},
-    answers: { 204: null },
+    input: {},
+    responses: { 204: null },
     async handle({ organizations }, access) {
       await organizations.delete(access);
       return { status: 204 };
@@ -81,8 +81,8 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.set_impersonation',
     operation: 'setImpersonation',
     summary: 'Forbid or allow personal tokens that another person created',
-    takes: { body: setImpersonationBody },
-    answers: { 200: organizationView },
+    input: { body: setImpersonationBody },
+    responses: { 200: organizationView },
     async handle({ organizations }, access, { body }) {
       return { status: 200, body: viewOf(await organizations.setImpersonation(access, body.forbidden)) };
     },
@@ -93,8 +93,8 @@ export const organizationRoutes: readonly Route[] = [
     action: 'organization.purge',
     operation: 'purgeOrganization',
     summary: 'Remove a deleted organization for good',
-    takes: { params: organizationPath },
-    answers: { 204: null },
+    input: { params: organizationPath },
+    responses: { 204: null },
     async handle({ organizations }, access, { params }) {
       await organizations.purge(access, { organization: params.org });
       return { status: 204 };

@@ -18,8 +18,8 @@ export const personalTokenRoutes: readonly Route[] = [
     action: 'personal_token.list',
     operation: 'listPersonalTokens',
     summary: 'List your personal tokens, newest first',
-    takes: { query: pageQuery },
-    answers: { 200: personalTokenListView },
+    input: { query: pageQuery },
+    responses: { 200: personalTokenListView },
     async handle({ personalTokens }, access, { query }) {
       const list = await personalTokens.list(access, query);
       const views = list.personalTokens.map(personalTokenViewOf);
@@ -32,8 +32,8 @@ export const personalTokenRoutes: readonly Route[] = [
     action: 'personal_token.create',
     operation: 'createPersonalToken',
     summary: 'Create a personal token of yours; its value is in this one answer',
-    takes: { body: createPersonalTokenBody },
-    answers: { 201: createdPersonalTokenView },
+    input: { body: createPersonalTokenBody },
+    responses: { 201: createdPersonalTokenView },
     async handle({ personalTokens }, access, { body }) {
       const { record, token } = await personalTokens.create(access, body);
       return { status: 201, body: { ...personalTokenViewOf(record), token: token.reveal() } };
@@ -45,8 +45,8 @@ export const personalTokenRoutes: readonly Route[] = [
     action: 'personal_token.revoke',
     operation: 'revokePersonalToken',
     summary: 'Revoke a personal token of yours at once',
-    takes: { params: personalTokenParams },
-    answers: { 204: null },
+    input: { params: personalTokenParams },
+    responses: { 204: null },
     async handle({ personalTokens }, access, { params }) {
       await personalTokens.revoke(access, params.id);
       return { status: 204 };

@@ -16,8 +16,8 @@ export const projectRoutes: readonly Route[] = [
     action: 'project.list',
     operation: 'listProjects',
     summary: 'List the projects of an organization',
-    takes: {},
-    answers: { 200: projectListView },
+    input: {},
+    responses: { 200: projectListView },
     async handle({ projects }, access) {
       const list = await projects.list(access);
       return { status: 200, body: { projects: list.map(viewOf), nextCursor: null } };
@@ -29,8 +29,8 @@ export const projectRoutes: readonly Route[] = [
     action: 'project.create',
     operation: 'createProject',
     summary: 'Create a project',
-    takes: { body: createTenantBody },
-    answers: { 201: projectView },
+    input: { body: createTenantBody },
+    responses: { 201: projectView },
     async handle({ projects }, access, { body }) {
       const view = viewOf(await projects.create(access, body));
       return { status: 201, body: view, location: `/api/v1/projects/${access.organization}/${view.slug}` };
@@ -42,8 +42,8 @@ export const projectRoutes: readonly Route[] = [
     action: 'project.read',
     operation: 'getProject',
     summary: 'Show a project',
-    takes: {},
-    answers: { 200: projectView },
+    input: {},
+    responses: { 200: projectView },
     async handle({ projects }, access) {
       return { status: 200, body: viewOf(await projects.get(access)) };
     },
@@ -54,8 +54,8 @@ export const projectRoutes: readonly Route[] = [
     action: 'project.update',
     operation: 'updateProject',
     summary: 'Change the display name of a project',
-    takes: { body: updateTenantBody },
-    answers: { 200: projectView },
+    input: { body: updateTenantBody },
+    responses: { 200: projectView },
     async handle({ projects }, access, { body }) {
       return { status: 200, body: viewOf(await projects.update(access, body)) };
     },
@@ -66,8 +66,8 @@ export const projectRoutes: readonly Route[] = [
     action: 'project.delete',
     operation: 'deleteProject',
     summary: 'Delete a project with all that is in it',
-    takes: {},
-    answers: { 204: null },
+    input: {},
+    responses: { 204: null },
     async handle({ projects }, access) {
       await projects.delete(access);
       return { status: 204 };
@@ -79,8 +79,8 @@ export const projectRoutes: readonly Route[] = [
     action: 'project.purge',
     operation: 'purgeProject',
     summary: 'Remove a deleted project for good',
-    takes: { params: projectPath },
-    answers: { 204: null },
+    input: { params: projectPath },
+    responses: { 204: null },
     async handle({ projects }, access, { params }) {
       await projects.purge(access, { organization: params.org, project: params.project });
       return { status: 204 };

@@ -15,7 +15,7 @@ import {
   secretView,
   secretWriteView,
 } from '../../wire/secrets.ts';
-import { entityTag, isKnownTag } from '../entity-tag.ts';
+import { entityTag, isKnownTag } from '../response/entity-tag.ts';
 import { type Route, environmentRoute } from '../route.ts';
 
 const all = '/secrets/{org}/{project}/{env}';
@@ -29,8 +29,8 @@ export const secretRoutes: readonly Route[] = [
     action: 'secret.list',
     operation: 'listSecrets',
     summary: 'Read the secrets of an environment',
-    takes: { query: secretListQuery, headers: conditionalHeaders },
-    answers: { 200: z.union([secretListView, secretKeyListView]), 304: null },
+    input: { query: secretListQuery, headers: conditionalHeaders },
+    responses: { 200: z.union([secretListView, secretKeyListView]), 304: null },
     async handle({ secrets }, access, { query: { values = true, ...selection }, headers, room }) {
       const condition = headers['if-none-match'];
       if (condition !== undefined) {
@@ -53,8 +53,8 @@ export const secretRoutes: readonly Route[] = [
     action: 'secret.write',
     operation: 'patchSecrets',
     summary: 'Set and delete several secrets in one step',
-    takes: { body: patchSecretsBody, maxEntries: limits.batchEntries },
-    answers: { 200: secretPatchView },
+    input: { body: patchSecretsBody, maxEntries: limits.batchEntries },
+    responses: { 200: secretPatchView },
     async handle({ secrets }, access, { body }) {
       const { set, deleted, unchanged, revision, revisionId } = await secrets.patch(access, body);
       const view = { set: [...set], deleted: [...deleted], unchanged: [...unchanged], revision, revisionId };
@@ -67,8 +67,8 @@ export const secretRoutes: readonly Route[] = [
     action: 'secret.read',
     operation: 'getSecret',
     summary: 'Read a secret',
-    takes: { params: secretParams, query: secretQuery, headers: conditionalHeaders },
-    answers: { 200: secretView, 304: null },
+    input: { params: secretParams, query: secretQuery, headers: conditionalHeaders },
+    responses: { 200: secretView, 304: null },
     async handle({ secrets }, access, { params, query, headers }) {
       const condition = headers['if-none-match'];
       if (condition !== undefined) {
@@ -88,8 +88,8 @@ export const secretRoutes: readonly Route[] = [
     action: 'secret.write',
     operation: 'putSecret',
     summary: 'Set a secret',
-    takes: { params: secretParams, body: putSecretBody },
-    answers: { 200: secretWriteView, 201: secretWriteView },
+    input: { params: secretParams, body: putSecretBody },
+    responses: { 200: secretWriteView, 201: secretWriteView },
     async handle({ secrets }, access, { params, body }) {
       const { created, updatedAt, ...written } = await secrets.put(access, params.key, body);
       const view = { ...written, updatedAt: updatedAt.toISOString() };
@@ -108,8 +108,8 @@ export const secretRoutes: readonly Route[] = [
     action: 'secret.delete',
     operation: 'deleteSecret',
     summary: 'Delete a secret; its history stays',
-    takes: { params: secretParams },
-    answers: { 204: null },
+    input: { params: secretParams },
+    responses: { 204: null },
     async handle({ secrets }, access, { params }) {
       await secrets.delete(access, params.key);
       return { status: 204 };

@@ -9,7 +9,7 @@ import {
   serviceTokenParams,
   serviceTokenView,
 } from '../../wire/service-tokens.ts';
-import { replayed } from '../idempotency.ts';
+import { replayed } from '../request/idempotency.ts';
 import { type Route, organizationRoute } from '../route.ts';
 
 const all = '/service-tokens/{org}';
@@ -23,8 +23,8 @@ export const serviceTokenRoutes: readonly Route[] = [
     action: 'service_token.list',
     operation: 'listServiceTokens',
     summary: 'List the service tokens of an organization, newest first',
-    takes: { query: pageQuery },
-    answers: { 200: serviceTokenListView },
+    input: { query: pageQuery },
+    responses: { 200: serviceTokenListView },
     async handle({ serviceTokens }, access, { query }) {
       const list = await serviceTokens.list(access, query);
       const view = {
@@ -40,8 +40,8 @@ export const serviceTokenRoutes: readonly Route[] = [
     action: 'service_token.create',
     operation: 'createServiceToken',
     summary: 'Create a service token; its value is in this one answer',
-    takes: { body: createServiceTokenBody, idempotencyKey: true },
-    answers: { 201: createdServiceTokenView, 200: serviceTokenView },
+    input: { body: createServiceTokenBody, idempotencyKey: true },
+    responses: { 201: createdServiceTokenView, 200: serviceTokenView },
     async handle({ serviceTokens }, access, { body, idempotencyKey }) {
       const { record, token } = await serviceTokens.createOnce(access, body, idempotencyKey);
       if (token === undefined) return replayed(viewOf(access, record));
@@ -55,8 +55,8 @@ export const serviceTokenRoutes: readonly Route[] = [
     action: 'service_token.list',
     operation: 'getServiceToken',
     summary: 'Show a service token',
-    takes: { params: serviceTokenParams },
-    answers: { 200: serviceTokenView },
+    input: { params: serviceTokenParams },
+    responses: { 200: serviceTokenView },
     async handle({ serviceTokens }, access, { params }) {
       return { status: 200, body: viewOf(access, await serviceTokens.get(access, params.id)) };
     },
@@ -67,8 +67,8 @@ export const serviceTokenRoutes: readonly Route[] = [
     action: 'service_token.rotate',
     operation: 'rotateServiceToken',
     summary: 'Give a service token a new value, which is in this one answer',
-    takes: { params: serviceTokenParams, body: rotateServiceTokenBody },
-    answers: { 200: createdServiceTokenView },
+    input: { params: serviceTokenParams, body: rotateServiceTokenBody },
+    responses: { 200: createdServiceTokenView },
     async handle({ serviceTokens }, access, { params, body }) {
       const { record, token } = await serviceTokens.rotate(access, params.id, body);
       return { status: 200, body: { ...viewOf(access, record), token: token.reveal() } };
@@ -80,8 +80,8 @@ export const serviceTokenRoutes: readonly Route[] = [
     action: 'service_token.reinstate',
     operation: 'reinstateServiceToken',
     summary: 'Lift the revocation of a keyless service token',
-    takes: { params: serviceTokenParams },
-    answers: { 200: serviceTokenView },
+    input: { params: serviceTokenParams },
+    responses: { 200: serviceTokenView },
     async handle({ serviceTokens }, access, { params }) {
       return { status: 200, body: viewOf(access, await serviceTokens.reinstate(access, params.id)) };
     },
@@ -92,8 +92,8 @@ export const serviceTokenRoutes: readonly Route[] = [
     action: 'service_token.revoke',
     operation: 'revokeServiceToken',
     summary: 'Revoke a service token at once',
-    takes: { params: serviceTokenParams },
-    answers: { 204: null },
+    input: { params: serviceTokenParams },
+    responses: { 204: null },
     async handle({ serviceTokens }, access, { params }) {
       await serviceTokens.revoke(access, params.id);
       return { status: 204 };

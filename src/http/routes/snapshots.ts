@@ -19,7 +19,7 @@ import {
   snapshotParams,
   snapshotView,
 } from '../../wire/snapshots.ts';
-import { replayed } from '../idempotency.ts';
+import { replayed } from '../request/idempotency.ts';
 import { type Route, environmentRoute, snapshotRoute } from '../route.ts';
 
 const all = '/snapshots/{org}/{project}/{env}';
@@ -33,8 +33,8 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.list',
     operation: 'listSnapshots',
     summary: 'List the snapshots of an environment, newest first',
-    takes: { query: pageQuery },
-    answers: { 200: snapshotListView },
+    input: { query: pageQuery },
+    responses: { 200: snapshotListView },
     async handle({ snapshots }, access, { query }) {
       const list = await snapshots.list(access, query);
       return { status: 200, body: { snapshots: list.snapshots.map(viewOf), nextCursor: list.nextCursor } };
@@ -46,8 +46,8 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.create',
     operation: 'createSnapshot',
     summary: 'Make a snapshot of an environment as it is',
-    takes: { body: createSnapshotBody, idempotencyKey: true },
-    answers: { 201: snapshotView, 200: snapshotView },
+    input: { body: createSnapshotBody, idempotencyKey: true },
+    responses: { 201: snapshotView, 200: snapshotView },
     async handle({ snapshots }, access, { body, idempotencyKey: idempotency }) {
       const made = await snapshots.create(access, { ...body, idempotency });
       const view = viewOf(made);
@@ -67,8 +67,8 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.restore',
     operation: 'restoreSnapshot',
     summary: 'Restore an environment from one of its snapshots, or plan it',
-    takes: { body: restoreBody, idempotencyKey: true },
-    answers: { 200: restoreView },
+    input: { body: restoreBody, idempotencyKey: true },
+    responses: { 200: restoreView },
     async handle({ restores }, access, { body: { dryRun = false, ...input }, idempotencyKey: idempotency }) {
       if (dryRun) {
         const plan = await restores.plan(access, input);
@@ -88,8 +88,8 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.delete',
     operation: 'pruneSnapshots',
     summary: 'Delete the snapshots that a retention does not keep, or tell which',
-    takes: { body: pruneBody },
-    answers: { 200: pruneView },
+    input: { body: pruneBody },
+    responses: { 200: pruneView },
     async handle({ snapshots }, access, { body }) {
       const pruning = await snapshots.prune(access, body);
       const plan = body.dryRun === true ? { planHash: pruning.planHash } : {};
@@ -102,8 +102,8 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.read',
     operation: 'getSnapshot',
     summary: 'Read one snapshot',
-    takes: { params: snapshotParams },
-    answers: { 200: snapshotView },
+    input: { params: snapshotParams },
+    responses: { 200: snapshotView },
     async handle({ snapshots }, access, { params }) {
       return { status: 200, body: viewOf(await snapshots.get(access, params.id)) };
     },
@@ -114,8 +114,8 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.delete',
     operation: 'deleteSnapshot',
     summary: 'Delete a snapshot',
-    takes: { params: snapshotParams },
-    answers: { 204: null },
+    input: { params: snapshotParams },
+    responses: { 204: null },
     async handle({ snapshots }, access, { params }) {
       await snapshots.delete(access, params.id);
       return { status: 204 };
@@ -127,8 +127,8 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.read',
     operation: 'diffSnapshot',
     summary: 'Compare a snapshot with the present or with another snapshot',
-    takes: { params: snapshotParams, query: diffQuery },
-    answers: { 200: snapshotDiffView },
+    input: { params: snapshotParams, query: diffQuery },
+    responses: { 200: snapshotDiffView },
     async handle({ snapshots }, access, { params, query }) {
       return { status: 200, body: diffViewOf(await snapshots.diff(access, params.id, query.against)) };
     },
@@ -139,8 +139,8 @@ export const snapshotRoutes: readonly Route[] = [
     action: 'snapshot.read',
     operation: 'findSnapshot',
     summary: 'Find a snapshot and its environment by its id',
-    takes: { params: snapshotParams },
-    answers: { 200: placedSnapshotView },
+    input: { params: snapshotParams },
+    responses: { 200: placedSnapshotView },
     async handle({ snapshots }, access, { params }) {
       const { organization, project, environment } = access;
       const view = viewOf(await snapshots.get(access, params.id));

@@ -21,8 +21,8 @@ export const userRoutes: readonly Route[] = [
     action: 'user.list',
     operation: 'listUsers',
     summary: 'List the users by e-mail address',
-    takes: { query: pageQuery },
-    answers: { 200: userListView },
+    input: { query: pageQuery },
+    responses: { 200: userListView },
     async handle({ users }, access, { query }) {
       const list = await users.list(access, query);
       return { status: 200, body: { users: list.users.map(viewOf), nextCursor: list.nextCursor } };
@@ -34,8 +34,8 @@ export const userRoutes: readonly Route[] = [
     action: 'user.create',
     operation: 'createUser',
     summary: 'Create a user; their first personal token is in this one answer',
-    takes: { body: createUserBody },
-    answers: { 201: createdUserView },
+    input: { body: createUserBody },
+    responses: { 201: createdUserView },
     async handle({ users }, access, { body }) {
       const { user, token } = await users.create(access, body);
       return {
@@ -51,8 +51,8 @@ export const userRoutes: readonly Route[] = [
     action: 'user.read',
     operation: 'getUser',
     summary: 'Show a user',
-    takes: { params: userParams },
-    answers: { 200: userView },
+    input: { params: userParams },
+    responses: { 200: userView },
     async handle({ users }, access, { params }) {
       return { status: 200, body: viewOf(await users.get(access, params.id)) };
     },
@@ -63,8 +63,8 @@ export const userRoutes: readonly Route[] = [
     action: 'user.update',
     operation: 'updateUser',
     summary: 'Rename, promote, demote, disable or enable a user',
-    takes: { params: userParams, body: updateUserBody },
-    answers: { 200: userView },
+    input: { params: userParams, body: updateUserBody },
+    responses: { 200: userView },
     async handle({ users }, access, { params, body }) {
       return { status: 200, body: viewOf(await users.update(access, params.id, body)) };
     },
@@ -75,8 +75,8 @@ export const userRoutes: readonly Route[] = [
     action: 'user.update',
     operation: 'createUserPersonalToken',
     summary: 'Create a personal token for a user; its value is in this one answer',
-    takes: { params: userParams, body: createPersonalTokenBody },
-    answers: { 201: createdPersonalTokenView },
+    input: { params: userParams, body: createPersonalTokenBody },
+    responses: { 201: createdPersonalTokenView },
     async handle({ users }, access, { params, body }) {
       const { record, token } = await users.createToken(access, params.id, body);
       return { status: 201, body: { ...personalTokenViewOf(record), token: token.reveal() } };
@@ -88,8 +88,8 @@ export const userRoutes: readonly Route[] = [
     action: 'user.update',
     operation: 'revokeUserPersonalTokens',
     summary: 'Revoke all personal tokens of a user at once',
-    takes: { params: userParams },
-    answers: { 204: null },
+    input: { params: userParams },
+    responses: { 204: null },
     async handle({ users }, access, { params }) {
       await users.endTokens(access, params.id);
       return { status: 204 };

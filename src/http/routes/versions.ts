@@ -11,7 +11,7 @@ import {
 } from '../../wire/versions.ts';
 import { pageQuery } from '../../wire/page.ts';
 import { secretParams } from '../../wire/secrets.ts';
-import { replayed } from '../idempotency.ts';
+import { replayed } from '../request/idempotency.ts';
 import { type Route, environmentRoute } from '../route.ts';
 
 const all = '/versions/{org}/{project}/{env}/{key}';
@@ -24,8 +24,8 @@ export const versionRoutes: readonly Route[] = [
     action: 'version.list',
     operation: 'listVersions',
     summary: 'List the versions of a secret, newest first',
-    takes: { params: secretParams, query: pageQuery },
-    answers: { 200: versionListView },
+    input: { params: secretParams, query: pageQuery },
+    responses: { 200: versionListView },
     async handle({ versions }, access, { params, query }) {
       const list = await versions.list(access, params.key, query);
       const view = { versions: list.versions.map(versionView), nextCursor: list.nextCursor };
@@ -39,8 +39,8 @@ export const versionRoutes: readonly Route[] = [
     action: 'version.rollback',
     operation: 'rollbackSecret',
     summary: 'Roll a secret back to an earlier version',
-    takes: { params: secretParams, body: rollbackBody, idempotencyKey: true },
-    answers: { 201: rollbackView, 200: rollbackView },
+    input: { params: secretParams, body: rollbackBody, idempotencyKey: true },
+    responses: { 201: rollbackView, 200: rollbackView },
     async handle({ versions }, access, { params, body, idempotencyKey: idempotency }) {
       const made = await versions.rollback(access, params.key, { ...body, idempotency });
       const { revision, revisionId, ...version } = made;
@@ -57,8 +57,8 @@ export const versionRoutes: readonly Route[] = [
     action: 'version.read',
     operation: 'getVersion',
     summary: 'Read one version of a secret with its value',
-    takes: { params: versionParams },
-    answers: { 200: versionWithValueView },
+    input: { params: versionParams },
+    responses: { 200: versionWithValueView },
     async handle({ versions }, access, { params }) {
       const { value, ...version } = await versions.get(access, params.key, params.version);
       const view = { ...versionView(version), value: value.reveal() };
@@ -71,8 +71,8 @@ export const versionRoutes: readonly Route[] = [
     action: 'version.destroy',
     operation: 'destroyVersion',
     summary: 'Erase the value of one version for good; its record stays',
-    takes: { params: versionParams, body: destroyBody },
-    answers: { 200: destroyedVersionView },
+    input: { params: versionParams, body: destroyBody },
+    responses: { 200: destroyedVersionView },
     async handle({ destructions }, access, { params: { key, version }, body }) {
       const { destroyedVersions, ...record } = await destructions.destroy(access, key, { version, ...body });
       return { status: 200, body: { ...versionView(record), destroyedVersions: [...destroyedVersions] } };

@@ -252,7 +252,7 @@ test('where it does nothing the header is refused, after the caller is known and
 });
 
 test('the routes that take it are the four that say so', () => {
-  const taking = routeTable.filter(({ takes }) => takes.idempotencyKey === true).map(({ action }) => action);
+  const taking = routeTable.filter(({ input }) => input.idempotencyKey === true).map(({ action }) => action);
   expect(taking.toSorted()).toEqual([
     'service_token.create',
     'snapshot.create',

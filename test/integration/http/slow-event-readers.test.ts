@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { sendAnswer } from '../../../src/http/send-answer.ts';
+import { sendResponse } from '../../../src/http/response/send-response.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 
 const kibibyte = 1024;
@@ -25,7 +25,7 @@ async function serveEvents(): Promise<{ fetched: number; ended: Promise<void> }>
     }
   };
   server = await HttpServer.listen(
-    (_request, response) => void sendAnswer(response, { status: 200, stream }, { stallTimeoutMs }),
+    (_request, response) => void sendResponse(response, { status: 200, stream }, { stallTimeoutMs }),
     local,
   );
   return seen;

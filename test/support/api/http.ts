@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { type AppOptions, createApp } from '../../../src/http/app.ts';
-import { Readiness } from '../../../src/http/readiness.ts';
+import { Readiness } from '../../../src/http/health/readiness.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import { UntrustedProxyWatch } from '../../../src/http/admission/untrusted-proxy.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

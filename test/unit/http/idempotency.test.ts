@@ -1,5 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { checkIdempotencyKey, idempotencyRequest, type IdempotentRequest } from '../../../src/http/idempotency.ts';
+import {
+  checkIdempotencyKey,
+  idempotencyRequest,
+  type IdempotentRequest,
+} from '../../../src/http/request/idempotency.ts';
 
 const request: IdempotentRequest = {
   method: 'POST',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Readiness } from '../../../src/http/readiness.ts';
+import { Readiness } from '../../../src/http/health/readiness.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 
 /** A clock that stands still until it is told to go on. */

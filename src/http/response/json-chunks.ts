@@ -1,22 +1,22 @@
-import { TimeSlice } from '../lib/time-slice.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
 
-const pieceCharacters = 64 * 1024;
+const chunkCharacters = 64 * 1024;
 
 /**
  * The JSON text of an object in pieces, made in time slices: the elements of its lists one by one, as a list may hold
  * all values of an environment. The pieces together are what `JSON.stringify` makes of the object.
  */
-export async function* jsonPieces(body: object): AsyncGenerator<string> {
+export async function* jsonChunks(body: object): AsyncGenerator<string> {
   const slice = new TimeSlice();
-  let piece = '';
+  let chunk = '';
   for (const part of parts(body)) {
-    piece += part;
+    chunk += part;
     if (slice.isOver) await slice.next();
-    if (piece.length < pieceCharacters) continue;
-    yield piece;
-    piece = '';
+    if (chunk.length < chunkCharacters) continue;
+    yield chunk;
+    chunk = '';
   }
-  if (piece !== '') yield piece;
+  if (chunk !== '') yield chunk;
 }
 
 function* parts(body: object): Generator<string> {

@@ -1,5 +1,5 @@
-import { DomainError } from '../domain/errors/domain-error.ts';
-import { shownName } from '../wire/shown-name.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import { shownName } from '../../wire/shown-name.ts';
 
 /**
  * The names and values of a URL's query. A name that stands twice is refused: which of the two was meant?

@@ -1,5 +1,5 @@
-import { TimeSlice } from '../lib/time-slice.ts';
-import { shownName } from '../wire/shown-name.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { shownName } from '../../wire/shown-name.ts';
 
 /** What `JSON.parse` does not report of a text, and what it must not be given. */
 export interface JsonScan {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError } from '../domain/errors/domain-error.ts';
-import type { ErrorCode, HttpErrorCode } from '../domain/errors/catalogue.ts';
-import { httpErrors } from '../domain/errors/http-errors.ts';
-import type { Problem } from '../wire/problem.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { ErrorCode, HttpErrorCode } from '../../domain/errors/catalogue.ts';
+import { httpErrors } from '../../domain/errors/http-errors.ts';
+import type { Problem } from '../../wire/problem.ts';
 
 /** The only writer of error answers (RFC 9457), so that each of them comes from the catalogue. */
 

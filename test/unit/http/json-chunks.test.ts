@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { jsonPieces } from '../../../src/http/json-pieces.ts';
+import { jsonChunks } from '../../../src/http/response/json-chunks.ts';
 
 async function piecesOf(body: object): Promise<string[]> {
   const pieces: string[] = [];
-  for await (const piece of jsonPieces(body)) pieces.push(piece);
+  for await (const piece of jsonChunks(body)) pieces.push(piece);
   return pieces;
 }
 

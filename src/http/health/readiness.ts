@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 
 export interface ReadinessDeps {
   /** Each answers what it waits for, or undefined. One that throws counts as not ready. */

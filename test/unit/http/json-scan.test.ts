@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { maxDepth, scanJson } from '../../../src/http/json-text.ts';
+import { maxDepth, scanJson } from '../../../src/http/request/json-scan.ts';
 
 const scan = (text: string): ReturnType<typeof scanJson> => scanJson(text, Infinity);
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { DomainError } from '../domain/errors/domain-error.ts';
-import type { IdempotencyRequest } from '../services/kernel/mutate-once.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
+import type { IdempotencyRequest } from '../../services/kernel/mutate-once.ts';
 
 /** The header by which a caller has a change made once however often it sends it (docs/interface.md section 4). */
 export const idempotencyHeader = 'idempotency-key';

@@ -1,6 +1,6 @@
 import { type Response, Router } from 'express';
 import type { Readiness } from './readiness.ts';
-import { methodNotAllowed, noteRoute } from './router.ts';
+import { methodNotAllowed, noteRoute } from '../router.ts';
 
 /**
  * /healthz: the process answers. /readyz: it can serve; 503 and the reason while it cannot. No credentials needed.

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, invalidField } from '../domain/errors/domain-error.ts';
-import { limits } from '../domain/limits.ts';
-import { TimeSlice } from '../lib/time-slice.ts';
-import { maxDepth, scanJson } from './json-text.ts';
+import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
+import { limits } from '../../domain/limits.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import { maxDepth, scanJson } from './json-scan.ts';
 
 /** Reading of request bodies: after the caller is known and allowed, and never more than the limit. */
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 
 /** The headers that ask for a change only where the thing is as the caller knows it (RFC 9110 section 13.1). */
 const conditions = ['if-match', 'if-none-match', 'if-unmodified-since'] as const;

@@ -1,10 +1,10 @@
 import type { ErrorRequestHandler } from 'express';
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { problemOf, sendProblem } from '../problem.ts';
+import { problemOf, sendProblem } from '../response/problem.ts';
 import { contextOf } from '../request-context.ts';
 
 /** Must come last: answers whatever was thrown as a problem document. */
-export const errorAnswer: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const context = contextOf(request);
   const problem = problemOf(error, context.id);
   context.error = error;
