@@ -75,7 +75,7 @@ async function runPreDelete(config: PreDeleteConfig, logger: Logger): Promise<vo
 async function runSmokeTest(config: SmokeTestConfig, logger: Logger): Promise<void> {
   const [{ SmokeTest }, { ApiClient }] = await Promise.all([
     import('./installation/smoke-test.ts'),
-    import('./cli/api-client.ts'),
+    import('./client/api-client.ts'),
   ]);
   const kube = await loadKubeClient(config.kubeconfigFile);
   const { url, token, namespace = kube.namespace ?? defaultNamespace } = config;

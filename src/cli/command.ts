@@ -1,4 +1,4 @@
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient } from '../client/api-client.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './environment.ts';
 import type { Io } from './io.ts';

@@ -1,4 +1,4 @@
-import { ApiClient } from './api-client.ts';
+import { ApiClient } from '../client/api-client.ts';
 import { CliError } from './cli-error.ts';
 import type { CommandContext } from './command.ts';
 import { Configuration } from './configuration.ts';

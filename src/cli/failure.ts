@@ -1,5 +1,7 @@
 import { CommanderError } from 'commander';
+import { ClientError } from '../client/client-error.ts';
 import { CliError, usageError } from './cli-error.ts';
+import { cliErrorOf } from './client-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
@@ -9,14 +11,20 @@ import type { Io } from './io.ts';
  */
 export function tellFailure(error: unknown, io: Io): number {
   if (error instanceof CommanderError && isShown(error)) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  const told = error instanceof CommanderError ? commandLineError(error) : error;
-  if (told instanceof CliError) {
-    io.error(told.message);
-    for (const line of told.next) io.note(`  ${line}`);
-    return told.exitCode;
+  const known = knownError(error);
+  if (known !== undefined) {
+    io.error(known.message);
+    for (const line of known.next) io.note(`  ${line}`);
+    return known.exitCode;
   }
-  io.error(`this is a fault of keyframe itself: ${told instanceof Error ? (told.stack ?? told.message) : 'unknown'}`);
+  io.error(`this is a bug in keyframe: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`);
   return exitCodes.failure;
+}
+
+function knownError(error: unknown): CliError | undefined {
+  if (error instanceof CommanderError) return commandLineError(error);
+  if (error instanceof ClientError) return cliErrorOf(error);
+  return error instanceof CliError ? error : undefined;
 }
 
 /** What it means that standard output took no more, as a full disk does. */

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiClient } from '../cli/api-client.ts';
-import { CliError } from '../cli/cli-error.ts';
-import { exitCodes } from '../cli/exit-codes.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import { ClientError } from '../client/client-error.ts';
 import { isApiStatus } from '../kube/client/api-error.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { collectionPath } from '../kube/client/custom-resources.ts';
@@ -53,7 +52,7 @@ export class SmokeTest {
     this.#secrets = new SecretsClient({ client: deps.kube });
   }
 
-  /** Throws TaskError, CliError for what the API refused, and ApiError. */
+  /** Throws TaskError, ClientError for what the API refused, and ApiError. */
   async run(): Promise<void> {
     try {
       await this.#signIn();
@@ -82,7 +81,7 @@ export class SmokeTest {
       try {
         return await api.get<{ instanceAdmin?: boolean }>('/me');
       } catch (error) {
-        if (error instanceof CliError && error.exitCode === exitCodes.failure) return undefined;
+        if (error instanceof ClientError && error.isOutage) return undefined;
         throw notAccepted(error);
       }
     }, 'the API does not answer: see whether the pods are ready, and their logs');
@@ -211,10 +210,10 @@ const otherToken =
   'give it the token of an instance admin of this database; the Secret made at the installation is of no use if the database was there before it, or if its token was revoked';
 
 function notAccepted(error: unknown): unknown {
-  const isRefusal = error instanceof CliError && error.exitCode === exitCodes.unauthenticated;
+  const isRefusal = error instanceof ClientError && error.isUnauthenticated;
   return isRefusal ? new TaskError(`the API does not know the token: ${otherToken}`, { cause: error }) : error;
 }
 
 function ignoreAbsent(error: unknown): void {
-  if (!(error instanceof CliError) || error.exitCode !== exitCodes.notFound) throw error;
+  if (!(error instanceof ClientError) || !error.isNotFound) throw error;
 }

@@ -21,6 +21,7 @@ export function buildCli(): Promise<string> {
     'package.json',
     'package-lock.json',
     'src/cli',
+    'src/client',
     'src/wire',
     'src/domain',
     'src/lib',

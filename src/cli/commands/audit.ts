@@ -1,5 +1,5 @@
 import type { AuditEntryView } from '../../wire/audit.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { usageError } from '../cli-error.ts';
 import { choice, flag, integer, organizationOption, text } from '../options.ts';

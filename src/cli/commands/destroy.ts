@@ -1,5 +1,5 @@
 import type { DestroyedVersionView } from '../../wire/versions.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { usageError } from '../cli-error.ts';
 import { defineCommand } from '../command.ts';
 import { argument, flag, integer, scopeOptions } from '../options.ts';

@@ -1,5 +1,5 @@
 import type { ChangeView } from '../../wire/changes.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { integer, scopeOptions, text } from '../options.ts';
 

@@ -1,5 +1,5 @@
 import type { EnvironmentView } from '../../wire/tenancy.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { folderFileName, writeFolderFile } from '../folder-file.ts';
 import { scopeOptions } from '../options.ts';

@@ -1,6 +1,6 @@
 import type { MeView } from '../../wire/me.ts';
-import { ApiClient } from '../api-client.ts';
-import { foreignAnswer } from '../api-error.ts';
+import { ApiClient } from '../../client/api-client.ts';
+import { foreignAnswer } from '../../client/answer-error.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { tokenOf } from '../configuration.ts';

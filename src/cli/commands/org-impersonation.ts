@@ -1,5 +1,5 @@
 import type { OrganizationView } from '../../wire/tenancy.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { type CommandContext, type CommandDefinition, defineCommand } from '../command.ts';
 import { argument } from '../options.ts';
 

@@ -1,5 +1,5 @@
 import type { RollbackView } from '../../wire/versions.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { argument, commentOption, integer, scopeOptions } from '../options.ts';
 

@@ -1,5 +1,5 @@
 import type { SnapshotView } from '../../wire/snapshots.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { scopeOptions, text } from '../options.ts';
 import { snapshotFields } from './snapshot-view.ts';

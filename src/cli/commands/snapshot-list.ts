@@ -1,5 +1,5 @@
 import type { SnapshotListView } from '../../wire/snapshots.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { scopeOptions } from '../options.ts';
 

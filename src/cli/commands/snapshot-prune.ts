@@ -1,5 +1,5 @@
 import type { PruneView } from '../../wire/snapshots.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { flag, integer, scopeOptions, text } from '../options.ts';

@@ -1,5 +1,5 @@
 import type { RestoreView } from '../../wire/snapshots.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { argument, commentOption, flag, text } from '../options.ts';
 import { counted } from '../secrets-commands/secrets-api.ts';

@@ -1,5 +1,6 @@
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { CliError, usageError } from '../cli-error.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { CommandContext } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { ObjectView } from '../printer.ts';
@@ -32,8 +33,8 @@ export async function findSnapshot({ api }: CommandContext, id: string): Promise
   try {
     return await api().get<PlacedSnapshot>(apiPath`/snapshots/${id.toLowerCase()}`);
   } catch (error) {
-    if (!(error instanceof CliError) || error.exitCode !== exitCodes.notFound) throw error;
-    throw new CliError(error.exitCode, error.message, { cause: error, next: whereIds });
+    if (!(error instanceof ClientError) || !error.isNotFound) throw error;
+    throw new CliError(exitCodes.notFound, error.message, { cause: error, next: whereIds });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EnvironmentView, OrganizationView } from '../../wire/tenancy.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { type CommandContext, type CommandDefinition, defineCommand } from '../command.ts';
 import { argument, organizationOption, projectOptions, requiredText, text } from '../options.ts';
 import type { Column, ObjectView } from '../printer.ts';

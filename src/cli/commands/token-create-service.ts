@@ -1,6 +1,6 @@
 import type { CreatedServiceTokenView } from '../../wire/service-tokens.ts';
 import type { EnvironmentView, ProjectView } from '../../wire/tenancy.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { choice, integer, organizationOption, requiredText, text } from '../options.ts';

@@ -1,5 +1,5 @@
 import type { ServiceTokenListView, ServiceTokenView } from '../../wire/service-tokens.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { organizationOption } from '../options.ts';
 import { tokenState } from '../token-state.ts';

@@ -1,5 +1,5 @@
 import type { ServiceTokenView } from '../../wire/service-tokens.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { organizationOption, requiredText } from '../options.ts';
 

@@ -1,4 +1,4 @@
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { argument } from '../options.ts';
 

@@ -1,6 +1,6 @@
 import { parseDurationMs } from '../../lib/duration.ts';
 import type { CreatedServiceTokenView } from '../../wire/service-tokens.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { usageError } from '../cli-error.ts';
 import { defineCommand } from '../command.ts';
 import { type Option, organizationOption, requiredText } from '../options.ts';

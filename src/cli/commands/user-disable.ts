@@ -1,5 +1,5 @@
 import type { UserView } from '../../wire/users.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { defineCommand } from '../command.ts';
 import { argument } from '../options.ts';
 import { findUser, userFields } from './user-view.ts';

@@ -1,5 +1,5 @@
 import type { UserView } from '../../wire/users.ts';
-import { type ApiClient, apiPath } from '../api-client.ts';
+import { type ApiClient, apiPath } from '../../client/api-client.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { ObjectView } from '../printer.ts';

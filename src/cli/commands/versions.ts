@@ -1,5 +1,5 @@
 import type { VersionListView, VersionView, VersionWithValueView } from '../../wire/versions.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { argument, integer, revealOption, scopeOptions } from '../options.ts';
 import type { Column } from '../printer.ts';

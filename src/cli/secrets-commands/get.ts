@@ -1,6 +1,6 @@
 import type { SecretView } from '../../wire/secrets.ts';
 import type { VersionWithValueView } from '../../wire/versions.ts';
-import { apiPath } from '../api-client.ts';
+import { apiPath } from '../../client/api-client.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { argument, integer, revealOption, scopeOptions, text } from '../options.ts';

@@ -1,5 +1,5 @@
 import type { GeneratedValue, SecretKeyListView, SecretListView, SecretPatchView } from '../../wire/secrets.ts';
-import { type ApiClient, apiPath } from '../api-client.ts';
+import { type ApiClient, apiPath } from '../../client/api-client.ts';
 import type { SecretTable } from '../formats/secret-table.ts';
 import type { Scope } from '../scope.ts';
 

@@ -110,6 +110,8 @@ describe('a planted import is found:', () => {
     ['kube imports domain', 'src/kube/a.ts', `import { b } from '../domain/b.ts';`],
     ['lib imports domain', 'src/lib/a.ts', `import { b } from '../domain/b.ts';`],
     ['cli imports services', 'src/cli/a.ts', `import { b } from '../services/b.ts';`],
+    ['the client imports the command', 'src/client/a.ts', `import { b } from '../cli/b.ts';`],
+    ['the smoke test imports the command', 'src/installation/a.ts', `import { b } from '../cli/b.ts';`],
     ['dashboard imports http', 'src/dashboard/a.ts', `import { b } from '../http/b.ts';`],
     ['a room imports main', 'src/http/a.ts', `import { b } from '../main.ts';`],
     ['a room imports compose', 'src/services/a.ts', `import { b } from '../compose.ts';`],

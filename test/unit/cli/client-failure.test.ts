@@ -1,12 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
-import { answerError, networkError } from '../../../src/cli/api-error.ts';
+import type { CliError } from '../../../src/cli/cli-error.ts';
+import { cliErrorOf } from '../../../src/cli/client-failure.ts';
+import { type RefusedAnswer, answerError, networkError } from '../../../src/client/answer-error.ts';
 import type { HttpErrorCode } from '../../../src/domain/errors/catalogue.ts';
 import { httpErrors } from '../../../src/domain/errors/http-errors.ts';
 
 const url = 'https://keyframe.example.com';
 const instance = 'urn:uuid:5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
 
-// What scripts build on: one line for each error that the server can answer.
+/** What the command reports for an answer. */
+function reported(answer: Omit<RefusedAnswer, 'url' | 'headers'> & Partial<RefusedAnswer>): CliError {
+  return cliErrorOf(answerError({ url, headers: {}, ...answer }));
+}
+
+/** What the command reports if no answer came. */
+function reportedFault(error: unknown, options?: { isWrite: boolean }): CliError {
+  return cliErrorOf(networkError(url, error, options));
+}
+
+// Scripts depend on these: one line for each error that the server can return.
 const exitCodes: Readonly<Record<HttpErrorCode, number>> = {
   malformed_request: 2,
   invalid_input: 2,
@@ -36,11 +48,10 @@ describe('the exit code for an error of the server', () => {
   test.each(Object.entries(exitCodes))('%s is %d', (code, exitCode) => {
     const status = httpErrors[code as HttpErrorCode].status;
     const body = { type: `urn:keyframe:error:${code}`, title: 'x', status, detail: 'what is wrong', instance, code };
-    const told = answerError({ url, status, headers: {}, body });
-    expect(told).toMatchObject({ exitCode, message: 'what is wrong' });
+    expect(reported({ status, body })).toMatchObject({ exitCode, message: 'what is wrong' });
   });
 
-  test('is 1 for what is not an answer of Keyframe', () => {
+  test('is 1 for an answer that does not come from Keyframe', () => {
     const problem = { code: 'x', detail: 'x', status: 400 };
     const likeProblems = [
       { ...problem, code: 1 },
@@ -48,24 +59,24 @@ describe('the exit code for an error of the server', () => {
       { ...problem, instance: 5 },
     ];
     for (const body of [undefined, 'text', { error: 'x' }, null, ...likeProblems]) {
-      expect(answerError({ url, status: 404, headers: {}, body })).toMatchObject({ exitCode: 1 });
+      expect(reported({ status: 404, body })).toMatchObject({ exitCode: 1 });
     }
   });
 });
 
-test('a fault of the server names the request, and a full one says when to come again', () => {
+test('a server error names the request, and an overloaded server says when to retry', () => {
   const body = { type: '', title: '', status: 503, detail: 'busy', instance, code: 'overloaded' };
-  expect(answerError({ url, status: 503, headers: { 'retry-after': '7' }, body }).next).toEqual([
+  expect(reported({ status: 503, headers: { 'retry-after': '7' }, body }).next).toEqual([
     'Try again in 7 seconds',
     expect.stringContaining(instance.slice('urn:uuid:'.length)),
   ]);
   const limited = { ...body, status: 429, code: 'limit_exceeded' };
-  expect(answerError({ url, status: 429, headers: { 'retry-after': '7' }, body: limited }).next).toEqual([
+  expect(reported({ status: 429, headers: { 'retry-after': '7' }, body: limited }).next).toEqual([
     'Wait 7 seconds and try again',
   ]);
 });
 
-test('all faults of the fields are told, the first one once', () => {
+test('all errors of fields are reported, the first one once', () => {
   const errors = [
     { field: 'name', message: 'is required' },
     { field: 'scope', message: 'must be a string' },
@@ -79,27 +90,27 @@ test('all faults of the fields are told, the first one once', () => {
     code: 'invalid_input',
     errors,
   };
-  const { message } = answerError({ url, status: 422, headers: {}, body });
+  const { message } = reported({ status: 422, body });
   expect(message).toBe('name: is required (and 1 more); scope: must be a string');
 });
 
-test('a fault of the network says in words what it is, and a foreign certificate how to trust it', () => {
+test('a network error is described in words, and an untrusted certificate says how to trust it', () => {
   const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
-  expect(networkError(url, refused).message).toBe(`${url} cannot be reached: nothing listens there`);
-  expect(networkError(url, new AggregateError([refused])).message).toContain('nothing listens there');
+  expect(reportedFault(refused).message).toBe(`${url} cannot be reached: nothing listens there`);
+  expect(reportedFault(new AggregateError([refused])).message).toContain('nothing listens there');
   const untrusted = Object.assign(new Error('x'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
-  expect(networkError(url, untrusted).next).toEqual([expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
+  expect(reportedFault(untrusted).next).toEqual([expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
 });
 
-test('a code that is the name of something else of an object leads to no steps', () => {
+test('a code that is the name of an inherited property has no next steps', () => {
   const body = { type: '', title: '', status: 403, detail: 'no', instance, code: 'constructor' };
-  expect(answerError({ url, status: 403, headers: {}, body }).next).toEqual([]);
+  expect(reported({ status: 403, body }).next).toEqual([]);
 });
 
-test('where the answer to a write was lost it says that it may be done', () => {
+test('if the answer to a write was lost, the error says that the change may have been made', () => {
   const dropped = Object.assign(new Error('x'), { code: 'ECONNRESET' });
-  expect(networkError(url, dropped, { isWrite: true }).next.join()).toContain('may have been done');
-  expect(networkError(url, dropped).next.join()).not.toContain('may have been done');
+  expect(reportedFault(dropped, { isWrite: true }).next.join()).toContain('may have been made');
+  expect(reportedFault(dropped).next.join()).not.toContain('may have been made');
   const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
-  expect(networkError(url, refused, { isWrite: true }).next.join()).not.toContain('may have been done');
+  expect(reportedFault(refused, { isWrite: true }).next.join()).not.toContain('may have been made');
 });

@@ -1,7 +1,6 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { answerError, networkError } from './api-error.ts';
-import { CliError, usageError } from './cli-error.ts';
-import { exitCodes } from './exit-codes.ts';
+import { answerError, networkError } from './answer-error.ts';
+import { ClientError } from './client-error.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -16,7 +15,7 @@ export interface ApiRequest {
 export interface ApiAnswer<Body> {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Undefined where the answer has none (204). */
+  /** Undefined if the answer has none (204). */
   readonly body: Body;
 }
 
@@ -24,32 +23,36 @@ export interface ApiClientOptions {
   /** The server's address without a slash at its end. */
   readonly url: string;
   readonly token: string;
-  /** Called when a request is on its way: what will be needed after its answer can be made ready while the server works. */
+  /** Called when a request was sent: prepares what is needed after the answer while the server works. */
   readonly whileWaiting?: () => void;
+  /** Requests are not retried, and after this time all of them fail. */
+  readonly deadlineMs?: number;
 }
 
 const silenceMs = 60_000;
-// An environment whole is at most 16 MiB of values, which JSON can write at six times their length.
+// All values of an environment are at most 16 MiB, and JSON can need six times their length.
 const maxAnswerBytes = 128 * 1024 * 1024;
-// A server that is being replaced answers so, or drops the connection, for a moment.
+// A server that is being replaced returns these statuses, or drops the connection, for a moment.
 const retryPausesMs = [200, 600];
-const passingStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
+const transientStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
- * Speaks /api/v1 as the holder of one token. Every answer but 2xx is thrown as a CliError with its exit code and what
- * to do next. Only GET is tried again, and only where the server was there and went away. The token is shown nowhere.
+ * Calls /api/v1 with one token. Throws ClientError for every answer other than 2xx. Only GET is retried, and only if the
+ * server was reached and went away. The token appears in no error.
  *
- * node:http and not fetch: fetch takes longer to load than everything else of a command together.
+ * It uses node:http because fetch takes longer to load than the rest of a command.
  */
 export class ApiClient {
   readonly url: string;
   readonly #token: string;
   readonly #whileWaiting: () => void;
+  readonly #deadline: AbortSignal | undefined;
 
-  constructor({ url, token, whileWaiting = () => undefined }: ApiClientOptions) {
+  constructor({ url, token, whileWaiting = () => undefined, deadlineMs }: ApiClientOptions) {
     this.url = url;
     this.#token = token;
     this.#whileWaiting = whileWaiting;
+    this.#deadline = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs);
   }
 
   async get<Body>(path: string, request: ApiRequest = {}): Promise<Body> {
@@ -72,33 +75,39 @@ export class ApiClient {
     await this.send<undefined>('DELETE', path, request);
   }
 
-  /** One request below /api/v1; `path` comes from `apiPath`. For status and headers; else the shorter methods serve. */
+  /** One request below /api/v1, with status and headers of its answer; `path` comes from `apiPath`. */
   async send<Body>(method: HttpMethod, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Body>> {
-    for (const pauseMs of method === 'GET' ? retryPausesMs : []) {
+    const isRetried = method === 'GET' && this.#deadline === undefined;
+    for (const pauseMs of isRetried ? retryPausesMs : []) {
       const answer = await this.#attempt(method, path, request).catch((error) => this.#droppedOr(method, error));
-      if (answer !== undefined && !passingStatuses.has(answer.status)) return this.#judged<Body>(answer);
+      if (answer !== undefined && !transientStatuses.has(answer.status)) return this.#bodyOf<Body>(answer);
       await new Promise((resolve) => void setTimeout(resolve, pauseMs));
     }
-    return this.#judged<Body>(await this.#attempt(method, path, request).catch((error) => this.#fail(method, error)));
+    return this.#bodyOf<Body>(await this.#attempt(method, path, request).catch((error) => this.#fail(method, error)));
   }
 
-  #judged<Body>({ status, headers, text }: RawAnswer): ApiAnswer<Body> {
-    // No request of ours is conditional, so that 304 is no answer to it.
+  #bodyOf<Body>({ status, headers, text }: RawAnswer): ApiAnswer<Body> {
+    // No request is conditional, so 304 is an error.
     if (status === 204) return { status, headers, body: undefined as Body };
     const body = parsedObject(headers['content-type'], text);
     if (status >= 200 && status < 300 && body !== undefined) return { status, headers, body: body as Body };
     throw answerError({ url: this.url, status, headers, body });
   }
 
-  /** Nothing for a connection that was there and broke; any other fault is thrown. */
+  /** Ignores a connection that broke; throws every other fault. */
   #droppedOr(method: HttpMethod, error: unknown): undefined {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     if (code !== 'ECONNRESET' && code !== 'EPIPE') this.#fail(method, error);
   }
 
   #fail(method: HttpMethod, error: unknown): never {
-    if (error instanceof CliError) throw error;
+    if (error instanceof ClientError) throw error;
     throw networkError(this.url, error, { isWrite: method !== 'GET' });
+  }
+
+  #silence(method: HttpMethod): ClientError {
+    const message = `the server has not answered for ${silenceMs / 1000} seconds`;
+    return new ClientError(message, { fault: method === 'GET' ? 'unreachable' : 'answer_lost', url: this.url });
   }
 
   #attempt(method: HttpMethod, path: string, { query = {}, body, headers }: ApiRequest): Promise<RawAnswer> {
@@ -116,16 +125,17 @@ export class ApiClient {
         authorization: `Bearer ${this.#token}`,
       },
       timeout: silenceMs,
+      ...(this.#deadline === undefined ? {} : { signal: this.#deadline }),
     };
     return new Promise((resolve, reject) => {
-      // Loaded on use: help and completion need neither of them.
+      // Loaded on use: help needs neither of them.
       const request = url.startsWith('https:')
         ? process.getBuiltinModule('node:https').request(url, options)
         : process.getBuiltinModule('node:http').request(url, options);
-      // Handed to the system in the same turn, which the next one comes after.
+      // The request is handed to the system in this turn, before setImmediate.
       request.once('finish', () => void setImmediate(this.#whileWaiting));
       request.once('response', (response) => void readAnswer(request, response).then(resolve, reject));
-      request.once('timeout', () => void request.destroy(silence()));
+      request.once('timeout', () => void request.destroy(this.#silence(method)));
       request.once('error', reject);
       request.end(payload);
     });
@@ -139,18 +149,18 @@ interface RawAnswer {
 }
 
 /**
- * A path below /api/v1: what is filled in stays one step of it, whatever it holds.
+ * A path below /api/v1. Each name that is filled in stays one segment, whatever it contains.
  *
- * @throws CliError usage for what cannot be a step: nothing, and the dots that lead elsewhere, which no coding hides.
+ * @throws ClientError invalid_path for a name that cannot be a segment: an empty one, `.` and `..`, which no encoding hides.
  */
-export function apiPath(steps: TemplateStringsArray, ...names: readonly (string | number)[]): string {
+export function apiPath(segments: TemplateStringsArray, ...names: readonly (string | number)[]): string {
   if (names.some((name) => /^\.{0,2}$/.test(String(name)))) {
-    throw usageError('a name, key or id is empty, or a dot or two; none is called so');
+    throw new ClientError('a name, key or id cannot be empty, "." or ".."', { fault: 'invalid_path' });
   }
-  return String.raw({ raw: steps }, ...names.map((name) => encodeURIComponent(name)));
+  return String.raw({ raw: segments }, ...names.map((name) => encodeURIComponent(name)));
 }
 
-/** Listens instead of iterating, which takes longer to begin than an answer takes to come. */
+/** Uses events because starting an async iteration takes longer than the answer. */
 function readAnswer(request: ClientRequest, response: IncomingMessage): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -159,7 +169,8 @@ function readAnswer(request: ClientRequest, response: IncomingMessage): Promise<
       length += chunk.length;
       chunks.push(chunk);
       if (length <= maxAnswerBytes) return;
-      reject(new CliError(exitCodes.failure, `the server's answer is longer than ${maxAnswerBytes} bytes`));
+      const message = `the server's answer is longer than ${maxAnswerBytes} bytes`;
+      reject(new ClientError(message, { fault: 'answer_too_long' }));
       request.destroy();
     });
     response.once('error', reject);
@@ -170,12 +181,7 @@ function readAnswer(request: ClientRequest, response: IncomingMessage): Promise<
   });
 }
 
-function silence(): CliError {
-  const message = `the server has said nothing for ${silenceMs / 1000} seconds; what was asked may still have been done`;
-  return new CliError(exitCodes.failure, message);
-}
-
-/** What Keyframe answers is always an object; nothing for anything else. */
+/** Keyframe always returns an object; undefined for anything else. */
 function parsedObject(contentType: string | undefined, text: string): object | undefined {
   if (!/[/+]json\b/.test(contentType ?? '')) return undefined;
   try {

@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Problem } from '../wire/problem.ts';
+import { ClientError } from './client-error.ts';
+
+export interface RefusedAnswer {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed JSON; undefined if the answer is not JSON. */
+  readonly body: unknown;
+}
+
+/** The error for an answer other than a success. */
+export function answerError({ url, status, headers, body }: RefusedAnswer): ClientError {
+  if (status >= 300 && status < 400 && status !== 304) {
+    const message = `${url} redirects to another address, and the token is not sent there`;
+    return new ClientError(message, { fault: 'redirected', url, status });
+  }
+  const problem = problemOf(body);
+  if (problem === undefined) return foreignAnswer(url, status);
+  return new ClientError(problemText(problem), { fault: 'refused', url, status, problem, headers });
+}
+
+/** The error for an answer that does not come from Keyframe. */
+export function foreignAnswer(url: string, status: number): ClientError {
+  return new ClientError(`${url} answered ${status}, but not as Keyframe does`, { fault: 'not_keyframe', url, status });
+}
+
+/** The error if no answer came. A request that writes may have arrived although its answer was lost. */
+export function networkError(url: string, error: unknown, { isWrite = false } = {}): ClientError {
+  const { code, message } = networkFault(error);
+  const reason = networkFaults[code] ?? (code === '' ? message : code);
+  const options = { url, networkCode: code, cause: error };
+  if (isWrite && lostAnswers.has(code)) {
+    return new ClientError(`${url} has not answered: ${reason}`, { ...options, fault: 'answer_lost' });
+  }
+  return new ClientError(`${url} cannot be reached: ${reason}`, { ...options, fault: 'unreachable' });
+}
+
+/** Faults that can occur after the request arrived. */
+const lostAnswers: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+
+const networkFaults: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection broke',
+  EPIPE: 'the connection broke',
+  ENOTFOUND: 'the host does not exist',
+  EAI_AGAIN: 'the name of the host cannot be resolved at the moment',
+  ETIMEDOUT: 'it does not answer',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+};
+
+function networkFault(error: unknown): { code: string; message: string } {
+  // Several addresses were tried: the error of the last one is reported.
+  const single = error instanceof AggregateError ? (error.errors as unknown[]).at(-1) : error;
+  const { code, message } = single as NodeJS.ErrnoException;
+  return { code: code ?? '', message };
+}
+
+function problemText({ detail, errors = [] }: Problem): string {
+  // The detail names the first of them.
+  const others = errors.slice(1).map(({ field, message }) => `${field}: ${message}`);
+  return others.length === 0 ? detail : [detail, ...others].join('; ');
+}
+
+function problemOf(body: unknown): Problem | undefined {
+  const candidate = body as Partial<Problem> | undefined;
+  const { code, detail, status, instance = '', errors = [] } = candidate ?? {};
+  const isProblem =
+    typeof code === 'string' &&
+    typeof detail === 'string' &&
+    typeof status === 'number' &&
+    typeof instance === 'string' &&
+    Array.isArray(errors);
+  return isProblem ? ({ ...candidate, instance } as Problem) : undefined;
+}
