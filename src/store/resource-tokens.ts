@@ -87,17 +87,20 @@ export async function findSerial(
   return found?.serial;
 }
 
-const lastUseStatement: Statement = {
-  name: 'resource-token-last-use',
-  text: `SELECT max(c.last_used_at) AS "lastUsedAt" FROM resource_claim r
+const unusedStatement: Statement = {
+  name: 'resource-token-unused',
+  text: `SELECT extract(epoch FROM clock_timestamp() - max(c.last_used_at))::float8 * 1000 AS "unusedMs" FROM resource_claim r
     JOIN service_token_credential c ON c.service_token_id = r.service_token_id
     WHERE r.cluster = $1 AND r.uid = $2::uuid AND r.operation = 'token' AND r.serial = 1`,
 };
 
-/** When any credential of a resource's token was last used, to the minute; null for never, and without a token. */
-export async function findLastUse(pool: pg.Pool, { cluster, uid }: TokenOwner): Promise<Date | null> {
-  const [found] = await queryRows<{ readonly lastUsedAt: Date | null }>(pool, lastUseStatement, [cluster, uid]);
-  return found?.lastUsedAt ?? null;
+/**
+ * How many milliseconds ago any credential of a resource's token was last used, to the minute; null for never, and without
+ * a token.
+ */
+export async function findUnusedMs(pool: pg.Pool, { cluster, uid }: TokenOwner): Promise<number | null> {
+  const [found] = await queryRows<{ readonly unusedMs: number | null }>(pool, unusedStatement, [cluster, uid]);
+  return found?.unusedMs ?? null;
 }
 
 /**

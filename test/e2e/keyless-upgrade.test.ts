@@ -20,8 +20,10 @@ const alpha = { A: 'alpha' };
 let stack: Stack;
 let controller: ServerProcess;
 let plain: TokenSync;
-/** Its token was used by something else an hour ago. */
+/** Its token is used by something else after the upgrade. */
 let inUse: TokenSync;
+/** Its token was last used an hour before the upgrade. */
+let usedBefore: TokenSync;
 /** Its token is named by another SecretSync of the namespace. */
 let named: TokenSync;
 /** Its token's Secret is named by another SecretSync of the namespace. */
@@ -32,7 +34,8 @@ let denied: TokenSync;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 8 });
   controller = await stack.startController();
-  [plain, inUse, named, mounted, denied] = [
+  [plain, inUse, usedBefore, named, mounted, denied] = [
+    await makeLegacy(),
     await makeLegacy(),
     await makeLegacy(),
     await makeLegacy(),
@@ -48,13 +51,13 @@ beforeAll(async () => {
   );
   await mounted.syncs.waitForReason('other', 'Synced');
   await controller.stop();
-  for (const sync of [plain, inUse, named, mounted, denied]) await leaveAsMade(sync);
-  await setLastUse(inUse, '1 hour');
+  for (const sync of [plain, inUse, usedBefore, named, mounted, denied]) await leaveAsMade(sync);
+  for (const sync of [inUse, usedBefore]) await setLastUse(sync, '1 hour');
   await denied.site.withdraw();
 });
 
 afterAll(async () => {
-  await Promise.all([plain, inUse, named, mounted].map(({ site }) => site.withdraw()));
+  await Promise.all([plain, inUse, usedBefore, named, mounted].map(({ site }) => site.withdraw()));
   await resources.disposeAsync();
 });
 
@@ -110,13 +113,12 @@ async function eventsOf({ site: { namespace } }: TokenSync): Promise<string[]> {
 }
 
 async function swept(sync: TokenSync): Promise<void> {
-  // The sweep is a minute after the start of leading.
   await waitFor('the sweep', async () => (await sync.find()) === undefined, { timeoutMs: 100_000 });
   await waitFor('the token Secret to be collected', async () => (await sync.site.secret('app-token')) === undefined);
 }
 
 test('after an upgrade SecretSyncs read at every moment, no Secret is written, and needless tokens go', async () => {
-  const kept = [inUse, named, mounted];
+  const kept = [inUse, usedBefore, named, mounted];
   const before = await Promise.all([plain, ...kept].map(versionsOf));
   const [token, uid] = [await plain.site.value('app-token'), await plain.uid()];
   const history = new ObjectHistory<SecretSync>(stack.kube, plain.syncs.path());
@@ -129,6 +131,8 @@ test('after an upgrade SecretSyncs read at every moment, no Secret is written, a
     });
   }
   await denied.waitForReason('AccessDenied');
+  // Well before the sweep, which is a minute after the start of leading.
+  expect(await inUse.site.answer(await inUse.site.value('app-token'))).toBe(200);
   expect(await Promise.all([plain, ...kept].map(versionsOf))).toEqual(before);
 
   let last = alpha;
@@ -165,9 +169,12 @@ test('a token that is in use, or that a source names, goes only when that has en
   // Comparisons that come more often than a sweep do not put it off.
   controller = await stack.startController({ env: { RESYNC_INTERVAL: '20s' } });
   await Promise.all([inUse, named].map(swept));
+  // Both controllers have looked at it by now.
+  await usedBefore.expectStays(async () => expect(await eventsOf(usedBefore)).not.toContain('LegacyTokenInUse'));
+  expect((await usedBefore.find())?.metadata).not.toHaveProperty('deletionTimestamp');
   expect((await mounted.find())?.metadata).not.toHaveProperty('deletionTimestamp');
   expect((await denied.find())?.metadata).not.toHaveProperty('deletionTimestamp');
-  for (const sync of [inUse, named, mounted]) {
+  for (const sync of [inUse, usedBefore, named, mounted]) {
     await sync.site.environment.change({ A: 'afterwards' });
     await sync.waitForValues({ A: 'afterwards' });
   }

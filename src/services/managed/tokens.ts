@@ -10,7 +10,7 @@ import { claimOnce, noteClaimed } from '../../store/resource-claims.ts';
 import {
   activateCredential,
   credentialHash,
-  findLastUse,
+  findUnusedMs,
   findResourceToken,
   findSerial,
   holdResourceToken,
@@ -95,9 +95,12 @@ export class ResourceTokens {
     return hash === undefined ? undefined : findSerial(this.#deps.database.pool, owner, hash);
   }
 
-  /** When the token of a ServiceToken, by its uid, was last used, to the minute; null for never, and without a token. */
-  async lastUse(uid: string, cluster: string): Promise<Date | null> {
-    return await findLastUse(this.#deps.database.pool, { uid, cluster });
+  /**
+   * How many milliseconds ago the token of a ServiceToken, by its uid, was last used, to the minute and by the database's
+   * clock; null for never, and without a token.
+   */
+  async unusedMs(uid: string, cluster: string): Promise<number | null> {
+    return await findUnusedMs(this.#deps.database.pool, { uid, cluster });
   }
 
   /**

@@ -35,8 +35,8 @@ const now = new Date(0);
 
 /** The tokens of ServiceTokens, in memory; their values open the environments of the FakeServices. */
 export class FakeTokens {
-  /** When the tokens were used last. */
-  lastUse: Date | null = null;
+  /** How long ago the tokens were last used. */
+  unusedMs = (): number | null => null;
   readonly #services: FakeServices;
   readonly #tokens = new Map<string, HeldToken>();
   #made = 0;
@@ -54,7 +54,7 @@ export class FakeTokens {
     };
     const tokens = {
       live: () => [],
-      lastUse: () => Promise.resolve(this.lastUse),
+      unusedMs: () => Promise.resolve(this.unusedMs()),
       find: this.#stepped('finding a token', (owner: OwnAccess) => shown(this.#heldBy(owner))),
       serialOf: this.#stepped('finding a serial', (owner: OwnAccess, value: Plaintext) => {
         return this.#heldBy(owner)?.credentials.find((one) => one.value === value.reveal())?.serial;

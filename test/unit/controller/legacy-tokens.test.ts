@@ -26,6 +26,12 @@ const isThere = (name = 'app-token'): boolean => {
   const token = harness.cluster.get(`${serviceTokensPath}/${name}`);
   return token !== undefined && token.metadata.deletionTimestamp === undefined;
 };
+const dayMs = 24 * 3_600_000;
+/** Uses the token now, or so many milliseconds ago. */
+function useToken(agoMs = 0): void {
+  const usedAt = harness.clock.now() - agoMs;
+  harness.serviceTokens.unusedMs = () => harness.clock.now() - usedAt;
+}
 const events = (): string[] => harness.cluster.takeCalls().filter((call) => call.includes('/events'));
 
 async function started(): Promise<void> {
@@ -46,16 +52,45 @@ describe('once its SecretSync has read without it, it', () => {
 
   test('stays while its token is in use, which is reported once', async () => {
     harness.grant();
-    harness.serviceTokens.lastUse = new Date(harness.clock.now() - 23 * 3_600_000);
     await started();
     await harness.clock.advance(59_000);
+    useToken();
     events();
     await harness.clock.advance(10_000);
     expect([isThere(), events().length]).toEqual([true, 1]);
     await harness.clock.advance(1_800_000);
     expect([isThere(), events()]).toEqual([true, []]);
-    await harness.clock.advance(3_600_000);
+    useToken(dayMs);
+    await harness.clock.advance(600_000);
     expect(isThere()).toBe(false);
+  });
+
+  test('stays for a day after a former leader used its token, which is reported only if it is used again', async () => {
+    harness.grant();
+    useToken();
+    await harness.clock.advance(1000);
+    await started();
+    await harness.clock.advance(59_000);
+    events();
+    await harness.clock.advance(1_800_000);
+    expect([isThere(), events()]).toEqual([true, []]);
+    useToken();
+    await harness.clock.advance(600_000);
+    expect([isThere(), events().length]).toEqual([true, 1]);
+  });
+
+  test('is not reported for a use before the Lease was lost', async () => {
+    harness.grant();
+    await started();
+    await harness.clock.advance(30_000);
+    useToken();
+    harness.lease.isTaken = true;
+    await harness.clock.advance(10_000);
+    harness.lease.isTaken = false;
+    await harness.clock.advance(50_000);
+    events();
+    await harness.clock.advance(1_200_000);
+    expect([isThere(), events()]).toEqual([true, []]);
   });
 
   test('stays while another SecretSync of the namespace names it', async () => {

@@ -77,6 +77,7 @@ class SecretSyncController implements ManagedKind {
   readonly #rollouts: Rollouts;
   /** One sweep at a time, tried again until it succeeds, however often everything is compared. */
   readonly #sweeps: WorkQueue;
+  #leadingSinceMs = 0;
 
   constructor(deps: SecretSyncDeps) {
     this.#deps = deps;
@@ -113,6 +114,7 @@ class SecretSyncController implements ManagedKind {
     // First: what a Secret held before another one led counts no more.
     this.#rollouts.start();
     this.#kind.startLeading();
+    this.#leadingSinceMs = this.#deps.context.clock.now();
     this.#sweeps.start();
     this.#sweeps.addAfter(sweepKey, firstSweepMs);
   }
@@ -224,6 +226,7 @@ class SecretSyncController implements ManagedKind {
       find: (key) => this.#kind.find(key),
       syncsIn: (namespace) => this.#syncsIn(namespace),
       isVerified: (key) => this.#memories.ensure(key).verified !== undefined,
+      leadingSinceMs: () => this.#leadingSinceMs,
       events: { controller: `${group}/${kind.toLowerCase()}`, instance },
       clock,
       logger,

@@ -13,7 +13,7 @@ import { isLegacyTokenOf, isTokenNamed, legacyOwnerOf } from './legacy-tokens.ts
 
 export interface LegacySweepDeps {
   readonly client: Pick<KubeClient, 'request'>;
-  readonly resourceTokens: Pick<ResourceTokens, 'lastUse'>;
+  readonly resourceTokens: Pick<ResourceTokens, 'unusedMs'>;
   readonly cluster: () => string;
   /** The ServiceTokens that exist; undefined before all have been listed. */
   readonly serviceTokens: () => readonly ServiceToken[] | undefined;
@@ -23,18 +23,22 @@ export interface LegacySweepDeps {
   readonly syncsIn: (namespace: string) => readonly SecretSync[];
   /** Whether this process has found the Secret of a SecretSync right. */
   readonly isVerified: (key: string) => boolean;
+  /** When this process began to lead, on the clock. */
+  readonly leadingSinceMs: () => number;
   readonly events: Omit<EventDeps, 'client'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
 
 // A workload that mounts the token reads at least once a day, or it is not in use.
-const unusedMs = 24 * 3_600_000;
+const keptMs = 24 * 3_600_000;
 
 /**
  * Deletes the ServiceTokens that release 0.1.0 made for SecretSyncs which read without one now, one after the other. Their
  * finalizer revokes the token. A ServiceToken stays until its SecretSync has read without it and reported that, as long as
- * a source in the namespace names it, and as long as its token was used within a day, because a pod may use it.
+ * a source in the namespace names it, and as long as its token was used within a day, because a pod may use it. That is
+ * reported only if the token was used since this process leads: the use before may be the read of a former leader of release
+ * 0.1.0.
  */
 export class LegacySweep {
   readonly #deps: LegacySweepDeps;
@@ -50,8 +54,9 @@ export class LegacySweep {
     for (const token of this.#deps.serviceTokens() ?? []) {
       const sync = this.#deps.find(legacyOwnerOf(objectKey(token.metadata)) ?? '');
       if (sync === undefined || !this.#isNeedless(sync, token)) continue;
-      if (await this.#isInUse(token)) await this.#report(sync, token);
-      else await this.#delete(token);
+      const use = await this.#useOf(token);
+      if (use === 'over') await this.#delete(token);
+      else if (use === 'present') await this.#report(sync, token);
     }
   }
 
@@ -72,10 +77,13 @@ export class LegacySweep {
     return isReported && this.#deps.isVerified(objectKey(metadata));
   }
 
-  async #isInUse({ metadata: { uid } }: ServiceToken): Promise<boolean> {
-    const { resourceTokens, cluster, clock } = this.#deps;
-    const lastUse = await resourceTokens.lastUse(uid, cluster());
-    return lastUse !== null && clock.now() - lastUse.getTime() < unusedMs;
+  /** `unknown`: it was used within a day, possibly by a former leader alone. */
+  async #useOf({ metadata: { uid } }: ServiceToken): Promise<'over' | 'unknown' | 'present'> {
+    const { resourceTokens, cluster, clock, leadingSinceMs } = this.#deps;
+    const leadingMs = clock.now() - leadingSinceMs();
+    const unusedMs = await resourceTokens.unusedMs(uid, cluster());
+    if (unusedMs === null || unusedMs >= keptMs) return 'over';
+    return unusedMs < leadingMs ? 'present' : 'unknown';
   }
 
   async #report(sync: SecretSync, { metadata: { name, uid } }: ServiceToken): Promise<void> {
@@ -83,8 +91,8 @@ export class LegacySweep {
     this.#reported.add(uid);
     const { client, events, clock, logger } = this.#deps;
     const note =
-      `ServiceToken ${name} of an earlier release is no longer needed for this SecretSync, but its token was used within ` +
-      `24 hours. It is deleted one day after its last use; to keep it, set tokenRef to { name: ${name} }.`;
+      `ServiceToken ${name} of an earlier release is no longer needed for this SecretSync, but something else uses its ` +
+      `token. It is deleted one day after its last use; to keep it, set tokenRef to { name: ${name} }.`;
     const event = { type: 'Warning', reason: 'LegacyTokenInUse', action: 'Sync', note, at: clock.now() } as const;
     try {
       await recordEvent({ client, ...events }, secretSyncKind, sync, event);
