@@ -9,6 +9,7 @@ import { type ControllerEvent, Dependencies, Seen, isStale, staleEvents, union }
 import { EventChecks } from './event-checks.ts';
 import type { KindRules, ReconcileContext } from './kind-rules.ts';
 import type { KindContext, ManagedKind } from './managed-kind.ts';
+import { NamespaceKeys } from './namespace-keys.ts';
 import { untilNamespaceEnded } from './namespaces.ts';
 import type { NamedWatch } from './named-watch.ts';
 import type { Outcome, ReportedOutcome } from './outcome.ts';
@@ -69,6 +70,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
   readonly #group: ReflectorGroup<T>;
   readonly #reconciliations: Reconciliations<T, O>;
   readonly #states = new Map<string, ResourceState<T>>();
+  readonly #keys = new NamespaceKeys();
   readonly #dependencies = new Dependencies();
   readonly #runs = new Map<string, Run<T>>();
   /** Counts the times in which this process began or ceased to lead. */
@@ -143,6 +145,11 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
   /** The keys of all resources that exist. */
   keys(): Iterable<string> {
     return this.#states.keys();
+  }
+
+  /** The keys of those of a namespace. */
+  keysIn(namespace: string): Iterable<string> {
+    return this.#keys.in(namespace);
   }
 
   /** Has a resource reconciled, if it exists; once more, if it is being reconciled at this moment. */
@@ -244,6 +251,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     const key = objectKey(resource.metadata);
     const state = this.#states.get(key) ?? newState<T>();
     this.#states.set(key, state);
+    this.#keys.add(key);
     this.#rules.onSeen?.(resource);
     this.#checks.notice(key, () => {
       const isExternal = state.resource.observe(resource.metadata.resourceVersion);
@@ -275,13 +283,14 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     this.#edits.forget(key);
     this.#throttle.forget(key);
     this.#states.delete(key);
+    this.#keys.delete(key);
     this.#dependencies.delete(key);
     this.#rules.onGone?.(resource);
   }
 
   #namespaceEnds(name: string): void {
     this.#reconciliations.namespaceEnds(name);
-    for (const key of this.#states.keys()) if (parseObjectKey(key).namespace === name) this.#queue.add(key);
+    for (const key of this.keysIn(name)) this.#queue.add(key);
   }
 
   /** Whether a resource still asks for something else than at its last reconcile. */

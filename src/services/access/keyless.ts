@@ -40,8 +40,6 @@ export interface SyncReader {
 /** An environment that a SecretSync may read. Nothing was created and no value read. */
 export interface KeylessAdmission {
   readonly environmentId: string;
-  /** The id of the namespace's token for the environment, if it exists. */
-  readonly tokenId: string | undefined;
   /**
    * Gives access at the head that the admission saw if the token exists. Otherwise creates the token and looks again.
    * Throws what `KeylessAccess.admit` throws, and DomainError conflict if the environment was replaced meanwhile.
@@ -124,11 +122,7 @@ export class KeylessAccess {
   async admit(reader: SyncReader, slugs: EnvironmentSlugs): Promise<KeylessAdmission> {
     const reading = { reader, slugs };
     const found = await this.#look(reading);
-    return {
-      environmentId: found.environmentId,
-      tokenId: found.token?.id,
-      enter: async () => await this.#enter(reading, found),
-    };
+    return { environmentId: found.environmentId, enter: async () => await this.#enter(reading, found) };
   }
 
   /** Judges the grant once more, in memory alone. Throws DomainError forbidden. */

@@ -110,7 +110,7 @@ export class FakeServices implements Services {
           throw new DomainError('conflict', 'the environment was replaced meanwhile');
         return { access: now.access, tokenId: now.token.id };
       };
-      return { environmentId: seen.access.environmentId, tokenId: seen.token?.id, enter };
+      return { environmentId: seen.access.environmentId, enter };
     },
     confirm: expectGranted,
   } as unknown as Services['keyless'];

@@ -250,8 +250,7 @@ class SecretSyncController implements ManagedKind {
   }
 
   #syncsIn(namespace: string): readonly SecretSync[] {
-    const keys = [...this.#kind.keys()].filter((key) => parseObjectKey(key).namespace === namespace);
-    return keys.flatMap((key) => this.#kind.find(key) ?? []);
+    return [...this.#kind.keysIn(namespace)].flatMap((key) => this.#kind.find(key) ?? []);
   }
 
   /** The SecretSyncs of a namespace that are pinned to a SecretSnapshot. */

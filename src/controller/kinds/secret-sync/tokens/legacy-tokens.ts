@@ -3,7 +3,7 @@ import { secretSyncKind } from '../../../../kube/client/keyframe-kinds.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
 import { secretOf } from '../../service-token/resource.ts';
-import { sourcesOf } from '../spec/source.ts';
+import { type Source, sourcesOf } from '../spec/source.ts';
 
 /**
  * The ServiceTokens `<SecretSync>-token` and `<SecretSync>-token-<source>` that release 0.1.0 made for sources that name no
@@ -37,9 +37,7 @@ export function isLegacyTokenOf({ metadata: sync }: SecretSync, { metadata }: Se
 /** Whether a source of one of these SecretSyncs, all of the token's namespace, names the ServiceToken or its Secret. */
 export function isTokenNamed(token: ServiceToken, syncs: readonly SecretSync[]): boolean {
   const secret = secretOf(token);
-  return syncs
-    .flatMap((sync) => sourcesOf(sync))
-    .some(
-      ({ tokenRef, tokenSecretRef }) => tokenRef?.name === token.metadata.name || tokenSecretRef?.name === secret.name,
-    );
+  const isNamed = ({ tokenRef, tokenSecretRef }: Source): boolean =>
+    tokenRef?.name === token.metadata.name || tokenSecretRef?.name === secret.name;
+  return syncs.some((sync) => sourcesOf(sync).some(isNamed));
 }
