@@ -8,7 +8,7 @@ import {
   type PersonAction,
   type ProjectAction,
 } from '../../domain/policy.ts';
-import type { BearerPrincipal, Caller, TenantPrincipal } from '../../domain/principal.ts';
+import type { BearerPrincipal, Caller, ResourcePrincipal, TenantPrincipal } from '../../domain/principal.ts';
 import {
   type AskedEnvironment,
   type EnvironmentTarget,
@@ -18,6 +18,7 @@ import {
   findSnapshotTarget,
 } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
+import type { Handle } from './handle.ts';
 import {
   EnvironmentHandle,
   type Found,
@@ -29,6 +30,7 @@ import {
   roleHolder,
 } from './handles.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
+import { auditedCheck } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
 import { GroupedLookup } from '../kernel/grouped-lookup.ts';
 import { instanceRefusal, personRefusal, placeOf } from './refusals.ts';
@@ -41,8 +43,8 @@ interface Asked {
   readonly slugs: Readonly<Record<string, string>>;
 }
 
-/** Access for whatever action. */
-export type AnyAccess = PersonHandle<PersonAction> | InstanceHandle<InstanceAction> | OrganizationHandle<Action>;
+/** Access for whatever action, also of a custom resource; not as a keyless token, which changes nothing. */
+export type AnyAccess = Handle<BearerPrincipal | ResourcePrincipal>;
 export type PersonAccess<A extends PersonAction> = PersonHandle<A>;
 export type InstanceAccess<A extends InstanceAction> = InstanceHandle<A>;
 export type OrganizationAccess<A extends OrganizationAction = OrganizationAction> = OrganizationHandle<A>;
@@ -133,26 +135,16 @@ export class Access {
 
   /** Admits to the environment of a snapshot by the snapshot's id alone: a refusal does not tell where it lies. */
   async snapshot<A extends EnvironmentAction>(caller: Caller, action: A, id: string): Promise<EnvironmentAccess<A>> {
-    await this.#auditFaults(caller, action, () => checkUuid('id', id));
+    await auditedCheck(this.#audit, caller, action, () => checkUuid('id', id));
     const target = await findSnapshotTarget(this.#pool, roleHolder(caller), id);
     const found = await this.#admit({ caller, action, slugs: { snapshot: id } }, target);
     return new EnvironmentHandle({ caller, action, slugs: found.slugs, found });
   }
 
   async #checkSlugs(caller: Caller, action: Action, slugs: Readonly<Record<string, string>>): Promise<void> {
-    await this.#auditFaults(caller, action, () => {
+    await auditedCheck(this.#audit, caller, action, () => {
       for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
     });
-  }
-
-  async #auditFaults(caller: Caller, action: Action, check: () => void): Promise<void> {
-    try {
-      check();
-    } catch (error) {
-      // Without what was named: what is no slug or id may be a misplaced secret.
-      await this.#audit.recordFailure(caller, action, {}, error);
-      throw error;
-    }
   }
 
   async #admit<F extends Found>({ caller, action, slugs }: Asked, found: F | undefined): Promise<F> {

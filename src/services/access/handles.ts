@@ -18,6 +18,7 @@ import type { Transaction } from '../../store/transaction.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import { impersonationRefusal, instanceRefusal, placeOf, refusal } from './refusals.ts';
 import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
+import { Handle } from './handle.ts';
 
 /** A target that exists, and how the caller stands in its organization. */
 export interface Found extends PolicyTarget, MemberStanding {}
@@ -31,27 +32,11 @@ interface Grant<A extends Action, Slugs extends OrganizationSlugs, P extends Ten
   readonly target?: AuditTarget;
 }
 
-/**
- * Proof that a caller may do one action on one target: what the services' methods ask for. The other files of the
- * services see its types alone, so that only `Access` and `KeylessAccess` can make one, and a method is never reached
- * before its authorisation.
- */
-export class InstanceHandle<A extends InstanceAction> {
-  readonly #caller: Caller;
-  readonly action: A;
-
-  constructor(caller: Caller, action: A) {
-    this.#caller = caller;
-    this.action = action;
-  }
-
-  get caller(): Caller {
-    return this.#caller;
-  }
-
+/** For what the whole instance has. */
+export class InstanceHandle<A extends InstanceAction> extends Handle<BearerPrincipal, A> {
   /** Like `OrganizationHandle.confirm`, by what the user is now. */
   async confirm(tx: Transaction): Promise<void> {
-    const { principal } = this.#caller;
+    const { principal } = this.caller;
     const now =
       principal.type === 'user'
         ? { ...principal, instanceAdmin: await holdInstanceAdmin(tx, principal.id) }
@@ -60,29 +45,17 @@ export class InstanceHandle<A extends InstanceAction> {
   }
 }
 
-/** Like `InstanceHandle`, for what is the caller's own. */
-export class PersonHandle<A extends PersonAction> {
-  readonly #caller: Caller & { readonly principal: UserPrincipal };
-  readonly action: A;
-
-  constructor(caller: Caller & { readonly principal: UserPrincipal }, action: A) {
-    this.#caller = caller;
-    this.action = action;
-  }
-
-  get caller(): Caller & { readonly principal: UserPrincipal } {
-    return this.#caller;
-  }
-
+/** For what is the caller's own. */
+export class PersonHandle<A extends PersonAction> extends Handle<UserPrincipal, A> {
   /** Nothing can withdraw the right; the credential is looked at elsewhere. */
   async confirm(_tx: Transaction): Promise<void> {}
 }
 
-/** Like `InstanceHandle`, for what lies in an organization. */
-export class OrganizationHandle<A extends Action = OrganizationAction, P extends TenantPrincipal = BearerPrincipal> {
-  // Private, so that no other object is taken for a handle because it looks like one.
-  readonly #caller: Caller<P>;
-  readonly action: A;
+/** For what lies in an organization. */
+export class OrganizationHandle<
+  A extends Action = OrganizationAction,
+  P extends TenantPrincipal = BearerPrincipal,
+> extends Handle<P, A> {
   readonly organizationId: string;
   /** The organization's slug. */
   readonly organization: string;
@@ -92,25 +65,16 @@ export class OrganizationHandle<A extends Action = OrganizationAction, P extends
   readonly #place: string;
 
   constructor({ caller, action, slugs, found, target = {} }: Grant<A, OrganizationSlugs, P>) {
-    this.#caller = caller;
+    super(caller, action);
     this.#found = found;
     this.#place = placeOf(slugs);
-    this.action = action;
     this.organizationId = found.organizationId;
     this.organization = slugs.organization;
     this.target = { ...slugs, ...target };
   }
 
-  get caller(): Caller<P> {
-    return this.#caller;
-  }
-
-  /**
-   * Judges once more, inside a transaction and by what is committed now; from here to its end no withdrawal of the
-   * right is. Throws DomainError not_found or forbidden as `Access` does.
-   */
   async confirm(tx: Transaction): Promise<void> {
-    const held = await holdTarget(tx, roleHolder(this.#caller), this.#found);
+    const held = await holdTarget(tx, roleHolder(this.caller), this.#found);
     this.confirmAs(held ?? 'gone');
   }
 
@@ -120,7 +84,7 @@ export class OrganizationHandle<A extends Action = OrganizationAction, P extends
    */
   confirmAs(held: MemberStanding | 'gone'): void {
     const found = held === 'gone' ? undefined : { ...this.#found, ...held };
-    const { error } = judge(this.#caller, this.action, { place: this.#place, found });
+    const { error } = judge(this.caller, this.action, { place: this.#place, found });
     if (error !== undefined) throw error;
   }
 }

@@ -47,6 +47,22 @@ export async function auditedTokenRead<T>(
   return call.caller.principal.type === 'service_token' ? auditedRead(audit, call, read) : read(() => {});
 }
 
+/** Checks what a caller named, before anything is looked up, and audits a fault. Throws what the check throws. */
+export async function auditedCheck(
+  audit: Pick<AuditLog, 'recordFailure'>,
+  caller: AnyCaller,
+  action: string,
+  check: () => void,
+): Promise<void> {
+  try {
+    check();
+  } catch (error) {
+    // Without what was named: what is no slug or id may be a misplaced secret.
+    await audit.recordFailure(caller, action, {}, error);
+    throw error;
+  }
+}
+
 /** Runs a change, whose audit row is in its own transaction, and audits it if it fails. Throws what the change throws. */
 export async function auditedFailure<T>(
   audit: Pick<AuditLog, 'recordFailure'>,

@@ -5,7 +5,6 @@ import type { Database } from '../../store/database.ts';
 import { inSqlTransaction } from '../../store/sql-transaction.ts';
 import { inTransaction, type PrismaTransaction, type Transaction } from '../../store/transaction.ts';
 import type { AnyAccess } from '../access/access.ts';
-import type { AnyResourceAccess } from '../managed/access.ts';
 
 /** What a change answers, and the audit row it leaves. */
 export interface Mutated<T> {
@@ -21,7 +20,7 @@ export interface Mutated<T> {
  */
 export async function mutate<T>(
   deps: { readonly database: Pick<Database, 'transactionPool'> },
-  access: AnyAccess | AnyResourceAccess,
+  access: AnyAccess,
   work: (tx: Transaction) => Promise<Mutated<T>>,
   timeoutMs?: number,
 ): Promise<T> {
@@ -47,7 +46,7 @@ export interface FinalChange<T> {
  */
 export async function mutateJudgedFirst<T>(
   deps: { readonly database: Pick<Database, 'prisma'> },
-  access: AnyAccess | AnyResourceAccess,
+  access: AnyAccess,
   work: FinalChange<T>,
 ): Promise<T> {
   return inTransaction(deps.database, async (tx) => {
@@ -61,11 +60,11 @@ export async function mutateJudgedFirst<T>(
 }
 
 /** The last look at credential and right, with one wait for both; from here to the commit no withdrawal of either is. */
-async function judgeAgain(tx: Transaction, access: AnyAccess | AnyResourceAccess): Promise<void> {
+async function judgeAgain(tx: Transaction, access: AnyAccess): Promise<void> {
   await tx.pipeline([requireLive(tx, access), access.confirm(tx)]);
 }
 
-async function requireLive(tx: Transaction, access: AnyAccess | AnyResourceAccess): Promise<void> {
+async function requireLive(tx: Transaction, access: AnyAccess): Promise<void> {
   if (await credentialIsLive(tx, access.caller.principal)) return;
   throw new DomainError(
     'unauthenticated',

@@ -5,7 +5,9 @@ import type { AnyCaller, ResourceCaller, ResourcePrincipal, TokenPermission } fr
 import { findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import type { Transaction } from '../../store/transaction.ts';
+import { Handle } from '../access/handle.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
+import { auditedCheck } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
 import { absentPlace, grantRefusal, resourceRefusal, snapshotRefusal } from '../access/refusals.ts';
 import { findPlace, placeTarget } from './place.ts';
@@ -39,25 +41,10 @@ export interface ResourceOwner {
   readonly uid: string;
 }
 
-/**
- * Proof that a custom resource may do one action: what the methods of its services ask for. Like the handles of
- * `Access`, its classes are not exported, so that only `ResourceAccess` makes one.
- */
-class OwnHandle<A extends ResourceAction> {
-  readonly #caller: ResourceCaller;
-  readonly action: A;
-
-  constructor(caller: ResourceCaller, action: A) {
-    this.#caller = caller;
-    this.action = action;
-  }
-
-  get caller(): ResourceCaller {
-    return this.#caller;
-  }
-
+/** For what a custom resource owns, or needs no grant for. The handles of resources are not exported. */
+class OwnHandle<A extends ResourceAction> extends Handle<ResourcePrincipal, A> {
   get owner(): ResourceOwner {
-    const { cluster, id } = this.#caller.principal;
+    const { cluster, id } = this.caller.principal;
     return { cluster, uid: id };
   }
 
@@ -122,8 +109,6 @@ export type OwnAccess<A extends OwnAction> = OwnHandle<A>;
 /** Access at a place that a grant covers: an organization, a project or an environment. */
 export type PlaceAccess<A extends PlaceAction> = PlaceHandle<A>;
 export type EnvironmentPlaceAccess<A extends PlaceAction> = EnvironmentPlaceHandle<A>;
-/** Access of a resource for whatever action. */
-export type AnyResourceAccess = OwnHandle<ResourceAction>;
 
 export interface ResourceAccessDeps {
   readonly database: Pick<Database, 'pool'>;
@@ -213,7 +198,7 @@ export class ResourceAccess {
     action: A,
     { snapshotId, permission, isKnown }: AskedSnapshot,
   ): Promise<EnvironmentPlaceAccess<A>> {
-    await this.#auditFaults(caller, action, () => checkUuid('snapshotId', snapshotId));
+    await auditedCheck(this.#audit, caller, action, () => checkUuid('snapshotId', snapshotId));
     const resource = await this.#resource(caller, action);
     const { principal } = resource;
     const found = await findSnapshotTarget(this.#pool, null, snapshotId);
@@ -242,7 +227,7 @@ export class ResourceAccess {
 
   async #decide(caller: AnyCaller, action: ResourceAction, asked?: AskedPlace): Promise<ResourceCaller> {
     if (asked !== undefined) {
-      await this.#auditFaults(caller, action, () => {
+      await auditedCheck(this.#audit, caller, action, () => {
         const { organization, project, environment } = asked;
         for (const [field, slug] of Object.entries({ organization, project, environment })) {
           if (slug !== null) checkSlug(field, slug);
@@ -276,15 +261,5 @@ export class ResourceAccess {
     const error = absentPlace(asked);
     await this.#audit.recordFailure(caller, action, placeTarget(asked), error);
     throw error;
-  }
-
-  async #auditFaults(caller: AnyCaller, action: ResourceAction, check: () => void): Promise<void> {
-    try {
-      check();
-    } catch (error) {
-      // Without what was named: what is no slug or id may be a misplaced secret.
-      await this.#audit.recordFailure(caller, action, {}, error);
-      throw error;
-    }
   }
 }

@@ -122,6 +122,7 @@ describe('a planted import is found:', () => {
       'src/services/a.ts',
       `import { EnvironmentHandle } from './access/handles.ts';`,
     ],
+    ['a service derives a proof of access itself', 'src/services/a.ts', `import { Handle } from './access/handle.ts';`],
     [
       'http imports the door of SecretSyncs',
       'src/http/a.ts',

@@ -60,6 +60,7 @@ const rooms: Readonly<Record<string, Room>> = {
 
 /** Files that not all of a room may import, and the files that may: what they export proves a right. */
 const doors: readonly (readonly [target: string, importers: RegExp])[] = [
+  ['src/services/access/handle.ts', /^src\/services\/(access\/(access|handles)|managed\/access)\.ts$/],
   ['src/services/access/handles.ts', /^src\/services\/access\/(access|keyless)\.ts$/],
   ['src/services/access/keyless.ts', /^src\/(compose\.ts|controller\/.*)$/],
 ];
