@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { ClusterRegistry } from '../../services/managed/cluster-registry.ts';
+import type { ClusterRegistry, NameHolder } from '../../services/managed/cluster-registry.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
 export interface ClusterClaimDeps {
@@ -10,70 +10,136 @@ export interface ClusterClaimDeps {
   readonly name: string | undefined;
   /** The uid of the cluster's namespace kube-system. Throws DomainError cluster_unavailable before it was listed. */
   readonly uid: () => string;
+  /** Called when this process may begin to work under the name, and when it must stop. */
+  readonly onChange: (mayWork: boolean) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const intervalMs = 60_000;
+// The name is free 10 minutes after its cluster was last seen.
+const refusedIntervalMs = 10_000;
+// Meanwhile this process works, so the answer should not come long after the database is back.
+const maxRetryMs = 10_000;
 // The one key of the queue that claims.
 const claimKey = 'claim';
 
 /**
  * Records, once a minute while this process leads, that its cluster goes by the configured name. Two clusters of one name
- * would share the service tokens and resources of one database.
+ * would share the service tokens and resources of one database, and each would suspend the other's tokens as orphans. So a
+ * cluster whose name another one has does no work.
  */
 export class ClusterClaim {
   readonly #deps: ClusterClaimDeps;
   readonly #queue: WorkQueue;
-  #error: string | undefined;
+  #isLeading = false;
+  #mayWork = false;
+  /** Another cluster goes by the name. */
+  #refusal: string | undefined;
 
   constructor(deps: ClusterClaimDeps) {
     this.#deps = deps;
     const { clock, logger } = deps;
     const process = async (): Promise<Next> => await this.#claim();
-    this.#queue = new WorkQueue({ clock, logger, workers: 1, process });
+    const backoff = { initialMs: 500, maxMs: maxRetryMs };
+    this.#queue = new WorkQueue({ clock, logger, workers: 1, process, backoff });
   }
 
-  /** Why this process is not ready: another cluster goes by the name. Undefined if none does. */
+  /** Whether this process leads, and no other cluster is known to go by the name. */
+  get mayWork(): boolean {
+    return this.#mayWork;
+  }
+
+  /** Why this process is not ready although it leads; undefined if it works. */
   get error(): string | undefined {
-    return this.#error;
+    if (this.#refusal !== undefined) return this.#refusal;
+    const isWaiting = this.#isLeading && !this.#mayWork;
+    return isWaiting ? `the database has not confirmed the cluster's name ${this.#deps.name} yet` : undefined;
   }
 
+  /** This process leads. Without a name it may work at once. */
   start(): void {
-    if (this.#deps.name === undefined) return;
+    this.#isLeading = true;
+    if (this.#deps.name === undefined) {
+      this.#settle('ours');
+      return;
+    }
     this.#queue.add(claimKey);
     this.#queue.start();
   }
 
+  /** This process leads no more. */
   pause(): void {
     this.#queue.pause();
-    this.#error = undefined;
+    this.#isLeading = false;
+    this.#refusal = undefined;
+    this.#allow(false);
   }
 
   async stop(limitMs: number): Promise<void> {
     await this.#queue.stop(limitMs);
   }
 
+  /** Claims the name now. Returns whether this process may work under it. Throws DomainError store_unavailable. */
+  async confirm(): Promise<boolean> {
+    this.#settle(await this.#ask());
+    return this.#mayWork;
+  }
+
   async #claim(): Promise<Next> {
-    const { registry, name = '', uid, logger } = this.#deps;
-    let claimed;
+    let claimed: Claimed = 'unknown';
     try {
-      claimed = await registry.claim(name, uid());
+      claimed = await this.#ask();
     } catch (error) {
-      // The database is away, or the namespaces have not been listed: readiness reports both by itself.
+      // Readiness reports by itself that the database is away. Some work needs none, such as removing finalizers by force.
       if (!(error instanceof DomainError)) throw error;
-      return { kind: 'retry' };
+    } finally {
+      this.#settle(claimed);
     }
-    const error = claimed === 'ours' ? undefined : sharedName(name, claimed.heldBy);
-    if (error !== undefined && this.#error === undefined) logger.error(error);
-    this.#error = error;
-    return { kind: 'after', delayMs: intervalMs };
+    if (claimed === 'unknown') return { kind: 'retry' };
+    return { kind: 'after', delayMs: claimed === 'ours' ? intervalMs : refusedIntervalMs };
+  }
+
+  /** `unknown`: the namespaces have not been listed, or may not be, so there is nothing to tell clusters apart by. */
+  async #ask(): Promise<Claimed> {
+    const { name, registry } = this.#deps;
+    if (name === undefined) return 'ours';
+    const uid = this.#findUid();
+    return uid === undefined ? 'unknown' : await registry.claim(name, uid);
+  }
+
+  #findUid(): string | undefined {
+    try {
+      return this.#deps.uid();
+    } catch (error) {
+      if (error instanceof DomainError) return undefined;
+      throw error;
+    }
+  }
+
+  #settle(claimed: Claimed): void {
+    if (!this.#isLeading) return;
+    const { name = '', logger } = this.#deps;
+    const isKnown = this.#refusal !== undefined;
+    if (claimed === 'unknown' && isKnown) return;
+    this.#refusal = typeof claimed === 'string' ? undefined : sharedName(name, claimed.heldBy);
+    if (this.#refusal !== undefined && !isKnown) logger.error(this.#refusal);
+    if (this.#refusal === undefined && isKnown) logger.info({ name }, 'the name is free: this cluster goes by it now');
+    this.#allow(this.#refusal === undefined);
+  }
+
+  #allow(mayWork: boolean): void {
+    if (this.#mayWork === mayWork) return;
+    this.#mayWork = mayWork;
+    this.#deps.onChange(mayWork);
   }
 }
 
+type Claimed = 'ours' | NameHolder | 'unknown';
+
 function sharedName(name: string, heldBy: string): string {
   return (
-    `another cluster, whose namespace kube-system has the uid ${heldBy}, goes by the name ${name} in this database; ` +
-    'set another KEYFRAME_CLUSTER_NAME in one of the two'
+    `another cluster, whose namespace kube-system has the uid ${heldBy}, goes by the name ${name} in this database, so this ` +
+    'controller does no work; set another KEYFRAME_CLUSTER_NAME in one of the two'
   );
 }

@@ -54,6 +54,11 @@ export interface KindContext {
     Namespaces,
     'watch' | 'find' | 'all' | 'isEnding' | 'isGone' | 'onChange' | 'onEnding' | 'clusterUid'
   >;
+  /**
+   * Asks the database whether this cluster still goes by its name there, and no other. To be asked before something is done
+   * to what this cluster does not have. Throws DomainError store_unavailable.
+   */
+  readonly hasName: () => Promise<boolean>;
   /** Called for each list and watch of a custom resource that failed. */
   readonly onWatchFailure: (kind: FailureKind) => void;
   /** Called when a watch works again after the API server did not answer: what failed meanwhile is tried again. */

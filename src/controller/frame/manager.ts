@@ -99,6 +99,7 @@ export class Manager implements Controller {
       registry: deps.clusters,
       name: deps.options.clusterName,
       uid: () => context.namespaces.clusterUid(),
+      onChange: (mayWork) => (mayWork ? this.#startKinds() : this.#stopKinds()),
       clock,
       logger,
     });
@@ -118,7 +119,7 @@ export class Manager implements Controller {
   #createLeadership(): Leadership {
     const { lease, clock, steadyNow, options } = this.#deps;
     const { namespace, random = Math.random } = options;
-    const callbacks = { onLead: () => this.#startLeading(), onLose: () => this.#stopLeading() };
+    const callbacks = { onLead: () => this.#claim.start(), onLose: () => this.#claim.pause() };
     return new Leadership({ lease, clock, steadyNow, logger: this.#logger, namespace, random, ...callbacks });
   }
 
@@ -138,6 +139,7 @@ export class Manager implements Controller {
       logger,
       metrics,
       namespaces: new Namespaces({ client: kube, clock, logger, onRecovered }),
+      hasName: async () => await this.#claim.confirm(),
       shares: new NamespaceShares(),
       instance: hostname(),
       watchNamespaces: options.watchNamespaces,
@@ -209,7 +211,7 @@ export class Manager implements Controller {
   async #startWhenSynced(kind: ManagedKind): Promise<void> {
     await kind.watch.group.synced;
     this.#logger.info({ watch: kind.watch.name }, 'the controller has its first list of a kind');
-    if (this.#leadership.isLeading) this.#startKind(kind);
+    if (this.#leadership.isLeading && this.#claim.mayWork) this.#startKind(kind);
   }
 
   async #campaignWhenSynced({ synced }: NamedWatch['group']): Promise<void> {
@@ -226,11 +228,10 @@ export class Manager implements Controller {
     this.#leadership.start();
   }
 
-  /** This process leads: everything is reconciled once, whatever was seen while another one did the work. */
-  #startLeading(): void {
+  /** This process leads, under a name that is its cluster's: everything is reconciled once, whatever was seen before. */
+  #startKinds(): void {
     // Before the first reconcile: a comparison has then nothing to ask for.
     this.#resyncs.start();
-    this.#claim.start();
     for (const kind of this.#kinds.filter(isSynced)) this.#startKind(kind);
     this.#resyncs.addAfter(everything, this.#resyncDelayMs());
   }
@@ -242,12 +243,11 @@ export class Manager implements Controller {
     kind.startLeading();
   }
 
-  /** It leads no more: the watches go on, so that it can begin at once when its turn comes. */
-  #stopLeading(): void {
+  /** The watches go on, so that it can begin at once when its turn comes. */
+  #stopKinds(): void {
     this.#leading.clear();
     for (const kind of this.#kinds) kind.stopLeading();
     this.#resyncs.pause();
-    this.#claim.pause();
   }
 
   async #resync(): Promise<Next> {

@@ -1,58 +1,183 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import type { ControllerDeps } from '../../../src/controller/index.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import { Harness } from './controller-harness.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { Harness, prod } from './controller-harness.ts';
+import { settled } from './fake-clock.ts';
 
 /** Two clusters that go by one name in one database. */
 
-type Claimed = Awaited<ReturnType<ControllerDeps['clusters']['claim']>> | DomainError;
+type Claimed = Awaited<ReturnType<ControllerDeps['clusters']['claim']>>;
 
 const held: Claimed = { heldBy: 'uid-of-another', seenAt: new Date(0) };
-let claimed: Claimed;
+const away = new DomainError('store_unavailable', 'the database cannot be reached');
+const values = { A: 'alpha', B: 'beta' };
+/** What the database answers; a promise answers later. */
+let claimed: Claimed | DomainError | Promise<Claimed>;
 let claims: (readonly [cluster: string, uid: string])[];
+/** How often all live tokens were listed, to find orphans. */
+let sweeps: number;
 let harness: Harness;
 
 afterEach(() => harness.controller.stop());
 
-async function start(first: Claimed): Promise<void> {
+/** `denied`: the plural of a kind whose first lists are denied. */
+async function start(first: typeof claimed, denied?: string): Promise<void> {
   claimed = first;
   claims = [];
-  const claim = (cluster: string, uid: string): ReturnType<ControllerDeps['clusters']['claim']> => {
+  sweeps = 0;
+  const claim = async (cluster: string, uid: string): Promise<Claimed> => {
     claims.push([cluster, uid]);
-    return claimed instanceof DomainError ? Promise.reject(claimed) : Promise.resolve(claimed);
+    const answer = await claimed;
+    if (answer instanceof DomainError) throw answer;
+    return answer;
   };
-  harness = new Harness({ clusters: { claim } });
+  const live = (): [] => {
+    sweeps += 1;
+    return [];
+  };
+  const resources = { resourceTokens: { live } } as unknown as ResourceServices;
+  harness = new Harness({ clusters: { claim }, resources });
   harness.cluster.put('/api/v1/namespaces', 'kube-system', (object) => {
     object.metadata.uid = 'uid-of-this';
   });
+  const denials = denied === undefined ? 0 : 3;
+  for (let time = 0; time < denials; time += 1) {
+    harness.cluster.before(new RegExp(`^GET .*/${denied}$`), () => {
+      throw new ApiError('GET', 403, 'Forbidden');
+    });
+  }
   await harness.synced();
 }
+
+/** But for those of sweeps, which need the database. */
+const errors = (): unknown[] => harness.logs.filter(({ level, key }) => level === 'error' && key !== 'sweep');
 
 test('a leader records its cluster once a minute', async () => {
   await start('ours');
   await harness.clock.advance(180_000);
-  expect(claims).toEqual(Array.from({ length: 4 }, () => ['test', 'uid-of-this']));
+  expect(new Set(claims.map(String))).toEqual(new Set(['test,uid-of-this']));
+  // And before each sweep.
+  expect(sweeps).toBeGreaterThan(0);
+  expect(claims.length - sweeps).toBe(4);
   expect(harness.controller.ready()).toBeUndefined();
+  expect(harness.values()).toEqual(values);
 });
 
-test('a leader whose name another cluster has is not ready, and says so once in its log', async () => {
-  await start(held);
-  await harness.clock.advance(180_000);
-  expect(harness.controller.ready()).toContain('uid-of-another');
-  expect(harness.controller.ready()).toContain('KEYFRAME_CLUSTER_NAME');
-  expect(harness.logs.filter(({ level }) => level === 'error')).toHaveLength(1);
-  claimed = 'ours';
-  await harness.clock.advance(60_000);
-  expect(harness.controller.ready()).toBeUndefined();
+describe('a leader whose name another cluster has', () => {
+  test('is not ready, and says so once in its log', async () => {
+    await start(held);
+    await harness.clock.advance(180_000);
+    expect(harness.controller.ready()).toContain('uid-of-another');
+    expect(harness.controller.ready()).toContain('KEYFRAME_CLUSTER_NAME');
+    expect(errors()).toHaveLength(1);
+  });
+
+  test('does nothing until the name is free', async () => {
+    await start(held);
+    await harness.clock.advance(900_000);
+    expect([harness.values(), harness.status(), harness.reconciled, sweeps]).toEqual([undefined, {}, [], 0]);
+    claimed = 'ours';
+    await harness.clock.advance(10_000);
+    expect(harness.controller.ready()).toBeUndefined();
+    expect([harness.values(), harness.ready()?.reason, sweeps > 0]).toEqual([values, 'Synced', true]);
+  });
+
+  test('does nothing with a kind that may be listed only later', async () => {
+    await start(held, 'secretsyncs');
+    expect(harness.controller.warnings()).toHaveLength(1);
+    await harness.clock.advance(60_000);
+    expect(harness.controller.warnings()).toEqual([]);
+    expect([harness.values(), harness.status(), harness.reconciled]).toEqual([undefined, {}, []]);
+  });
+
+  test('goes on to do nothing if the database cannot be asked', async () => {
+    await start(held);
+    claimed = away;
+    await harness.clock.advance(60_000);
+    expect(harness.controller.ready()).toContain('uid-of-another');
+    expect(harness.values()).toBeUndefined();
+  });
+
+  test('is ready again as a stand-by', async () => {
+    await start(held);
+    harness.lease.isTaken = true;
+    await harness.clock.advance(20_000);
+    expect(harness.controller.ready()).toBeUndefined();
+    expect(harness.values()).toBeUndefined();
+  });
 });
 
-test('a database that is away is asked again, and reported elsewhere', async () => {
-  await start(new DomainError('store_unavailable', 'the database cannot be reached'));
-  await harness.clock.advance(10_000);
-  expect(harness.logs.filter(({ level }) => level === 'error')).toEqual([]);
+test('a leader whose name another cluster has taken stops its work until it has the name again', async () => {
+  await start('ours');
   claimed = held;
   await harness.clock.advance(60_000);
   expect(harness.controller.ready()).toContain('uid-of-another');
+  harness.services.change(prod, { A: 'changed' });
+  await harness.clock.advance(900_000);
+  expect(harness.values()).toEqual(values);
+  claimed = 'ours';
+  await harness.clock.advance(10_000);
+  expect(harness.values()).toEqual({ A: 'changed' });
+});
+
+test('a leader is not ready and does nothing before the database has answered', async () => {
+  const answer = Promise.withResolvers<Claimed>();
+  await start(answer.promise);
+  expect(harness.controller.ready()).toBe("the database has not confirmed the cluster's name test yet");
+  expect(harness.values()).toBeUndefined();
+  answer.resolve('ours');
+  await settled();
+  expect(harness.controller.ready()).toBeUndefined();
+  expect(harness.values()).toEqual(values);
+});
+
+test.each<[string, Claimed]>([
+  ['confirms', 'ours'],
+  ['refuses', held],
+])('an answer that %s the name after the Lease was lost counts for nothing', async (_, late) => {
+  const answer = Promise.withResolvers<Claimed>();
+  await start(answer.promise);
+  harness.lease.isTaken = true;
+  await harness.clock.advance(20_000);
+  answer.resolve(late);
+  await harness.clock.advance(20_000);
+  expect([harness.controller.ready(), harness.values(), harness.reconciled]).toEqual([undefined, undefined, []]);
+});
+
+test('a sweep for orphans that finds the name taken ends all work', async () => {
+  await start('ours');
+  const before = sweeps;
+  claimed = held;
+  // Long before the next claim: a feed that is connected again asks for a sweep.
+  harness.services.ready();
+  await settled();
+  expect(sweeps).toBe(before);
+  expect(harness.controller.ready()).toContain('uid-of-another');
+});
+
+describe('while the database is away', () => {
+  test('a leader works, asks again, and leaves it to others to report that', async () => {
+    await start(away);
+    await harness.clock.advance(600_000);
+    expect([harness.controller.ready(), harness.values(), errors()]).toEqual([undefined, values, []]);
+    claimed = held;
+    await harness.clock.advance(10_000);
+    expect(harness.controller.ready()).toContain('uid-of-another');
+  });
+
+  test('no sweep for orphans begins, nor before the name is confirmed', async () => {
+    await start(away);
+    await harness.clock.advance(5000);
+    expect(sweeps).toBe(0);
+    claimed = held;
+    await harness.clock.advance(900_000);
+    expect(sweeps).toBe(0);
+    claimed = 'ours';
+    await harness.clock.advance(10_000);
+    expect(sweeps).toBeGreaterThan(0);
+  });
 });
 
 test('a stand-by records nothing', async () => {

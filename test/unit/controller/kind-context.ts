@@ -13,6 +13,7 @@ export function kindContext(parts: Parts): KindContext {
     shares: new NamespaceShares(),
     instance: 'test',
     watchNamespaces: [],
+    hasName: () => Promise.resolve(true),
     onWatchFailure: () => {},
   };
 }

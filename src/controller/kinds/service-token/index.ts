@@ -188,9 +188,19 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
   }
 
   #createSweeps({ services, grants, cluster }: ServiceTokenDeps): WorkQueue {
-    const { kube: client, namespaces, clock, logger, metrics } = this.#context;
+    const { kube: client, namespaces, hasName, clock, logger, metrics } = this.#context;
     const knownUids = (): string[] => this.all().map(({ metadata }) => metadata.uid);
-    const sweep = new OrphanSweep({ services, client, grants, namespaces, cluster, knownUids, metrics, logger });
+    const sweep = new OrphanSweep({
+      services,
+      client,
+      grants,
+      namespaces,
+      cluster,
+      hasName,
+      knownUids,
+      metrics,
+      logger,
+    });
     const process = async (): Promise<Next> => {
       await sweep.run();
       return { kind: 'done' };

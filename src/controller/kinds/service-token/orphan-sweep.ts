@@ -23,6 +23,8 @@ export interface OrphanSweepDeps {
   readonly namespaces: Pick<Namespaces, 'find'>;
   /** What the database knows the cluster by. Throws DomainError cluster_unavailable if that is not known. */
   readonly cluster: () => string;
+  /** Whether no other cluster is known by that. Throws DomainError store_unavailable. */
+  readonly hasName: () => Promise<boolean>;
   /** The uids of the ServiceTokens that the watch shows: their reconciles look after their tokens. */
   readonly knownUids: () => Iterable<string>;
   readonly metrics: Pick<Metrics, 'orphanedTokenSuspended'>;
@@ -51,6 +53,8 @@ export class OrphanSweep {
 
   /** One sweep. Throws DomainError and ApiError; what was not reached is reached by the next one. */
   async run(): Promise<void> {
+    // To another cluster of the same name, all tokens of this one would be orphans.
+    if (!(await this.#deps.hasName())) return;
     const requestId = randomUUID();
     const unlisted = new Map<string, number>();
     for (const [namespace, tokens] of await this.#unattended()) {
