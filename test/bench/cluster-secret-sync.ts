@@ -40,6 +40,7 @@ export async function clusterSecretSync(): Promise<void> {
   const place = await startSecretPlace(resources);
   const { client, reconciling } = await startProcesses(resources, place, { role: 'controller' });
   const namespaces = await makeNamespaces(resources, readSize(process.env['KEYFRAME_BENCH_SIZE']));
+  await untilFilled(namespaces);
   const environment = await makeEnvironment(resources, client);
   const site: Site = {
     place,
@@ -95,6 +96,17 @@ async function makeNamespaces(resources: AsyncDisposableStack, count: number): P
   });
   for (const namespace of names) resources.defer(() => discardNamespace(namespace));
   return names;
+}
+
+/** Waits until each namespace has what Kubernetes puts there: with thousands, its controllers take minutes. */
+async function untilFilled(namespaces: readonly string[]): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const given = { '/api/v1/serviceaccounts': 'default', '/api/v1/configmaps': 'kube-root-ca.crt' };
+  for (const [path, object] of Object.entries(given)) {
+    const watch = await ObjectWatch.open(resources, adminClient(), [path]);
+    const keys = namespaces.map((namespace) => `${namespace}/${object}`);
+    await watch.all('be there', keys, () => true);
+  }
 }
 
 /** An environment that the labelled namespaces may read. */
