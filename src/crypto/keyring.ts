@@ -41,7 +41,7 @@ export interface Opener {
 }
 
 /**
- * The keys of the instance (docs/ARCHITECTURE.md, "Keys"): root keys wrap a data key for each project, and data keys
+ * The keys of the instance (docs/internals/crypto.md): root keys wrap a data key for each project, and data keys
  * encrypt values. `open()` comes first; what is used before that throws an Error.
  */
 export class Keyring {

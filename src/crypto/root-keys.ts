@@ -45,7 +45,7 @@ export class RootKeys {
   }
 
   /**
-   * Reads lines of `id:base64` (docs/ARCHITECTURE.md "Keys"); empty lines and white space around a line do not count.
+   * Reads lines of `id:base64` (docs/internals/crypto.md); empty lines and white space around a line do not count.
    * Throws RootKeyFormatError, with every faulty line's number, for anything else: also for an id or a key that
    * stands twice, and for base64 that does not decode to 32 bytes or is not the one canonical spelling of them.
    */

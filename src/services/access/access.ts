@@ -57,7 +57,7 @@ export type EnvironmentAccess<
 export type ReadingAccess = EnvironmentAccess<'secret.list', TenantPrincipal>;
 
 /**
- * The door to everything that lies in an organization (docs/ARCHITECTURE.md, "Authorisation"). Each method throws
+ * The door to everything that lies in an organization (docs/internals/authorization.md). Each method throws
  * DomainError invalid_input for a malformed slug, not_found for what is not there or not for the caller to see (with
  * one text for both), and forbidden for what the caller sees but may not do; the last two are audited as denials.
  */

@@ -24,7 +24,7 @@ export interface ChangeFeedDeps {
   readonly logger: Logger;
 }
 
-/** Tells what was committed, by any replica, the moment it is (docs/ARCHITECTURE.md, "From a commit to a Secret"). */
+/** Tells what was committed, by any replica, the moment it is (docs/internals/change-feed.md). */
 export class ChangeFeed {
   readonly #deps: ChangeFeedDeps;
   readonly #subscribers = new Set<ChangeSubscriber>();

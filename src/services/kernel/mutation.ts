@@ -35,7 +35,7 @@ export async function mutate<T>(
 
 /** A change that may take away the right or the credential it is made with. */
 export interface FinalChange<T> {
-  /** Takes the locks that the change needs, in the order of docs/ARCHITECTURE.md, "Data". */
+  /** Takes the locks that the change needs, in the order of docs/internals/changes-and-locks.md. */
   lock(tx: PrismaTransaction): Promise<void>;
   change(tx: PrismaTransaction): Promise<Mutated<T>>;
 }

@@ -126,7 +126,7 @@ interface AskedSnapshot {
 type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
 
 /**
- * The door for custom resources (docs/ARCHITECTURE.md, "Authorisation"): they may what an AccessGrant of their namespace
+ * The door for custom resources (docs/internals/authorization.md): they may what an AccessGrant of their namespace
  * covers, and what they own they may end without one. Grants are judged by name, before anything is looked up, so that
  * nobody learns what exists from a refusal. Each method throws DomainError forbidden, with the missing AccessGrant as
  * YAML, invalid_input for a malformed slug, and not_found for a place that is granted and not there; all are audited.

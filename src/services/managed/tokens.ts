@@ -72,7 +72,7 @@ const greatestSerial = 2_147_483_647;
 const liveTokensPageSize = 1000;
 
 /**
- * Service tokens of custom resources (docs/ARCHITECTURE.md, "Tokens of custom resources"): one for each resource, with
+ * Service tokens of custom resources (docs/internals/kinds.md, "ServiceToken"): one for each resource, with
  * as many secret strings as it has had serials. Whoever crashes where, a resource has one token and each serial one
  * secret: the claim of the resource is written with them, and a secret opens nothing before `activate` is told that it
  * has got where it belongs. Every change is audited as `[Service Token]`, in its own transaction.

@@ -27,7 +27,7 @@ interface Row {
 
 /**
  * Reads the stored values of an instance past its server, and opens them with Node's AES-256-GCM as
- * docs/ARCHITECTURE.md ("Keys") describes them: with none of the server's own code.
+ * docs/internals/crypto.md describes them: with none of the server's own code.
  */
 export class StoredValues {
   readonly #pool: pg.Pool;

@@ -5,7 +5,9 @@ import { pages, readPage } from '../../support/fixtures/documentation.ts';
 
 /** Every file and folder of the sources that a page for developers names exists. A page may leave out the folders in front. */
 
-const developerPages = pages.filter((page) => /^docs\/(?:ARCHITECTURE\.md|adr\/|development\/)/.test(page));
+const developerPages = pages.filter((page) =>
+  /^(?:CONTRIBUTING\.md$|docs\/(?:ARCHITECTURE\.md|adr\/|development\/|internals\/)|tools\/|test\/)/.test(page),
+);
 
 // The name of a file that the page has its reader make.
 const examples: ReadonlySet<string> = new Set(['test/unit/controller/sync-labels.test.ts']);
