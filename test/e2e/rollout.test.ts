@@ -100,7 +100,7 @@ describe('a Deployment', () => {
     const revision = await change({ A: 'changed' });
     expect(await site.condition('Converged')).toMatchObject({ status: 'False', reason: 'RolloutPending' });
     await site.waitForConverged('RollingOut');
-    await waitForMessage('Deployment web rolls out: 0 of 2 pods are up to date and available.');
+    await waitForMessage('Deployment web is rolling out: 0 of 2 pods are up to date and available.');
     expect(await site.condition('Ready')).toMatchObject({ status: 'True' });
     expect((await converged()).message).toBe(`All pods of Deployment web run with the data of revision ${revision}.`);
     expect(await rows()).toEqual([{ ...web, revision, replicas: 2, updatedReplicas: 2 }]);
@@ -140,7 +140,7 @@ describe('a Deployment', () => {
     await change({ A: 'third' });
     expect(await site.condition('Converged')).toMatchObject({ status: 'False', reason: 'RolloutPending' });
     const pending =
-      'Deployment web is to be restarted for revision 4 when the rollout under way is done, or has taken 10m';
+      'Deployment web will be restarted for revision 4 once its current rollout has finished or has taken 10m';
     await waitForMessage(`${pending}: 0 of 1 pods are up to date and available.`);
     expect(await generation()).toBe(before + 1);
     await converged();
@@ -150,7 +150,7 @@ describe('a Deployment', () => {
   test('that does not exist yet is seen when it does', async () => {
     await makeSite([web]);
     const { message } = await site.waitForConverged('WorkloadNotFound');
-    expect(message).toContain('Deployment web is not in this namespace');
+    expect(message).toContain('Deployment web does not exist in this namespace');
     await workloads.create(web, { replicas: 0 });
     await converged();
   });
@@ -248,7 +248,7 @@ describe('other workloads', () => {
       await workloads.runPods('agent');
       return (await site.condition('Converged'))?.reason === 'RolloutHeld';
     });
-    expect((await site.condition('Converged'))?.message).toContain('DaemonSet agent waits: 0 of 1 pods');
+    expect((await site.condition('Converged'))?.message).toContain('DaemonSet agent is waiting: 0 of 1 pods');
     for (const { metadata } of await workloads.pods('agent')) await workloads.deletePod(metadata.name);
     await workloads.runPodsUntil('db', 'both to be up to date', async () => {
       await workloads.runPods('agent');

@@ -133,7 +133,7 @@ describe('An application whose Secret is taken back where its pods fail', () => 
       },
       patience,
     );
-    expect((await sync.condition('Converged'))?.message).toContain('the Secret is not taken back');
+    expect((await sync.condition('Converged'))?.message).toContain('the Secret is not rolled back');
     expect(await sync.condition('Ready')).toMatchObject({ status: 'True', reason: 'Synced' });
     expect(await sync.condition('RolledBack')).toBeUndefined();
     expect(await site.secretValue(sync.namespace, sync.name, 'MODE')).toBe(value);

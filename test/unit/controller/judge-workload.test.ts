@@ -1,3 +1,4 @@
+import * as messages from '../../../src/controller/kinds/rollout/messages.ts';
 import { expect, test } from '@jest/globals';
 import { type Verdict, judgeWorkload } from '../../../src/controller/kinds/rollout/judge-workload.ts';
 import { type Workload, type WorkloadKind, trimmedWorkload } from '../../../src/controller/kinds/rollout/targets.ts';
@@ -26,7 +27,7 @@ const deployments: readonly Case[] = [
     'Deployment',
     workload(three, all, 4),
     'rolling',
-    'its controller has not seen the change of its pod template yet',
+    messages.changeUnobserved,
   ],
   [
     'with too few new pods is rolling',
@@ -68,7 +69,7 @@ const deployments: readonly Case[] = [
     'Deployment',
     workload({ ...three, paused: true }, { ...all, updatedReplicas: 0 }),
     'held',
-    '0 of 3 pods are up to date and available; it is paused: `kubectl rollout resume deployment/web` goes on',
+    `0 of 3 pods are up to date and available; ${messages.paused('web', 'ns')}`,
   ],
   ['that is paused with new pods alone is done', 'Deployment', workload({ ...three, paused: true }, all), 'done'],
 ];
@@ -84,7 +85,7 @@ const statefulSets: readonly Case[] = [
     'StatefulSet',
     workload(partitioned, { ...all, updatedReplicas: 1 }),
     'held',
-    '1 of 3 pods are up to date and available; the partition of its updateStrategy (2) keeps the others: lower it',
+    `1 of 3 pods are up to date and available; ${messages.partitioned(2)}`,
   ],
   [
     'is rolling until those beyond its partition are new',
@@ -97,7 +98,7 @@ const statefulSets: readonly Case[] = [
     'StatefulSet',
     workload({ ...three, ...onDelete }, { ...all, updatedReplicas: 2 }),
     'held',
-    '2 of 3 pods are up to date and available; its updateStrategy is OnDelete: delete the other pods, and it makes them anew',
+    `2 of 3 pods are up to date and available; ${messages.onDelete}`,
   ],
   [
     'that replaces pods on deletion is done when all were',

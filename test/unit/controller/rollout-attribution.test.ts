@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { attribute } from '../../../src/controller/kinds/rollout/attribution.ts';
-import { PodLooks } from '../../../src/controller/kinds/rollout/pod-looks.ts';
-import { type Pod, findingOf, lookAtPods, selectorText } from '../../../src/controller/kinds/rollout/pods.ts';
+import { PodObservations } from '../../../src/controller/kinds/rollout/pod-observations.ts';
+import { type Pod, findingOf, observePods, selectorText } from '../../../src/controller/kinds/rollout/pods.ts';
 import { templateDigest } from '../../../src/controller/kinds/rollout/template-digest.ts';
 import type { Workload } from '../../../src/controller/kinds/rollout/targets.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
@@ -118,7 +118,7 @@ describe('a look at the pods of a restart', () => {
 
   test('finds the one that fails, on whatever page, and then asks for no more', async () => {
     const { queries, request } = cluster([[pod(waits('ImagePullBackOff'))], [pod(crash)], [pod(crash)]]);
-    expect(await lookAtPods({ request }, question)).toEqual({
+    expect(await observePods({ request }, question)).toEqual({
       kind: 'failing',
       reason: 'container app: CrashLoopBackOff',
     });
@@ -132,7 +132,7 @@ describe('a look at the pods of a restart', () => {
     const going = pod(crash);
     going.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     const { request } = cluster([[pod(crash, 'older'), going, pod(waits('ErrImagePull'))]]);
-    expect(await lookAtPods({ request }, question)).toEqual({
+    expect(await observePods({ request }, question)).toEqual({
       kind: 'hindered',
       reason: 'container app: ErrImagePull',
     });
@@ -140,28 +140,28 @@ describe('a look at the pods of a restart', () => {
 
   test('that finds none, as where a quota leaves no room, blames nobody', async () => {
     const { request } = cluster([[]]);
-    expect((await lookAtPods({ request }, question)).kind).toBe('hindered');
+    expect((await observePods({ request }, question)).kind).toBe('hindered');
   });
 
   test('asks for nothing without a selector, and ends though the pages do not', async () => {
     const endless = cluster(
       Array.from({ length: 100 }, () => [pod({ conditions: [{ type: 'Ready', status: 'True' }] })]),
     );
-    expect((await lookAtPods(endless, question)).kind).toBe('hindered');
+    expect((await observePods(endless, question)).kind).toBe('hindered');
     expect(endless.queries).toHaveLength(40);
     const none = cluster([[pod(crash)]]);
-    expect((await lookAtPods(none, { ...question, workload: workload() })).kind).toBe('hindered');
+    expect((await observePods(none, { ...question, workload: workload() })).kind).toBe('hindered');
     expect(none.queries).toEqual([]);
   });
 
   test('tells a missing right from a failure to answer', async () => {
     const refuse = (status: number) => async (): Promise<never> =>
       await Promise.reject(new ApiError('GET', status, status === 403 ? 'Forbidden' : 'Oops'));
-    expect(await lookAtPods({ request: refuse(403) }, question)).toEqual({
+    expect(await observePods({ request: refuse(403) }, question)).toEqual({
       kind: 'forbidden',
       reason: '403 Forbidden',
     });
-    await expect(lookAtPods({ request: refuse(500) }, question)).rejects.toThrow(ApiError);
+    await expect(observePods({ request: refuse(500) }, question)).rejects.toThrow(ApiError);
   });
 
   test('selects as the workload does', () => {
@@ -236,28 +236,28 @@ describe('the looks at a stuck workload', () => {
   const found: Workload = workload({ marks: marked() });
 
   test('come ever more rarely, and not at all once a pod was found to fail', () => {
-    const looks = new PodLooks('app');
-    expect(looks.nextAt(web, found)).toBe(-Infinity);
-    looks.note(web, found, { kind: 'hindered', reason: 'x' }, now);
-    expect(looks.nextAt(web, found)).toBe(now + 10_000);
-    for (let count = 0; count < 10; count += 1) looks.note(web, found, undefined, now);
-    expect(looks.nextAt(web, found)).toBe(now + 300_000);
-    expect(looks.verdict(web, found)).toEqual({ kind: 'hindered', reason: 'x' });
-    looks.note(web, found, { kind: 'failing', reason: 'x' }, now);
-    expect(looks.nextAt(web, found)).toBe(Infinity);
+    const observations = new PodObservations('app');
+    expect(observations.nextAt(web, found)).toBe(-Infinity);
+    observations.note(web, found, { kind: 'hindered', reason: 'x' }, now);
+    expect(observations.nextAt(web, found)).toBe(now + 10_000);
+    for (let count = 0; count < 10; count += 1) observations.note(web, found, undefined, now);
+    expect(observations.nextAt(web, found)).toBe(now + 300_000);
+    expect(observations.verdict(web, found)).toEqual({ kind: 'hindered', reason: 'x' });
+    observations.note(web, found, { kind: 'failing', reason: 'x' }, now);
+    expect(observations.nextAt(web, found)).toBe(Infinity);
   });
 
   test('begin anew with each restart, template and workload', () => {
-    const looks = new PodLooks('app');
-    looks.note(web, found, { kind: 'failing', reason: 'x' }, now);
+    const observations = new PodObservations('app');
+    observations.note(web, found, { kind: 'failing', reason: 'x' }, now);
     const others = [
       workload({ marks: marked(data, now) }),
       { ...found, templateDigest: 'new' },
       { ...found, metadata: { ...found.metadata, uid: 'another' } },
     ];
-    for (const one of others) expect(looks.verdict(web, one)).toBeUndefined();
-    expect(looks.verdict(web, found)).toBeDefined();
-    looks.keep(new Set());
-    expect(looks.verdict(web, found)).toBeUndefined();
+    for (const one of others) expect(observations.verdict(web, one)).toBeUndefined();
+    expect(observations.verdict(web, found)).toBeDefined();
+    observations.keep(new Set());
+    expect(observations.verdict(web, found)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import type { RolloutFacts } from '../../../src/controller/kinds/rollout/plan.ts';
 import { formatMark, markAnnotation } from '../../../src/controller/kinds/rollout/restart-mark.ts';
-import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
+import type { WorkloadFacts } from '../../../src/controller/kinds/rollout/assessment.ts';
 import type { Target, Workload } from '../../../src/controller/kinds/rollout/targets.ts';
 
 export const now = Date.UTC(2026, 0, 1);
@@ -33,7 +33,7 @@ export function marked(mark = data, at = now - 60_000, sync = 'app'): Record<str
   return { [markAnnotation(sync)]: formatMark({ revision: 3, data: mark, at }) };
 }
 
-export function target(found: Workload | undefined, more: Partial<TargetFacts> = {}): TargetFacts {
+export function target(found: Workload | undefined, more: Partial<WorkloadFacts> = {}): WorkloadFacts {
   const calm = {
     isSeen: true,
     isForbidden: false,
@@ -42,7 +42,7 @@ export function target(found: Workload | undefined, more: Partial<TargetFacts> =
     refusal: undefined,
     timesUndone: 0,
     failure: { kind: 'unknown' },
-    lookFrom: Infinity,
+    observeFrom: Infinity,
   } as const;
   return { target: web, workload: found, ...calm, ...more };
 }

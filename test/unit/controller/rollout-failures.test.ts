@@ -1,3 +1,4 @@
+import * as messages from '../../../src/controller/kinds/rollout/messages.ts';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { settled } from './fake-clock.ts';
@@ -30,17 +31,17 @@ async function failing(
   await settled();
 }
 
-const message = (): string => harness.told.at(-1)?.message ?? '';
+const message = (): string => harness.reported.at(-1)?.message ?? '';
 
 describe('a workload that failed', () => {
   test('is restarted first for newer data, and the others when it has converged', async () => {
     await failing(['api', 'web'], 'CrashLoopBackOff');
     await harness.clock.advance(second);
-    expect(message()).toContain('container main: CrashLoopBackOff; no other workload is restarted');
+    expect(message()).toContain(messages.othersWait('container main: CrashLoopBackOff', 'ns'));
     await harness.hold('c');
     await harness.clock.advance(minute);
     expect(harness.takeRestarts()).toEqual(['api']);
-    expect(harness.told.at(-1)?.reason).toBe('RolloutBlocked');
+    expect(harness.reported.at(-1)?.reason).toBe('RolloutBlocked');
     harness.finish('api');
     await harness.clock.advance(second);
     expect(harness.takeRestarts()).toEqual(['web']);
@@ -57,15 +58,15 @@ describe('a workload that failed', () => {
 
   test('is looked at again, ever more rarely, until it fails of the data', async () => {
     await failing(['api'], 'ImagePullBackOff', 'Rollback');
-    expect(harness.givenUp).toBe(0);
+    expect(harness.abandoned).toBe(0);
     harness.putPod('api', 'CrashLoopBackOff');
     await harness.clock.advance(9 * second);
-    expect(harness.givenUp).toBe(0);
+    expect(harness.abandoned).toBe(0);
     await harness.clock.advance(2 * second);
-    expect(harness.givenUp).toBe(1);
+    expect(harness.abandoned).toBe(1);
     await harness.clock.advance(60 * minute);
-    expect(harness.givenUp).toBe(1);
-    expect(harness.rollouts.givenUp(harness.sync)?.reason).toBe('Deployment api, container main: CrashLoopBackOff');
+    expect(harness.abandoned).toBe(1);
+    expect(harness.rollouts.abandoned(harness.sync)?.reason).toBe('Deployment api, container main: CrashLoopBackOff');
   });
 
   test('is given up for each restart that fails, and not before the pods could be looked at', async () => {
@@ -75,15 +76,15 @@ describe('a workload that failed', () => {
       throw new ApiError('GET', 500, 'InternalError');
     });
     await harness.clock.advance(11 * second);
-    expect(harness.givenUp).toBe(0);
+    expect(harness.abandoned).toBe(0);
     await harness.clock.advance(21 * second);
-    expect(harness.givenUp).toBe(1);
+    expect(harness.abandoned).toBe(1);
     await harness.hold('c');
     await harness.clock.advance(2 * second);
     harness.putPod('api', 'CrashLoopBackOff');
     harness.giveUpOn('api');
     await settled();
-    expect(harness.givenUp).toBe(2);
+    expect(harness.abandoned).toBe(2);
   });
 
   test('with the data that all converged with is stuck, and nothing is given up', async () => {
@@ -94,20 +95,20 @@ describe('a workload that failed', () => {
     harness.putPod('api', 'CrashLoopBackOff');
     harness.giveUpOn('api');
     await harness.clock.advance(minute);
-    expect(harness.told.at(-1)?.reason).toBe('RolloutStuck');
-    expect(message()).toContain('all workloads have converged with the same data before');
-    expect([harness.givenUp, harness.takeRestarts()]).toEqual([1, []]);
+    expect(harness.reported.at(-1)?.reason).toBe('RolloutStuck');
+    expect(message()).toContain(messages.convergedBefore);
+    expect([harness.abandoned, harness.takeRestarts()]).toEqual([1, []]);
   });
 });
 
 test('a refusal to go back is told until the next reconcile finds another one, or none', async () => {
   await failing(['api'], 'CrashLoopBackOff', 'Rollback');
-  const { held } = harness.rollouts.givenUp(harness.sync) ?? {};
+  const { held } = harness.rollouts.abandoned(harness.sync) ?? {};
   harness.rollouts.learn(harness.sync, { held, rollbackRefusal: 'B was deleted since' });
   await harness.clock.advance(second);
-  expect(harness.told.at(-1)?.reason).toBe('RollbackImpossible');
-  expect(message()).toContain('the Secret cannot be taken back: B was deleted since;');
+  expect(harness.reported.at(-1)?.reason).toBe('RollbackImpossible');
+  expect(message()).toContain(': B was deleted since;');
   harness.rollouts.learn(harness.sync, { held });
   await harness.clock.advance(second);
-  expect(harness.told.at(-1)?.reason).toBe('RolloutStuck');
+  expect(harness.reported.at(-1)?.reason).toBe('RolloutStuck');
 });

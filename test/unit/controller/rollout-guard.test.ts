@@ -1,14 +1,15 @@
+import * as messages from '../../../src/controller/kinds/rollout/messages.ts';
 import { describe, expect, test } from '@jest/globals';
 import { type RolloutFacts, type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/plan.ts';
 import { formatMark, markAnnotation, parseMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
-import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
+import type { WorkloadFacts } from '../../../src/controller/kinds/rollout/assessment.ts';
 import { api, calmFacts, data, marked, now, other, target, timeoutMs, web, workload } from './rollout-facts.ts';
 
 const crash = { kind: 'data', reason: 'container main: CrashLoopBackOff' } as const;
 const image = { kind: 'other', why: 'container main: ImagePullBackOff' } as const;
 const third = 'c'.repeat(32);
 
-function plan(targets: readonly TargetFacts[], more: Partial<RolloutFacts> = {}): RolloutPlan {
+function plan(targets: readonly WorkloadFacts[], more: Partial<RolloutFacts> = {}): RolloutPlan {
   return planRollout({ ...calmFacts, ...more, targets });
 }
 
@@ -24,12 +25,17 @@ function ahead(mark: string, at: number): Record<string, string> {
   return { [markAnnotation('app')]: formatMark({ revision: 3, data: mark, at, isAhead: true }) };
 }
 
-const stuck = (mark: string, more: Partial<TargetFacts> = {}): TargetFacts =>
+const stuck = (mark: string, more: Partial<WorkloadFacts> = {}): WorkloadFacts =>
   target(workload({ marks: marked(mark), updated: 1, deadline: true }), { target: api, failure: crash, ...more });
-const rolling = (marks: Record<string, string>, more: Partial<TargetFacts> = {}): TargetFacts =>
+const rolling = (marks: Record<string, string>, more: Partial<WorkloadFacts> = {}): WorkloadFacts =>
   target(workload({ marks, updated: 1 }), { target: api, ...more });
 
-type Case = readonly [sentence: string, first: TargetFacts, restarts: readonly string[], more?: Partial<RolloutFacts>];
+type Case = readonly [
+  sentence: string,
+  first: WorkloadFacts,
+  restarts: readonly string[],
+  more?: Partial<RolloutFacts>,
+];
 
 const record = (mark: string): Partial<RolloutFacts> => ({
   converged: { data: mark, sources: [{ revision: 1, revisionId: 'r1' }], targets: [] },
@@ -87,10 +93,8 @@ describe('a workload whose data has changed', () => {
   test('says which one it waits for and what to do', () => {
     const { claim } = plan([stuck(other), waiting]);
     expect(claim).toMatchObject({ status: 'False', reason: 'RolloutBlocked' });
-    expect(claim.message).toBe(
-      'Deployment web is not restarted for revision 7 yet, for Deployment api has failed with the data of revision 3 ' +
-        '(container main: CrashLoopBackOff): put it right, write a revision that mends it (Deployment api is restarted for ' +
-        'that first), or take it out of spec.rollout.targets. Deployment api is to be restarted for revision 7 now.',
+    expect(claim.message).toMatch(
+      /^Deployment web is not restarted for revision 7 .*Deployment api failed with the data of revision 3 \(container main: CrashLoopBackOff\).* spec\.rollout\.targets\. Deployment api is being restarted for revision 7\.$/,
     );
   });
 
@@ -113,10 +117,10 @@ test('who goes first is marked so, and nobody else', () => {
   expect(parseMark(`3/${data}/2026-01-01T00:00:00Z/behind`)).toBeUndefined();
 });
 
-type StuckCase = readonly [string, Partial<TargetFacts>, Partial<RolloutFacts>, reason: string, words: string];
+type StuckCase = readonly [string, Partial<WorkloadFacts>, Partial<RolloutFacts>, reason: string, words: string];
 
 describe('a workload that is stuck', () => {
-  const only = (more: Partial<TargetFacts>, facts: Partial<RolloutFacts> = {}): RolloutPlan =>
+  const only = (more: Partial<WorkloadFacts>, facts: Partial<RolloutFacts> = {}): RolloutPlan =>
     plan([stuck(data, more)], facts);
   const before: Partial<RolloutFacts> = {
     onFailure: 'Rollback',
@@ -128,49 +132,49 @@ describe('a workload that is stuck', () => {
   };
 
   test('has its pods looked at when it is time, and not before', () => {
-    expect(only({ lookFrom: now }).looks).toHaveLength(1);
-    const later = only({ lookFrom: now + 5 });
-    expect([later.looks, later.wakeAt]).toEqual([[], now + 5]);
-    expect(only({}).wakeAt).toBeUndefined();
+    expect(only({ observeFrom: now }).podChecks).toHaveLength(1);
+    const later = only({ observeFrom: now + 5 });
+    expect([later.podChecks, later.dueAt]).toEqual([[], now + 5]);
+    expect(only({}).dueAt).toBeUndefined();
   });
 
   test('because of the data has it taken back where the spec says so', () => {
-    const { claim, giveUp } = only({}, before);
+    const { claim, abandoned } = only({}, before);
     expect(claim.reason).toBe('RolloutStuck');
-    expect(claim.message).toContain('the Secret is about to be taken back');
-    expect(giveUp).toMatchObject({ held: { data }, reason: 'Deployment api, container main: CrashLoopBackOff' });
-    expect(only({}, { ...before, onFailure: 'Hold' }).giveUp).toBeUndefined();
+    expect(claim.message).toContain(messages.rollbackDue(crash.reason));
+    expect(abandoned).toMatchObject({ held: { data }, reason: 'Deployment api, container main: CrashLoopBackOff' });
+    expect(only({}, { ...before, onFailure: 'Hold' }).abandoned).toBeUndefined();
   });
 
   test.each<StuckCase>([
-    ['of something else', { failure: image }, {}, 'RolloutStuck', 'and the Secret is not taken back'],
+    ['of something else', { failure: image }, {}, 'RolloutStuck', messages.notTheData(image.why, 'Rollback', 'ns')],
     [
       'of nobody knows what',
       { failure: { kind: 'unseen', reason: '403 Forbidden' } },
       {},
       'RollbackImpossible',
-      'nobody knows',
+      messages.podsUnseen,
     ],
+    ['before anything has converged', {}, { converged: undefined }, 'RollbackImpossible', messages.neverConverged],
     [
-      'before anything has converged',
+      'and was not among those that converged',
       {},
-      { converged: undefined },
+      record(other),
       'RollbackImpossible',
-      'have not converged with any data yet',
+      messages.notAmongConverged(api),
     ],
-    ['and was not among those that converged', {}, record(other), 'RollbackImpossible', 'was not among its workloads'],
   ])('%s takes nothing back, and says why', (...[, more, facts, reason, words]: StuckCase) => {
-    const { claim, giveUp } = only(more, { ...before, ...facts });
+    const { claim, abandoned } = only(more, { ...before, ...facts });
     expect(claim.reason).toBe(reason);
     expect(claim.message).toContain(words);
-    expect(giveUp).toBeUndefined();
+    expect(abandoned).toBeUndefined();
   });
 
   test('after a refusal tells that, and lets it be tried again', () => {
-    const { claim, giveUp } = only({}, { ...before, rollbackRefusal: 'B was deleted since' });
+    const { claim, abandoned } = only({}, { ...before, rollbackRefusal: 'B was deleted since' });
     expect(claim.reason).toBe('RollbackImpossible');
-    expect(claim.message).toContain('the Secret cannot be taken back: B was deleted since;');
-    expect(giveUp).toBeDefined();
+    expect(claim.message).toContain(': B was deleted since;');
+    expect(abandoned).toBeDefined();
   });
 });
 

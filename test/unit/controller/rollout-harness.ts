@@ -11,7 +11,7 @@ import type { WorkloadRow } from '../../../src/controller/kinds/rollout/model.ts
 const deployments = '/apis/apps/v1/namespaces/ns/deployments';
 const key = 'ns/app';
 
-interface Told {
+interface Reported {
   readonly reason: string | undefined;
   readonly message: string | undefined;
   readonly workloads: readonly WorkloadRow[] | undefined;
@@ -23,10 +23,10 @@ export class RolloutHarness {
   readonly clock = new FakeClock();
   readonly rollouts: Rollouts;
   sync: SecretSync;
-  /** What the status was told, where it differed. */
-  readonly told: Told[] = [];
+  /** What the status was reported, where it differed. */
+  readonly reported: Reported[] = [];
   /** How often the SecretSync was to be reconciled because its data was given up. */
-  givenUp = 0;
+  abandoned = 0;
   #revision = 0;
 
   constructor(names: readonly string[] = ['web'], timeout = '10m') {
@@ -37,11 +37,11 @@ export class RolloutHarness {
       logger: createLogger('error', { write: () => {} }),
       fingerprint,
       isAllowed: true,
-      giveUp: () => void (this.givenUp += 1),
+      onAbandoned: () => void (this.abandoned += 1),
       current: () => this.sync,
       refreshStatus: () => this.#tell(),
     });
-    this.rollouts.start();
+    this.rollouts.startLeading();
   }
 
   /** Workloads that run with the data `a`, and a SecretSync whose Secret holds just that; all at rest. */
@@ -135,8 +135,8 @@ export class RolloutHarness {
   // As the real one: what the status says already is not written again.
   #tell(): void {
     const { claim, workloads } = this.rollouts.outcome(this.sync);
-    const told = { reason: claim?.reason, message: claim?.message, workloads };
-    if (!isDeepStrictEqual(told, this.told.at(-1))) this.told.push(told);
+    const reported = { reason: claim?.reason, message: claim?.message, workloads };
+    if (!isDeepStrictEqual(reported, this.reported.at(-1))) this.reported.push(reported);
   }
 
   async stop(): Promise<void> {

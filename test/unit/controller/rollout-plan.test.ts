@@ -1,23 +1,24 @@
+import * as messages from '../../../src/controller/kinds/rollout/messages.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { Condition } from '../../../src/controller/frame/conditions.ts';
 import { type RolloutPlan, planRollout } from '../../../src/controller/kinds/rollout/plan.ts';
 import { dataMark, formatMark, markAnnotation, parseMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import {
   RolloutMemory,
-  type TargetLook,
-  mostSettleMs,
+  type TargetObservation,
+  maxSettleMs,
   settleMs,
 } from '../../../src/controller/kinds/rollout/memory.ts';
-import type { TargetFacts } from '../../../src/controller/kinds/rollout/standing.ts';
+import type { WorkloadFacts } from '../../../src/controller/kinds/rollout/assessment.ts';
 import type { Workload } from '../../../src/controller/kinds/rollout/targets.ts';
 import { calmFacts, data, marked, now, other, target, timeoutMs, web, workload } from './rollout-facts.ts';
 import type { HeldData } from '../../../src/controller/kinds/rollout/model.ts';
 
-function plan(...targets: readonly TargetFacts[]): RolloutPlan {
+function plan(...targets: readonly WorkloadFacts[]): RolloutPlan {
   return planRollout({ ...calmFacts, targets });
 }
 
-type Case = readonly [sentence: string, target: TargetFacts, reason: string, restarts: number, wakeInMs?: number];
+type Case = readonly [sentence: string, target: WorkloadFacts, reason: string, restarts: number, dueInMs?: number];
 
 const cases: readonly Case[] = [
   ['with its mark and all pods has converged', target(workload({ marks: marked() })), 'Converged', 0],
@@ -104,11 +105,11 @@ const cases: readonly Case[] = [
 ];
 
 describe('a workload', () => {
-  test.each(cases)('%s', (...[, facts, reason, restarts, wakeInMs]: Case) => {
-    const { claim, restarts: planned, wakeAt } = plan(facts);
+  test.each(cases)('%s', (...[, facts, reason, restarts, dueInMs]: Case) => {
+    const { claim, restarts: planned, dueAt } = plan(facts);
     expect(claim.reason).toBe(reason);
     expect(planned).toHaveLength(restarts);
-    expect(wakeAt).toBe(wakeInMs === undefined ? undefined : now + wakeInMs);
+    expect(dueAt).toBe(dueInMs === undefined ? undefined : now + dueInMs);
     expect(claim.status).toBe({ Converged: 'True', RolloutsForbidden: 'Unknown' }[reason] ?? 'False');
   });
 
@@ -132,7 +133,7 @@ test.each([
 });
 
 test('with data of several sources a workload has no revision, and the condition tells those of the sources', () => {
-  const held = { ...calmFacts.held, revision: 0, told: 'revision 4 of shared and revision 9 of own' };
+  const held = { ...calmFacts.held, revision: 0, label: 'revision 4 of shared and revision 9 of own' };
   const facts = { ...calmFacts, held };
   const { claim, workloads } = planRollout({ ...facts, targets: [target(workload({ marks: marked() }))] });
   expect(workloads).toEqual([{ ...web, replicas: 2, updatedReplicas: 2 }]);
@@ -140,7 +141,7 @@ test('with data of several sources a workload has no revision, and the condition
     'All pods of Deployment web run with the data of revision 4 of shared and revision 9 of own.',
   );
   const pending = planRollout({ ...facts, targets: [target(workload())] });
-  expect(pending.claim.message).toContain('is to be restarted for revision 4 of shared and revision 9 of own now');
+  expect(pending.claim.message).toContain(messages.restartNow(held));
 });
 
 test('of several workloads the gravest gives the reason, and the others are told behind it', () => {
@@ -152,8 +153,7 @@ test('of several workloads the gravest gives the reason, and the others are told
   );
   expect(claim).toMatchObject({ status: 'False', reason: 'WorkloadNotFound' });
   expect(claim.message).toBe(
-    'StatefulSet db is not in this namespace: make it, or take it out of spec.rollout.targets. ' +
-      'Deployment web rolls out: 1 of 2 pods are up to date and available.',
+    `StatefulSet db ${messages.notFound}. Deployment web ${messages.rollingOut('1 of 2 pods are up to date and available')}.`,
   );
 });
 
@@ -179,7 +179,7 @@ describe('the annotation', () => {
 });
 
 /** How the workload `web` looks. */
-function look(workloadNow: Workload | undefined, at = now, converged?: Condition): TargetLook {
+function observation(workloadNow: Workload | undefined, at = now, converged?: Condition): TargetObservation {
   return { target: web, workload: workloadNow, isMarked: false, now: at, converged };
 }
 
@@ -189,25 +189,25 @@ describe('the settle time', () => {
   test('begins anew with each change of the data, but ends at last', () => {
     const memory = new RolloutMemory('app');
     memory.hold(held('0'), now);
-    expect(memory.facts(look(undefined)).restartFrom).toBe(now + settleMs);
+    expect(memory.facts(observation(undefined)).restartFrom).toBe(now + settleMs);
     for (let second = 1; second <= 60; second += 1) memory.hold(held(String(second)), now + second * 1000);
-    expect(memory.facts(look(undefined)).restartFrom).toBe(now + mostSettleMs);
+    expect(memory.facts(observation(undefined)).restartFrom).toBe(now + maxSettleMs);
     memory.hold(held('later'), now + 100_000);
-    expect(memory.facts(look(undefined)).restartFrom).toBe(now + 100_000 + settleMs);
+    expect(memory.facts(observation(undefined)).restartFrom).toBe(now + 100_000 + settleMs);
   });
 
   test('does not begin for a revision with the same data', () => {
     const memory = new RolloutMemory('app');
     memory.hold(held('same'), now);
     memory.hold({ ...held('same'), revision: 8 }, now + 60_000);
-    expect(memory.facts(look(undefined)).restartFrom).toBe(now + settleMs);
+    expect(memory.facts(observation(undefined)).restartFrom).toBe(now + settleMs);
   });
 
   test('follows each restart, whoever takes the annotation away again', () => {
     const memory = new RolloutMemory('app');
     memory.hold(held('x'), now);
     memory.restarted(web, workload(), now + 50_000);
-    expect(memory.facts(look(undefined)).restartFrom).toBe(now + 50_000 + settleMs);
+    expect(memory.facts(observation(undefined)).restartFrom).toBe(now + 50_000 + settleMs);
   });
 });
 
@@ -218,7 +218,7 @@ describe('the time of a rollout', () => {
       status === undefined
         ? undefined
         : { type: 'Converged', status, reason, message: '', lastTransitionTime: new Date(now - 90_000).toISOString() };
-    return new RolloutMemory('app').facts(look(found, at, converged)).rollingSince;
+    return new RolloutMemory('app').facts(observation(found, at, converged)).rollingSince;
   };
 
   test('counts from the restart, or from when the condition began to be false, after the memory was lost', () => {
@@ -233,8 +233,8 @@ describe('the time of a rollout', () => {
   test('goes on as long as the rollout does, and begins anew with the next', () => {
     const memory = new RolloutMemory('app');
     const at = (moment: number, found: Workload): number => {
-      memory.observe(look(found, moment));
-      return memory.facts(look(found, moment)).rollingSince;
+      memory.observe(observation(found, moment));
+      return memory.facts(observation(found, moment)).rollingSince;
     };
     expect(at(now, rolling)).toBe(now);
     expect(at(now + 5000, rolling)).toBe(now);
@@ -244,7 +244,7 @@ describe('the time of a rollout', () => {
 
   test('is not noted by asking for it', () => {
     const memory = new RolloutMemory('app');
-    expect(memory.facts(look(rolling)).rollingSince).toBe(now);
-    expect(memory.facts(look(rolling, now + 5000)).rollingSince).toBe(now + 5000);
+    expect(memory.facts(observation(rolling)).rollingSince).toBe(now);
+    expect(memory.facts(observation(rolling, now + 5000)).rollingSince).toBe(now + 5000);
   });
 });

@@ -38,7 +38,7 @@ describe('a restart that is undone', () => {
   test('is made once more at once, and then ever more rarely, with a reason that tells', async () => {
     await converged();
     expect(await strippedFor(minute, second)).toBe(2);
-    expect(harness.told.at(-1)?.reason).toBe('RolloutUndone');
+    expect(harness.reported.at(-1)?.reason).toBe('RolloutUndone');
     expect(await strippedFor(24 * hour, 5 * minute)).toBeLessThan(11);
     await harness.hold('b');
     await harness.clock.advance(2 * second);
@@ -93,7 +93,7 @@ describe('a restart that fails', () => {
     }
     expect(harness.takeRestarts().filter((name) => name === 'worker')).toEqual(['worker']);
     expect(tries).toBeLessThan(20);
-    expect(harness.told.at(-1)?.reason).toBe('RolloutsForbidden');
+    expect(harness.reported.at(-1)?.reason).toBe('RolloutsForbidden');
     harness.finish('worker');
     await harness.hold('c');
     await harness.clock.advance(second);

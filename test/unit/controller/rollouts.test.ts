@@ -30,7 +30,10 @@ describe('a change of the data', () => {
     for (const name of ['web', 'worker']) harness.finish(name);
     await harness.clock.advance(hour);
     expect(harness.takeRestarts()).toEqual([]);
-    expect(harness.told.at(-1)).toMatchObject({ reason: 'Converged', workloads: [{ revision: 3 }, { revision: 3 }] });
+    expect(harness.reported.at(-1)).toMatchObject({
+      reason: 'Converged',
+      workloads: [{ revision: 3 }, { revision: 3 }],
+    });
   });
 
   test('restarts although the time to settle ends while it is being looked at, as where a timer fires early', async () => {
@@ -103,7 +106,7 @@ describe('a change of the data', () => {
     await harness.hold('b');
     await harness.clock.advance(minute);
     expect(harness.takeRestarts()).toEqual([]);
-    expect(harness.told.at(-1)?.reason).toBe('WorkloadNotFound');
+    expect(harness.reported.at(-1)?.reason).toBe('WorkloadNotFound');
     harness.put('web', () => {});
     harness.finish('web');
     await harness.clock.advance(second);
@@ -134,7 +137,7 @@ describe('a change of the data', () => {
     await harness.hold('a');
     await harness.clock.advance(minute);
     expect(harness.takeRestarts()).toEqual([]);
-    expect(harness.told.at(-1)?.reason).toBe('Converged');
+    expect(harness.reported.at(-1)?.reason).toBe('Converged');
   });
 });
 
@@ -152,7 +155,7 @@ describe('a workload that the API server shows late', () => {
     await harness.clock.advance(5 * second);
     listed.resolve();
     await settled();
-    expect(harness.told.at(-1)?.reason).toBe(reason);
+    expect(harness.reported.at(-1)?.reason).toBe(reason);
     expect(harness.takeRestarts()).toEqual(isThere ? ['web'] : []);
   });
 });
@@ -162,32 +165,32 @@ describe('the status', () => {
     await converged();
     await harness.hold('b');
     await harness.clock.advance(2 * second);
-    harness.told.splice(0);
+    harness.reported.splice(0);
     for (let count = 0; count < 50; count += 1) {
       harness.finish('web', 0);
       await harness.clock.advance(100);
       harness.put('web', () => {});
     }
-    expect(harness.told.length).toBeLessThanOrEqual(7);
+    expect(harness.reported.length).toBeLessThanOrEqual(7);
     harness.finish('web');
     await harness.clock.advance(minute);
-    const tellings = harness.told.length;
+    const reports = harness.reported.length;
     await harness.clock.advance(hour);
-    expect(harness.told).toHaveLength(tellings);
-    expect(harness.told.at(-1)?.reason).toBe('Converged');
+    expect(harness.reported).toHaveLength(reports);
+    expect(harness.reported.at(-1)?.reason).toBe('Converged');
     expect(harness.clock.pending).toHaveLength(1);
   });
 });
 
 test('who leads again restarts nothing for what was held before another led', async () => {
   await converged();
-  harness.rollouts.pause();
+  harness.rollouts.stopLeading();
   harness.put('web', (annotations) => {
     annotations[markAnnotation('app')] = `9/${'b'.repeat(32)}/2026-01-01T00:00:30Z`;
   });
   harness.finish('web');
   await settled();
-  harness.rollouts.start();
+  harness.rollouts.startLeading();
   await harness.clock.advance(minute);
   expect(harness.takeRestarts()).toEqual([]);
   await harness.hold('b');

@@ -28,7 +28,7 @@ export function removalBlocked({ name, lost, owned, selected, limit, digest }: R
       ? `The selection is empty, so ${counted(lost.length)} (${shortList(lost)}) would lose the SecretSync.`
       : `${lost.length} of the ${counted(owned)} with a SecretSync are no longer selected (${shortList(lost)}), ` +
         `more than spec.maxRemovedNamespaces (${limit}) allows.`;
-  return `${cause} Nothing is removed. Select the namespaces again, or allow exactly this removal: \`${annotate}\`.`;
+  return `${cause} Nothing is removed. Select the namespaces again; or, to allow exactly this removal, run \`${annotate}\`.`;
 }
 
 export function removing(lost: number): string {
@@ -79,7 +79,7 @@ export interface NotReadyFacts {
 export function notReady({ name, selected, failing }: NotReadyFacts): string {
   return (
     `The SecretSyncs in ${share(failing.length, selected)} are not ready (${shortList(failing)}). ` +
-    `See why: \`kubectl describe secretsync -n ${failing[0] ?? ''} ${name}\`.`
+    `To see why, run \`kubectl describe secretsync -n ${failing[0] ?? ''} ${name}\`.`
   );
 }
 

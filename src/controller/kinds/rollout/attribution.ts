@@ -4,15 +4,15 @@ import type { RestartMark } from './restart-mark.ts';
 import type { Target, Workload } from './targets.ts';
 import type { ConvergedRecord } from './model.ts';
 
-/** Whether a workload that is stuck is so because of the data that it was restarted for. */
+/** Whether a workload is stuck because of the data that it was restarted for. */
 export type Failure =
-  /** Its pods have not been looked at. */
+  /** Its pods have not been observed. */
   | { readonly kind: 'unknown' }
   /** Nothing but the data changed, and a pod fails with it. */
   | { readonly kind: 'data'; readonly reason: string }
   /** `why` is a clause. */
   | { readonly kind: 'other'; readonly why: string }
-  /** Its pods may not be looked at. */
+  /** The API server denies access to its pods. */
   | { readonly kind: 'unseen'; readonly reason: string };
 
 export interface StuckWorkload {
@@ -24,8 +24,8 @@ export interface StuckWorkload {
 }
 
 /**
- * Judges what a stuck workload fails of. What changed beside the data, and what keeps a pod from being started at all, is
- * no fault of the data. `pods` is what its pods tell, where they were looked at.
+ * Judges why a workload is stuck. The data does not count as the cause if something else changed as well, or if a pod cannot
+ * be started at all. `pods` is the verdict on its pods, if they were observed.
  */
 export function attribute(
   { target, workload, mark, converged }: StuckWorkload,
@@ -43,7 +43,7 @@ export function attribute(
   return pods.kind === 'failing' ? { kind: 'data', reason: pods.reason } : { kind: 'other', why: pods.reason };
 }
 
-/** The digest of the pod template that a workload converged with last; undefined where none is recorded. */
+/** The digest of the pod template with which a workload last converged; undefined if none is recorded. */
 export function convergedTemplate(converged: ConvergedRecord | undefined, { kind, name }: Target): string | undefined {
   return converged?.targets?.find((target) => target.kind === kind && target.name === name)?.template;
 }

@@ -3,24 +3,24 @@ import type { Condition } from '../../frame/conditions.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import { type StuckWorkload, attribute } from './attribution.ts';
 import type { RolloutFacts } from './plan.ts';
-import type { RolloutMemory, TargetLook } from './memory.ts';
-import { type TargetFacts, isMarkedFor, markOf } from './standing.ts';
+import type { RolloutMemory, TargetObservation } from './memory.ts';
+import { type WorkloadFacts, isMarkedFor, markOf } from './assessment.ts';
 import type { Target } from './targets.ts';
 import type { WorkloadWatches } from './workload-watches.ts';
 import type { HeldData } from './model.ts';
 
 const defaultTimeoutMs = 600_000;
 
-/** What is known of one SecretSync's rollout: where it comes from. */
+/** The sources of the facts about one SecretSync's rollout. */
 export interface FactSources {
   readonly sync: SecretSync;
   readonly memory: RolloutMemory;
-  readonly watches: Pick<WorkloadWatches, 'look'>;
+  readonly watches: Pick<WorkloadWatches, 'observe'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What is known of a SecretSync's workloads now; undefined where it has none, or what its Secret holds is not known. */
+/** The facts about a SecretSync's workloads now; undefined if it has none, or if the data of its Secret is not known. */
 export function factsOf(sources: FactSources): RolloutFacts | undefined {
   const { sync, memory, now } = sources;
   const { metadata, spec, status = {} } = sync;
@@ -36,52 +36,56 @@ export function factsOf(sources: FactSources): RolloutFacts | undefined {
     onFailure,
     rollbackRefusal: memory.rollbackRefusal,
     now,
-    targets: targets.map((target) => targetFacts(sources, target, held)),
+    targets: targets.map((target) => workloadFacts(sources, target, held)),
   };
 }
 
-function targetFacts({ sync, memory, watches, now }: FactSources, target: Target, held: HeldData): TargetFacts {
+function workloadFacts({ sync, memory, watches, now }: FactSources, target: Target, held: HeldData): WorkloadFacts {
   const { metadata, status = {} } = sync;
-  const look = watches.look(metadata.namespace ?? '', target);
-  const { workload } = look;
-  const known = { ...look, target, ...memory.facts(targetLook({ sync, watches, now }, target, held)) };
+  const observed = watches.observe(metadata.namespace ?? '', target);
+  const { workload } = observed;
+  const known = { ...observed, target, ...memory.facts(targetObservation({ sync, watches, now }, target, held)) };
   const mark = workload === undefined ? undefined : markOf(workload, metadata.name);
   if (workload === undefined || mark === undefined) return { ...known, ...unmarked };
   const { converged } = status;
   return { ...known, ...failureFacts({ target, workload, mark, converged }, memory) };
 }
 
-/** Has the memory take note of how all workloads look now. */
+/** Records the present state of all workloads in the memory. */
 export function observeTargets({ sync, memory, watches, now }: FactSources): void {
   const { held, dataSince: since } = memory;
   if (held === undefined) return;
   for (const target of sync.spec.rollout?.targets ?? []) {
-    memory.observe(targetLook({ sync, watches, now }, target, { ...held, since }));
+    memory.observe(targetObservation({ sync, watches, now }, target, { ...held, since }));
   }
 }
 
-function targetLook({ sync, watches, now }: Omit<FactSources, 'memory'>, target: Target, held: HeldData): TargetLook {
+function targetObservation(
+  { sync, watches, now }: Omit<FactSources, 'memory'>,
+  target: Target,
+  held: HeldData,
+): TargetObservation {
   const { metadata, status = {} } = sync;
-  const { workload } = watches.look(metadata.namespace ?? '', target);
+  const { workload } = watches.observe(metadata.namespace ?? '', target);
   const mark = workload === undefined ? undefined : markOf(workload, metadata.name);
   return { target, workload, isMarked: isMarkedFor(held, mark), now, converged: convergedOf(status.conditions) };
 }
 
-type FailureFacts = Pick<TargetFacts, 'failure' | 'lookFrom'>;
+type FailureFacts = Pick<WorkloadFacts, 'failure' | 'observeFrom'>;
 
-// What was not restarted for the SecretSync has nothing to tell of its data.
-const unmarked: FailureFacts = { failure: { kind: 'unknown' }, lookFrom: Infinity };
+// A workload that was not restarted for the SecretSync proves nothing about its data.
+const unmarked: FailureFacts = { failure: { kind: 'unknown' }, observeFrom: Infinity };
 
-/** What a workload fails of, if it is stuck, and when that is worth a look. */
-function failureFacts(stuck: StuckWorkload, { looks }: Pick<RolloutMemory, 'looks'>): FailureFacts {
+/** Why a workload fails, if it is stuck, and when to observe its pods. */
+function failureFacts(stuck: StuckWorkload, { pods }: Pick<RolloutMemory, 'pods'>): FailureFacts {
   const { target, workload } = stuck;
-  // What is no matter of the pods needs no look at them.
+  // If the cause is known without the pods, they need not be observed.
   const unlooked = attribute(stuck, undefined);
-  if (unlooked.kind !== 'unknown') return { failure: unlooked, lookFrom: Infinity };
-  return { failure: attribute(stuck, looks.verdict(target, workload)), lookFrom: looks.nextAt(target, workload) };
+  if (unlooked.kind !== 'unknown') return { failure: unlooked, observeFrom: Infinity };
+  return { failure: attribute(stuck, pods.verdict(target, workload)), observeFrom: pods.nextAt(target, workload) };
 }
 
-/** The condition Converged of some. */
+/** The condition Converged among these conditions. */
 export function convergedOf(conditions: readonly Condition[] | undefined): Condition | undefined {
   return conditions?.find(({ type }) => type === 'Converged');
 }

@@ -1,28 +1,28 @@
 import * as messages from './messages.ts';
 import type { Workload, WorkloadKind } from './targets.ts';
 
-/** How far a workload's pods are with its present pod template. */
+/** The progress of a workload's pods towards its present pod template. */
 export interface Verdict {
   readonly state:
     /** All pods were started from it and are available. */
     | 'done'
-    /** Its controller is at it. */
+    /** Its controller is replacing pods. */
     | 'rolling'
-    /** It goes on only when somebody does something. */
+    /** A user must act before it continues. */
     | 'held'
     /** Its controller has given up. */
     | 'stuck';
   /** What is missing, as a clause; empty when it is done. */
   readonly message: string;
   readonly replicas: number;
-  /** Pods that were started from the present template and are available, as far as the workload's status tells. */
+  /** Pods that were started from the present template and are certainly available, by the workload's status. */
   readonly updatedReplicas: number;
 }
 
 /**
- * Judges a workload from itself alone, as `kubectl rollout status` does (k8s.io/kubectl/pkg/polymorphichelpers), but
- * where old pods are left on purpose: a partition, the strategy OnDelete and a paused Deployment are not done before
- * their last pod is up to date.
+ * Judges a workload from its own object, as `kubectl rollout status` does (k8s.io/kubectl/pkg/polymorphichelpers), with one
+ * exception: if old pods are kept on purpose (a partition, the strategy OnDelete, a paused Deployment), the workload is
+ * not done until its last pod is up to date.
  */
 export function judgeWorkload(kind: WorkloadKind, workload: Workload): Verdict {
   const counts = countsOf(kind, workload);
@@ -54,10 +54,10 @@ function isComplete({ wanted, replicas, updated, available }: Counts): boolean {
 
 interface Counts {
   readonly wanted: number;
-  /** All that there are, old ones too. */
+  /** All pods, including old ones. */
   readonly replicas: number;
   readonly updated: number;
-  /** Those of the updated pods that are certainly available: old ones count as available first. */
+  /** The updated pods that are certainly available. Old pods count as available first. */
   readonly updatedReplicas: number;
   readonly available: number;
 }
@@ -90,15 +90,15 @@ function counted(counts: Omit<Counts, 'updatedReplicas'>): Counts {
   return { ...counts, updatedReplicas: Math.min(updated, Math.max(available - old, 0)) };
 }
 
-/** What keeps a workload's controller from replacing the pods that are left, and what to do; undefined where nothing does. */
+/** What keeps a workload's controller from replacing the remaining pods, and what to do; undefined if nothing does. */
 function holdOf(kind: WorkloadKind, { spec = {}, metadata }: Workload, counts: Counts): string | undefined {
-  if (kind === 'Deployment') {
-    return spec.paused === true ? messages.paused(metadata.name) : undefined;
-  }
-  if (spec.updateStrategy?.type === 'OnDelete') {
-    return messages.onDelete;
-  }
+  if (kind === 'Deployment') return spec.paused === true ? pausedHold(metadata) : undefined;
+  if (spec.updateStrategy?.type === 'OnDelete') return messages.onDelete;
   return kind === 'StatefulSet' ? partitionHold(spec.updateStrategy?.rollingUpdate?.partition ?? 0, counts) : undefined;
+}
+
+function pausedHold({ name, namespace = '' }: Workload['metadata']): string {
+  return messages.paused(name, namespace);
 }
 
 function partitionHold(partition: number, { updated, wanted }: Counts): string | undefined {
@@ -106,7 +106,7 @@ function partitionHold(partition: number, { updated, wanted }: Counts): string |
   return messages.partitioned(partition);
 }
 
-// The Deployment controller says so for good until a pod makes progress.
+// The Deployment controller reports this until a pod makes progress.
 function hasMissedDeadline({ status }: Workload): boolean {
   return status?.conditions?.some(({ reason }) => reason === 'ProgressDeadlineExceeded') ?? false;
 }

@@ -3,19 +3,19 @@ import { type BackoffOptions, backoffMs } from '../../../lib/backoff.ts';
 import type { Condition } from '../../frame/conditions.ts';
 import { judgeWorkload } from './judge-workload.ts';
 import { newestMarkAt } from './plan.ts';
-import { PodLooks } from './pod-looks.ts';
+import { PodObservations } from './pod-observations.ts';
 import { type Target, type Workload, nameOf } from './targets.ts';
 import type { HeldData } from './model.ts';
 
-// So long nothing may have been written before a restart, so that a burst of changes costs one; but changes that do not
-// end put it off for no longer than the second.
+// A restart waits until the data has not changed for the first time, so that a burst of changes costs one restart. Changes
+// that do not end delay it by at most the second.
 export const settleMs = 2000;
-export const mostSettleMs = 30_000;
+export const maxSettleMs = 30_000;
 
-// A tool that takes the annotation away each time would else restart the workload without end: the first loss is made good
-// at once, each further one after twice as long. What stood for the longest of these pauses was left alone.
+// Otherwise a tool that always removes the annotation would restart the workload without end. The first loss is repaired
+// immediately, each further one after twice the pause. A mark that stayed for the longest pause counts as accepted.
 const undonePauseMs = 600_000;
-const longestUndonePauseMs = 6 * 3_600_000;
+const maxUndonePauseMs = 6 * 3_600_000;
 
 const retryBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
 
@@ -23,7 +23,7 @@ interface TargetMemory {
   rollingSince: number | undefined;
   restartedAt: number;
   refusal: string | undefined;
-  /** Restarts that failed in a row, and when the next one is tried at the earliest. */
+  /** Restarts that failed in a row, and the earliest time of the next one. */
   failures: number;
   retryAt: number;
   restart: LastRestart | undefined;
@@ -38,39 +38,39 @@ const freshTarget: Readonly<TargetMemory> = {
   restart: undefined,
 };
 
-/** A restart, as long as the workload and the data that it was for are the same. */
+/** A restart. It counts as long as the workload and the data are the same. */
 interface LastRestart {
   readonly uid: string;
   readonly change: number;
-  /** How often it was made since the mark last stood. */
+  /** How often it was repeated since the mark was last present. */
   readonly times: number;
-  /** When its mark was found to be gone. */
+  /** When its mark was found missing. */
   readonly undoneAt?: number | undefined;
 }
 
-/** What is remembered of one SecretSync's workloads. After a loss the settle time begins again, and nothing else. */
+/** What is remembered of one SecretSync's workloads. If it is lost, only the settle time starts again. */
 export class RolloutMemory {
   held: HeldData | undefined;
-  /** When the status was last told because of a workload, and the reason that it told. */
-  told: { readonly at: number; readonly reason: string } | undefined;
-  /** Why the Secret cannot be taken back from what it holds, as a clause. */
+  /** When a workload last caused a status report, and the reason that was reported. */
+  reported: { readonly at: number; readonly reason: string } | undefined;
+  /** Why the Secret cannot be rolled back from its data, as a clause. */
   rollbackRefusal: string | undefined;
-  /** What was given up last, so that each restart's failure is told once. */
-  givenUp: string | undefined;
-  readonly looks: PodLooks;
+  /** What was abandoned last, so that each failed restart is reported once. */
+  abandoned: string | undefined;
+  readonly pods: PodObservations;
   #changedAt = -Infinity;
   /** Counts the changes of the data. */
   #change = 0;
   #dataSince: number | undefined;
-  /** When the first of the changes came that followed each other before they had settled. */
+  /** The time of the first change in the current burst. */
   #burstSince = -Infinity;
   readonly #targets = new Map<string, TargetMemory>();
 
   constructor(syncName: string) {
-    this.looks = new PodLooks(syncName);
+    this.pods = new PodObservations(syncName);
   }
 
-  /** Notes what the Secret holds since just now. */
+  /** Notes what the Secret holds from now on. */
   hold(held: HeldData, now: number): void {
     if (this.held?.data !== held.data) {
       this.#dataSince = this.held === undefined ? undefined : now;
@@ -82,12 +82,12 @@ export class RolloutMemory {
     if (!isDeepStrictEqual(this.held, held)) this.held = held;
   }
 
-  /** Since when the Secret holds its data, where it was seen to hold other data before; milliseconds since the epoch. */
+  /** Since when the Secret holds its data, if the change was observed; milliseconds since the epoch. */
   get dataSince(): number | undefined {
     return this.#dataSince;
   }
 
-  /** Another controller may have been at work meanwhile: what the Secret holds has to be learnt anew. */
+  /** Forgets what the Secret holds: another controller may have changed it meanwhile. */
   loseHold(): void {
     this.held = undefined;
   }
@@ -96,26 +96,26 @@ export class RolloutMemory {
   keep(targets: readonly Target[]): void {
     const names = new Set(targets.map(nameOf));
     for (const name of this.#targets.keys()) if (!names.has(name)) this.#targets.delete(name);
-    this.looks.keep(names);
+    this.pods.keep(names);
   }
 
-  /** What is known of a workload that looks so now. Pure: `observe` takes note of it. */
-  facts(look: TargetLook): TargetState {
-    const { rollingSince, restart } = this.#next(look);
-    const { restartedAt, retryAt, refusal } = this.#of(look.target);
-    const settled = Math.min(this.#changedAt + settleMs, Math.max(this.#burstSince, restartedAt) + mostSettleMs);
+  /** What is known of a workload in this state. Pure: `observe` records it. */
+  facts(observation: TargetObservation): TargetState {
+    const { rollingSince, restart } = this.#next(observation);
+    const { restartedAt, retryAt, refusal } = this.#of(observation.target);
+    const settled = Math.min(this.#changedAt + settleMs, Math.max(this.#burstSince, restartedAt) + maxSettleMs);
     const pauseMs = restart?.undoneAt === undefined ? 0 : pauseAfter(restart.times);
     return {
-      rollingSince: rollingSince ?? look.now,
+      rollingSince: rollingSince ?? observation.now,
       restartFrom: Math.max(settled, restartedAt + Math.max(settleMs, pauseMs), retryAt),
       timesUndone: restart?.undoneAt === undefined ? 0 : restart.times,
       refusal,
     };
   }
 
-  /** Takes note of how a workload looks now: since when it rolls out, and whether its last restart was undone. */
-  observe(look: TargetLook): void {
-    Object.assign(this.#noted(look.target), this.#next(look));
+  /** Records the state of a workload: since when it rolls out, and whether its last restart was undone. */
+  observe(observation: TargetObservation): void {
+    Object.assign(this.#noted(observation.target), this.#next(observation));
   }
 
   restarted(target: Target, { metadata: { uid } }: Workload, now: number): void {
@@ -125,7 +125,7 @@ export class RolloutMemory {
     Object.assign(memory, { restartedAt: now, refusal: undefined, failures: 0, retryAt: -Infinity, restart });
   }
 
-  /** Notes a restart that failed, and how the API server refused it if it did; it asks for no less than `minDelayMs`. */
+  /** Notes a failed restart, with the API server's refusal if there is one. The next try comes after `minDelayMs` or more. */
   failed(target: Target, now: number, { refusal, minDelayMs = 0 }: FailedRestart): void {
     const memory = this.#noted(target);
     memory.failures += 1;
@@ -133,28 +133,28 @@ export class RolloutMemory {
     memory.retryAt = now + Math.max(minDelayMs, backoffMs(memory.failures, retryBackoff));
   }
 
-  #next(look: TargetLook): Pick<TargetMemory, 'rollingSince' | 'restart'> {
-    return { rollingSince: this.#nextRollingSince(look), restart: this.#nextRestart(look) };
+  #next(observation: TargetObservation): Pick<TargetMemory, 'rollingSince' | 'restart'> {
+    return { rollingSince: this.#nextRollingSince(observation), restart: this.#nextRestart(observation) };
   }
 
   /**
-   * Since when a workload's rollout is under way; undefined if none is. After a loss of the memory the restart's own time
-   * tells, and that of the condition, if it said already that not all is converged.
+   * Since when a workload's rollout is in progress; undefined if none is. If the memory was lost, the time of the restart
+   * counts, or that of the condition if it already reported that not all workloads have converged.
    */
-  #nextRollingSince({ target, workload, now, converged }: TargetLook): number | undefined {
+  #nextRollingSince({ target, workload, now, converged }: TargetObservation): number | undefined {
     if (workload === undefined || judgeWorkload(target.kind, workload).state !== 'rolling') return undefined;
     const known = this.#of(target).rollingSince ?? (underWay.has(converged?.reason) ? timeOf(converged, now) : now);
     return Math.min(Math.max(known, newestMarkAt(workload)), now);
   }
 
-  /** The last restart, with the moment in which its mark was found to be gone; undefined once it counts no more. */
-  #nextRestart({ target, workload, isMarked, now }: TargetLook): LastRestart | undefined {
+  /** The last restart, with the time at which its mark was found missing; undefined once it no longer counts. */
+  #nextRestart({ target, workload, isMarked, now }: TargetObservation): LastRestart | undefined {
     const { restart, restartedAt } = this.#of(target);
     if (restart === undefined || workload === undefined) return restart;
     if (isMarked) return { ...restart, undoneAt: undefined };
     const undoneAt = restart.undoneAt ?? now;
     const isSame = restart.uid === workload.metadata.uid && restart.change === this.#change;
-    return isSame && undoneAt - restartedAt < longestUndonePauseMs ? { ...restart, undoneAt } : undefined;
+    return isSame && undoneAt - restartedAt < maxUndonePauseMs ? { ...restart, undoneAt } : undefined;
   }
 
   #of(target: Target): Readonly<TargetMemory> {
@@ -168,10 +168,10 @@ export class RolloutMemory {
   }
 }
 
-/** How a workload looks at one moment. */
-export interface TargetLook {
+/** The state of a workload at one moment. */
+export interface TargetObservation {
   readonly target: Target;
-  /** Undefined if it does not exist, or is not known. */
+  /** Undefined if it does not exist, or is not known yet. */
   readonly workload: Workload | undefined;
   /** Whether it carries the mark of what the Secret holds. */
   readonly isMarked: boolean;
@@ -181,13 +181,13 @@ export interface TargetLook {
   readonly converged: Condition | undefined;
 }
 
-/** What is remembered of a workload, as far as a plan rests on it. */
+/** The remembered facts about a workload that a plan depends on. */
 export interface TargetState {
-  /** Since when its rollout is under way; now if none is. */
+  /** Since when its rollout is in progress; now if none is. */
   readonly rollingSince: number;
-  /** When it may be restarted at the earliest. */
+  /** The earliest time of its next restart. */
   readonly restartFrom: number;
-  /** How many restarts for just what is held were undone in a row. */
+  /** How many restarts for the held data were undone in a row. */
   readonly timesUndone: number;
   /** How the API server refused the last restart. */
   readonly refusal: string | undefined;
@@ -198,12 +198,12 @@ export interface FailedRestart {
   readonly minDelayMs?: number | undefined;
 }
 
-/** How long after so many restarts of a workload for the same data, of which each was undone, the next may come. */
+/** The pause before the next restart, after so many restarts for the same data that were all undone. */
 function pauseAfter(times: number): number {
-  return times < 2 ? 0 : Math.min(undonePauseMs * 2 ** (times - 2), longestUndonePauseMs);
+  return times < 2 ? 0 : Math.min(undonePauseMs * 2 ** (times - 2), maxUndonePauseMs);
 }
 
-// The reasons of a condition that began to be false with, or before, the rollout that is under way.
+// The reasons of a condition that became false with the current rollout, or before it.
 const underWay: ReadonlySet<string | undefined> = new Set([
   'RolloutPending',
   'RollingOut',

@@ -3,30 +3,29 @@ import { markAnnotation } from './restart-mark.ts';
 import { type Target, nameOf } from './targets.ts';
 
 /**
- * Every text that rollouts write into conditions, Events and statuses. Most of them are clauses: a condition puts the
- * name of the workload in front.
+ * Every sentence that rollouts write into conditions, Events, statuses and the log. Most of them are clauses: the condition
+ * Converged puts the name of the workload in front.
  */
 
 const maxNamed = 4;
 const rules = 'charts/keyframe/files/rollout-rules.yaml';
-const rulesAdvice = `apply the rules of ${rules} to the controller's account, in this namespace or in all`;
+const rulesAdvice = `grant the controller's account the rules of ${rules}, in this namespace or in all`;
 
-/** The revision of what is held. */
-function revisionOf({ revision, told }: HeldData): string {
-  return told ?? `revision ${revision}`;
+function revisionOf({ revision, label }: HeldData): string {
+  return label ?? `revision ${revision}`;
 }
 
 // The whole condition.
 
 export const rolloutsDisabled =
-  'spec.rollout asks for restarts, which this installation does not allow; the Secret is kept in step all the same. ' +
-  'Set KEYFRAME_ROLLOUTS=true for the controller and give its account the rules of ' +
-  `${rules}, or take spec.rollout away.`;
+  'spec.rollout needs workload restarts, which are disabled in this installation. The Secret is still synced. ' +
+  `Set KEYFRAME_ROLLOUTS=true for the controller and grant its account the rules of ${rules}, or remove spec.rollout.`;
 
-export const suspended = 'spec.suspend is true: no workload is watched or restarted.';
+export const suspended =
+  'spec.suspend is true: no workload is watched or restarted. Set spec.suspend to false to resume.';
 
 export const secretNotSynced =
-  'What the Secret holds is not known yet: the workloads are looked at once the condition Ready is true.';
+  'The data of the Secret is not known yet. The workloads are checked once the condition Ready is True.';
 
 export function allConverged(targets: readonly Target[], held: HeldData): string {
   return `All pods of ${targets.map(nameOf).join(', ')} run with the data of ${revisionOf(held)}.`;
@@ -34,86 +33,88 @@ export function allConverged(targets: readonly Target[], held: HeldData): string
 
 export function notConverged(clauses: readonly { readonly target: Target; readonly message: string }[]): string {
   const named = clauses.slice(0, maxNamed).map(({ target, message }) => `${nameOf(target)} ${message}.`);
-  const more = clauses.length > maxNamed ? [`So it is with ${clauses.length - maxNamed} more.`] : [];
+  const rest = clauses.length - maxNamed;
+  const more = rest > 0 ? [`${rest} more ${rest === 1 ? 'workload has' : 'workloads have'} not converged.`] : [];
   return [...named, ...more].join(' ');
 }
 
-// How a workload is.
+// The state of a workload.
 
-export const forbidden = `cannot be watched: ${rulesAdvice}`;
+export const forbidden = `cannot be watched because the API server denies it: ${rulesAdvice}`;
 
-export const unseen = 'is about to be looked at';
+export const unseen = 'has not been read yet';
 
-export const notFound = 'is not in this namespace: make it, or take it out of spec.rollout.targets';
+export const notFound = 'does not exist in this namespace: create it, or remove it from spec.rollout.targets';
 
 export function rollingOut(progress: string): string {
-  return `rolls out: ${progress}`;
+  return `is rolling out: ${progress}`;
 }
 
 export function waiting(progress: string): string {
-  return `waits: ${progress}`;
+  return `is waiting: ${progress}`;
 }
 
-/** `timeout` is the one that has passed, if it is what the workload is stuck by. */
+/** `timeout` is the one that has passed, if the workload is stuck because of it. */
 export function stuck(progress: string, advice: string, timeout?: string): string {
   return `is stuck${timeout === undefined ? '' : ` after ${timeout}`}: ${progress}; ${advice}`;
 }
 
-// What becomes of a workload's restart.
+// The restart of a workload.
 
 export function restartNow(held: HeldData): string {
-  return `${restartOf(held)} now`;
+  return `is being restarted for ${revisionOf(held)}`;
 }
 
 export function restartSoon(held: HeldData): string {
   return `${restartOf(held)} in a moment`;
 }
 
-export function restartAfterLook(held: HeldData, unseenTarget: Target): string {
-  return `${restartOf(held)} when ${nameOf(unseenTarget)} has been looked at`;
+export function restartAfterRead(held: HeldData, unseenTarget: Target): string {
+  return `${restartOf(held)} once ${nameOf(unseenTarget)} has been read`;
 }
 
 export function restartAfterRollout(held: HeldData, timeout: string, progress: string): string {
-  return `${restartOf(held)} when the rollout under way is done, or has taken ${timeout}: ${progress}`;
+  return `${restartOf(held)} once its current rollout has finished or has taken ${timeout}: ${progress}`;
 }
 
 function restartOf(held: HeldData): string {
-  return `is to be restarted for ${revisionOf(held)}`;
+  return `will be restarted for ${revisionOf(held)}`;
 }
 
 export function restartBlocked(held: HeldData, blocker: string): string {
-  return `is not restarted for ${revisionOf(held)} yet, for ${blocker}`;
+  return `is not restarted for ${revisionOf(held)} yet because ${blocker}`;
 }
 
-/** What it waits for: another workload has failed, of which `cause` says more if it is known. */
+/** The blocker: another workload failed. `cause` is the failure of its pods, if known. */
 export function failedBefore(target: Target, revision: number, cause: string | undefined): string {
   const name = nameOf(target);
   const data = revision === 0 ? '' : ` with the data of revision ${revision}`;
   return (
-    `${name} has failed${data}${cause === undefined ? '' : ` (${cause})`}: put it right, write a revision ` +
-    `that mends it (${name} is restarted for that first), or take it out of spec.rollout.targets`
+    `${name} failed${data}${cause === undefined ? '' : ` (${cause})`}: fix ${name}, write a revision that fixes it ` +
+    '(it is restarted first), or remove it from spec.rollout.targets'
   );
 }
 
-/** What it waits for: another workload was restarted before it. */
+/** The blocker: another workload was restarted first. */
 export function restartedBefore(target: Target, progress: string): string {
-  return `${nameOf(target)} was restarted before it, and has to converge first: ${progress}`;
+  return `${nameOf(target)} was restarted first and has not converged: ${progress}`;
 }
 
-export function restartRefused(answer: string): string {
-  return `cannot be restarted, the API server answered ${answer}: ${rulesAdvice}, or see which admission policy refuses it`;
+export function restartRefused(status: string): string {
+  return `cannot be restarted because the API server returned ${status}: ${rulesAdvice}, or check the admission policies`;
 }
 
 export function restartUndone(syncName: string, times: number): string {
   return (
-    `was restarted ${times} times for the same data and lost the annotation ${markAnnotation(syncName)} of its pod ` +
-    'template each time: have whatever takes it away leave it; it is restarted again, ever more rarely'
+    `was restarted ${times} times for the same data, and each time something removed the annotation ` +
+    `${markAnnotation(syncName)} from its pod template: configure that tool to keep the annotation; the controller retries ` +
+    'with exponential backoff'
   );
 }
 
 // The progress of a workload's pods.
 
-export const changeUnobserved = 'its controller has not seen the change of its pod template yet';
+export const changeUnobserved = 'its controller has not observed the new pod template yet';
 
 export function podsUpToDate(count: number, wanted: number): string {
   return `${count} of ${wanted} pods are up to date and available`;
@@ -124,77 +125,93 @@ export function heldBy(progress: string, hold: string): string {
 }
 
 export function deadlineOver(progress: string): string {
-  return `${progress}; its progressDeadlineSeconds are over`;
+  return `${progress}; its progressDeadlineSeconds have passed`;
 }
 
-export function paused(name: string): string {
-  return `it is paused: \`kubectl rollout resume deployment/${name}\` goes on`;
+export function paused(name: string, namespace: string): string {
+  return `it is paused: to resume it, run \`kubectl rollout resume -n ${namespace} deployment/${name}\``;
 }
 
-export const onDelete = 'its updateStrategy is OnDelete: delete the other pods, and it makes them anew';
+export const onDelete = 'its updateStrategy is OnDelete: delete the old pods to replace them';
 
 export function partitioned(partition: number): string {
-  return `the partition of its updateStrategy (${partition}) keeps the others: lower it`;
+  return `the partition of its updateStrategy (${partition}) keeps the old pods: lower it`;
 }
 
 // Why a workload is stuck.
 
-export const convergedBefore = 'all workloads have converged with the same data before';
+export const convergedBefore = 'all workloads converged with the same data before';
 
-export const templateChanged = 'its pod template is another one than when it converged last';
+export const templateChanged = 'its pod template has changed since it last converged';
 
-export const noPodFails = 'none of its new pods shows a failure';
+export const noPodFails = 'none of its new pods reports a failure';
 
 export function podState(reason: string): string {
   return `a pod: ${reason}`;
 }
 
+/** Part of a record in the Secret: its form never changes. */
 export function containerState(name: string, reason: string): string {
   return `container ${name}: ${reason}`;
 }
 
-export function podsForbidden(answer: string): string {
-  return `its pods cannot be looked at, the API server answered ${answer}: ${rulesAdvice}`;
+export function podsForbidden(status: string): string {
+  return `its pods cannot be read because the API server returned ${status}: ${rulesAdvice}`;
 }
 
-/** For the record of what is given up. */
+/** Part of a record in the Secret: its form never changes. */
 export function failureOf(target: Target, cause: string): string {
   return `${nameOf(target)}, ${cause}`;
 }
 
-// What follows from a workload's being stuck.
+// What follows for a stuck workload.
 
-const look = 'see why its pods do not become ready (kubectl describe)';
-const again = 'a further change of the data restarts it again';
+const again = 'the next change of the data restarts it';
 
-export const causeUnknown = `${look}; ${again}`;
+function inspect(namespace: string): string {
+  return `to see why its pods are not ready, run \`kubectl describe pods -n ${namespace}\``;
+}
 
-export function notTheData(why: string, onFailure: 'Hold' | 'Rollback'): string {
+export function causeUnknown(namespace: string): string {
+  return `${inspect(namespace)}; ${again}`;
+}
+
+export function notTheData(why: string, onFailure: 'Hold' | 'Rollback', namespace: string): string {
   const effects =
     onFailure === 'Rollback'
-      ? 'no other workload waits for it, and the Secret is not taken back'
+      ? 'no other workload waits for it and the Secret is not rolled back'
       : 'no other workload waits for it';
-  return `this is not taken for the data's doing (${why}), so ${effects}; ${look}; ${again}`;
+  return `the data does not count as the cause (${why}), so ${effects}; ${inspect(namespace)}; ${again}`;
 }
 
-export function othersWait(cause: string): string {
-  return `${cause}; no other workload is restarted for a further change before it has converged; ${look}; ${again}`;
+export function othersWait(cause: string, namespace: string): string {
+  return `${cause}; no other workload is restarted for a further change until it has converged; ${inspect(namespace)}; ${again}`;
 }
 
-export function rollbackImpossible(cause: string, hindrance: string): string {
-  return `${cause}; the Secret cannot be taken back: ${hindrance}; ${look}; ${again}`;
+export function rollbackImpossible(cause: string, obstacle: string, namespace: string): string {
+  return `${cause}; the Secret cannot be rolled back: ${obstacle}; ${inspect(namespace)}; ${again}`;
 }
 
 export function rollbackDue(cause: string): string {
-  return `${cause}; the Secret is about to be taken back to the data with which all workloads converged last`;
+  return `${cause}; the Secret is being rolled back to the data with which all workloads last converged`;
 }
 
-// Why a Secret cannot be taken back.
+// Why a Secret cannot be rolled back.
 
-export const podsUnseen = 'so nobody knows whether the data is the reason';
+export const podsUnseen = 'it is unknown whether the data is the cause';
 
-export const neverConverged = 'its workloads have not converged with any data yet';
+export const neverConverged = 'its workloads have not all converged with any data yet';
 
 export function notAmongConverged(target: Target): string {
-  return `${nameOf(target)} was not among its workloads when they converged last`;
+  return `${nameOf(target)} was not among its workloads when they last converged`;
 }
+
+// The log.
+
+export const podsInspected = 'inspected the pods of a stuck workload';
+
+export const podsNotInspected = 'could not inspect the pods of a stuck workload; retrying';
+
+export const restarted = 'restarted a workload because the data of its Secret changed';
+
+export const notRestarted = 'could not restart a workload; retrying';

@@ -13,22 +13,22 @@ export type WorkloadRow = NonNullable<SecretSyncStatus['workloads']>[number];
 export interface HeldData {
   /** 0 if the data is of several sources, which have no common revision. */
   readonly revision: number;
-  /** Stands for the revision in messages then. */
-  readonly told?: string;
+  /** Replaces the revision in messages then. */
+  readonly label?: string;
   readonly revisionId: string;
   /** The states of all sources. */
   readonly sources: ConvergedRecord['sources'];
   /** See `dataMark`. */
   readonly data: string;
-  /** Since when, if the change was seen. What was restarted before may have read other data since. */
+  /** Since when, if the change was observed. A workload that was restarted earlier may have read other data. */
   readonly since?: number | undefined;
 }
 
-/** What the status must report of a SecretSync's workloads. Without a claim there is no condition Converged. */
+/** What the status reports of a SecretSync's workloads. Without a claim there is no condition Converged. */
 export interface RolloutOutcome {
   readonly claim: ConditionClaim | undefined;
   readonly workloads: readonly WorkloadRow[] | undefined;
-  /** What all have converged with, if they have. */
+  /** What all workloads have converged with, if they have. */
   readonly converged?: ConvergedRecord | undefined;
 }
 
@@ -38,7 +38,7 @@ interface SourceRevisionId {
   readonly revisionId: string;
 }
 
-/** Tells one set of revisions from another: the id of the only one, or those of all sources with their names. */
+/** Identifies a set of revisions: the id of the only one, or those of all sources with their names. */
 export function revisionIdOf(sources: readonly SourceRevisionId[]): string {
   return sources.map(({ name, revisionId }) => (name === undefined ? revisionId : `${name}=${revisionId}`)).join();
 }

@@ -1,14 +1,21 @@
 import type { ConditionClaim } from '../../frame/conditions.ts';
 import * as messages from './messages.ts';
 import { markAnnotation, parseMark } from './restart-mark.ts';
-import { type Standing, type StandingFacts, type TargetFacts, blockerOf, joinMs, standingOf } from './standing.ts';
-import { type RollbackFacts, type StuckAnswer, stuckAnswer } from './stuck.ts';
+import {
+  type WorkloadAssessment,
+  type AssessmentFacts,
+  type WorkloadFacts,
+  blockerOf,
+  joinMs,
+  assess,
+} from './assessment.ts';
+import { type RollbackFacts, type StuckOutcome, stuckOutcome } from './stuck.ts';
 import { type Target, type Workload, templateAnnotations } from './targets.ts';
 import { restartPrefix } from '../../annotations.ts';
 import type { ConvergedRecord, WorkloadRow } from './model.ts';
 
-export interface RolloutFacts extends StandingFacts, RollbackFacts {
-  /** As the spec has it, for people. */
+export interface RolloutFacts extends AssessmentFacts, RollbackFacts {
+  /** As written in the spec, for messages. */
   readonly timeout: string;
 }
 
@@ -22,17 +29,17 @@ export interface RolloutPlan {
   readonly claim: ConditionClaim;
   readonly workloads: readonly WorkloadRow[];
   readonly restarts: readonly (Task & {
-    /** Whether others wait until it has converged. */
+    /** Whether other workloads wait until it has converged. */
     readonly isAhead: boolean;
   })[];
-  /** Stuck ones whose pods are to be looked at. */
-  readonly looks: readonly Task[];
-  /** Where it has to be given up: the workload that fails with what is held. */
-  readonly giveUp: StuckAnswer['giveUp'];
-  /** What to record where all have converged. */
+  /** Stuck workloads whose pods must be observed. */
+  readonly podChecks: readonly Task[];
+  /** The held data, if a workload fails with it and the Secret must be rolled back. */
+  readonly abandoned: StuckOutcome['abandoned'];
+  /** What to record if all have converged. */
   readonly converged: ConvergedRecord | undefined;
-  /** When to look again though no event asks for it; milliseconds since the epoch. */
-  readonly wakeAt: number | undefined;
+  /** When to plan again without an event; milliseconds since the epoch. */
+  readonly dueAt: number | undefined;
 }
 
 export type RolloutReason =
@@ -47,7 +54,7 @@ export type RolloutReason =
   | 'WorkloadNotFound'
   | 'RolloutsForbidden';
 
-// The one that somebody has to do something about comes first, and gives the condition its reason.
+// Reasons that need a user's action come first. The first one becomes the reason of the condition.
 const gravity: readonly RolloutReason[] = [
   'RolloutsForbidden',
   'WorkloadNotFound',
@@ -64,24 +71,24 @@ const gravity: readonly RolloutReason[] = [
 interface Finding {
   readonly target: Target;
   readonly reason: RolloutReason;
-  /** Behind the workload's name. */
+  /** A clause that follows the workload's name. */
   readonly message: string;
   readonly row: WorkloadRow;
   readonly restart?: Workload;
-  readonly look?: Workload;
-  readonly giveUp?: StuckAnswer['giveUp'];
-  readonly wakeAt?: number;
+  readonly podCheck?: Workload;
+  readonly abandoned?: StuckOutcome['abandoned'];
+  readonly dueAt?: number;
 }
 
-/** What a judgement of one workload that is there adds. */
+/** What the judgement of one existing workload adds. */
 type Found = Omit<Finding, 'row' | 'target'>;
 
-/** What to do about the workloads of a SecretSync and what to tell of them, from what was seen alone. */
+/** What to do about the workloads of a SecretSync and what to report of them. Pure. */
 export function planRollout(facts: RolloutFacts): RolloutPlan {
-  const standings = new Map(facts.targets.map((target) => [target, standingOf(facts, target)]));
-  const all = [...standings.values()].filter((standing) => standing !== undefined);
-  const findings = facts.targets.map((target) => find(facts, target, { own: standings.get(target), all }));
-  const wakes = findings.flatMap(({ wakeAt }) => (wakeAt === undefined || wakeAt === Infinity ? [] : [wakeAt]));
+  const assessments = new Map(facts.targets.map((target) => [target, assess(facts, target)]));
+  const all = [...assessments.values()].filter((assessment) => assessment !== undefined);
+  const findings = facts.targets.map((target) => find(facts, target, { own: assessments.get(target), all }));
+  const dueTimes = findings.flatMap(({ dueAt }) => (dueAt === undefined || dueAt === Infinity ? [] : [dueAt]));
   const isAhead = findings.some(({ reason }) => reason === 'RolloutBlocked');
   const claim = claimOf(facts, findings);
   return {
@@ -90,14 +97,16 @@ export function planRollout(facts: RolloutFacts): RolloutPlan {
     restarts: findings.flatMap(({ target, restart: workload }) =>
       workload === undefined ? [] : [{ target, workload, isAhead }],
     ),
-    looks: findings.flatMap(({ target, look: workload }) => (workload === undefined ? [] : [{ target, workload }])),
-    giveUp: findings.find(({ giveUp }) => giveUp !== undefined)?.giveUp,
+    podChecks: findings.flatMap(({ target, podCheck: workload }) =>
+      workload === undefined ? [] : [{ target, workload }],
+    ),
+    abandoned: findings.find(({ abandoned }) => abandoned !== undefined)?.abandoned,
     converged: claim.status === 'True' ? convergedRecord(facts, all) : undefined,
-    wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes),
+    dueAt: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
   };
 }
 
-function convergedRecord({ held }: RolloutFacts, all: readonly Standing[]): ConvergedRecord {
+function convergedRecord({ held }: RolloutFacts, all: readonly WorkloadAssessment[]): ConvergedRecord {
   const { data, sources } = held;
   const targets = all.flatMap(({ facts: { target }, workload: { templateDigest: template } }) =>
     template === undefined ? [] : [{ kind: target.kind, name: target.name, template }],
@@ -107,8 +116,8 @@ function convergedRecord({ held }: RolloutFacts, all: readonly Standing[]): Conv
 
 function find(
   facts: RolloutFacts,
-  { target, isForbidden, isSeen }: TargetFacts,
-  { own, all }: { readonly own: Standing | undefined; readonly all: readonly Standing[] },
+  { target, isForbidden, isSeen }: WorkloadFacts,
+  { own, all }: { readonly own: WorkloadAssessment | undefined; readonly all: readonly WorkloadAssessment[] },
 ): Finding {
   const { kind, name } = target;
   const row = { kind, name };
@@ -116,38 +125,41 @@ function find(
   if (!isSeen) return { target, reason: 'RolloutPending', message: messages.unseen, row };
   if (own === undefined) return { target, reason: 'WorkloadNotFound', message: messages.notFound, row };
   const { verdict, isMarked, mark } = own;
-  const revision = facts.held.told !== undefined ? undefined : isMarked ? facts.held.revision : mark?.revision;
+  const revision = facts.held.label !== undefined ? undefined : isMarked ? facts.held.revision : mark?.revision;
   const counts = { replicas: verdict.replicas, updatedReplicas: verdict.updatedReplicas };
   const found = isMarked ? findMarked(facts, own) : findPending(facts, own, blockerOf(facts, own, all));
   return { target, ...found, row: { ...row, ...(revision === undefined ? {} : { revision }), ...counts } };
 }
 
-/** Its pods are to run with the data that is held: how far they are. */
-function findMarked(facts: RolloutFacts, own: Standing): Found {
+/** Its pods must run with the held data: reports their progress. */
+function findMarked(facts: RolloutFacts, own: WorkloadAssessment): Found {
   const { state, message } = own.verdict;
   if (state === 'done') return { reason: 'Converged', message };
   if (state === 'held') return { reason: 'RolloutHeld', message: messages.waiting(message) };
   if (!own.isStuck) {
-    const wakeAt = own.facts.rollingSince + facts.timeoutMs;
-    return { reason: 'RollingOut', message: messages.rollingOut(message), wakeAt };
+    const dueAt = own.facts.rollingSince + facts.timeoutMs;
+    return { reason: 'RollingOut', message: messages.rollingOut(message), dueAt };
   }
   const timeout = state === 'stuck' ? undefined : facts.timeout;
-  const answer = stuckAnswer(facts, own);
-  return { ...answer, message: messages.stuck(message, answer.message, timeout), ...lookAt(facts, own) };
+  const answer = stuckOutcome(facts, own);
+  return { ...answer, message: messages.stuck(message, answer.message, timeout), ...podCheckOf(facts, own) };
 }
 
-/** The look at a stuck workload's pods: now, or the time for it. */
-function lookAt({ now }: RolloutFacts, { facts: { lookFrom }, workload }: Standing): Pick<Found, 'look' | 'wakeAt'> {
-  return now >= lookFrom ? { look: workload } : { wakeAt: lookFrom };
+/** The observation of a stuck workload's pods: now, or the time for it. */
+function podCheckOf(
+  { now }: RolloutFacts,
+  { facts: { observeFrom }, workload }: WorkloadAssessment,
+): Pick<Found, 'podCheck' | 'dueAt'> {
+  return now >= observeFrom ? { podCheck: workload } : { dueAt: observeFrom };
 }
 
-/** Its pods run with other data: whether it is to be restarted now. */
-function findPending(facts: RolloutFacts, own: Standing, blocker: string | undefined): Found {
+/** Its pods run with other data: decides whether it is restarted now. */
+function findPending(facts: RolloutFacts, own: WorkloadAssessment, blocker: string | undefined): Found {
   const { refusal, restartFrom } = own.facts;
-  // Whether others have to wait for it depends on what it fails of.
-  const seen = own.isStuck && own.mark !== undefined && facts.targets.length > 1 ? lookAt(facts, own) : {};
+  // Whether others must wait for it depends on why it fails.
+  const seen = own.isStuck && own.mark !== undefined && facts.targets.length > 1 ? podCheckOf(facts, own) : {};
   const isEarly = facts.now < restartFrom;
-  if (refusal !== undefined && isEarly) return { ...seen, ...refused(refusal), wakeAt: restartFrom };
+  if (refusal !== undefined && isEarly) return { ...seen, ...refused(refusal), dueAt: restartFrom };
   if (blocker !== undefined) return { reason: 'RolloutBlocked', message: messages.restartBlocked(facts.held, blocker) };
   const wait = isEarly ? findEarly(facts, own) : findWaiting(facts, own);
   if (wait !== undefined) return { ...seen, ...wait };
@@ -156,16 +168,19 @@ function findPending(facts: RolloutFacts, own: Standing, blocker: string | undef
   return { reason: 'RolloutPending', message: messages.restartNow(facts.held), ...restart };
 }
 
-/** What else its restart waits for; undefined where it is to be made now. */
-function findWaiting(facts: RolloutFacts, { workload, verdict, isStuck, facts: own }: Standing): Found | undefined {
+/** What else its restart waits for; undefined if it is due now. */
+function findWaiting(
+  facts: RolloutFacts,
+  { workload, verdict, isStuck, facts: own }: WorkloadAssessment,
+): Found | undefined {
   const reason = 'RolloutPending';
   const unseen = facts.targets.find(({ isSeen, isForbidden }) => !isSeen && !isForbidden);
   // It may be one that failed.
-  if (unseen !== undefined) return { reason, message: messages.restartAfterLook(facts.held, unseen.target) };
+  if (unseen !== undefined) return { reason, message: messages.restartAfterRead(facts.held, unseen.target) };
   const isJoined = facts.now < newestMarkAt(workload, facts.syncName) + joinMs;
   if (verdict.state !== 'rolling' || isStuck || isJoined) return undefined;
   const message = messages.restartAfterRollout(facts.held, facts.timeout, verdict.message);
-  return { reason, message, wakeAt: own.rollingSince + facts.timeoutMs };
+  return { reason, message, dueAt: own.rollingSince + facts.timeoutMs };
 }
 
 function refused(refusal: string): Pick<Found, 'reason' | 'message'> {
@@ -173,13 +188,13 @@ function refused(refusal: string): Pick<Found, 'reason' | 'message'> {
 }
 
 /** It is too early for its restart. */
-function findEarly(facts: RolloutFacts, { facts: { restartFrom, timesUndone } }: Standing): Found {
-  const wait = { wakeAt: restartFrom };
+function findEarly(facts: RolloutFacts, { facts: { restartFrom, timesUndone } }: WorkloadAssessment): Found {
+  const wait = { dueAt: restartFrom };
   if (timesUndone < 2) return { reason: 'RolloutPending', message: messages.restartSoon(facts.held), ...wait };
   return { reason: 'RolloutUndone', message: messages.restartUndone(facts.syncName, timesUndone), ...wait };
 }
 
-/** When a workload was last restarted for any SecretSync, but for one if it is named; -Infinity where it never was. */
+/** When a workload was last restarted for any SecretSync other than `exceptFor`; -Infinity if it never was. */
 export function newestMarkAt(workload: Workload, exceptFor?: string): number {
   const own = exceptFor === undefined ? undefined : markAnnotation(exceptFor);
   const isCounted = (key: string): boolean => key.startsWith(restartPrefix) && key !== own;

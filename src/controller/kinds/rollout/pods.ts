@@ -4,13 +4,13 @@ import type { KubeObject } from '../../../kube/client/objects.ts';
 import * as messages from './messages.ts';
 import type { LabelSelector, Workload } from './targets.ts';
 
-/** What the pods that a restart started tell of why they are not ready. */
+/** Why the pods of a restart are not ready. */
 export type PodsVerdict =
-  /** One of them shows a failure that what it reads can cause. */
+  /** One of them fails in a way that its data can cause. */
   | { readonly kind: 'failing'; readonly reason: string }
-  /** They show another one, or none. */
+  /** They fail in another way, or not at all. */
   | { readonly kind: 'hindered'; readonly reason: string }
-  /** The API server does not let us look. */
+  /** The API server denies access. */
   | { readonly kind: 'forbidden'; readonly reason: string };
 
 interface ContainerStatus {
@@ -23,7 +23,7 @@ interface ContainerStatus {
   };
 }
 
-/** As much of a pod (core/v1) as tells why it is not ready. */
+/** The part of a pod (core/v1) that shows why it is not ready. */
 export interface Pod extends KubeObject {
   readonly status?: {
     readonly phase?: string;
@@ -39,46 +39,45 @@ interface PodPage {
   readonly items: readonly Pod[];
 }
 
-export interface PodsQuestion {
+export interface PodsQuery {
   readonly namespace: string;
   readonly workload: Workload;
-  /** Name of the annotation, and the whole of its text, that the pods of the restart carry. */
+  /** The annotation of the restart's pods: its name and its value. */
   readonly mark: { readonly name: string; readonly text: string };
 }
 
 const pageSize = 250;
-// What a selector of somebody else's makes of one look.
-const mostPages = 40;
+// Bounds one observation: the selector is the user's and may match many pods.
+const maxPages = 40;
 
 /**
- * Looks at the pods of a workload's last restart, page by page, until one is found to fail. Nothing of them is kept but
- * names of containers and reasons: neither messages nor variables, which may hold values. Throws ApiError, but for a
- * refusal.
+ * Observes the pods of a workload's last restart, page by page, until one is found to fail. Only names of containers and
+ * reasons are kept: messages and variables may contain values. Throws ApiError, except if the API server denies access.
  */
-export async function lookAtPods(client: Pick<KubeClient, 'request'>, question: PodsQuestion): Promise<PodsVerdict> {
-  let hindrance: string | undefined;
+export async function observePods(client: Pick<KubeClient, 'request'>, question: PodsQuery): Promise<PodsVerdict> {
+  let obstacle: string | undefined;
   try {
     for await (const pod of podsOf(client, question)) {
       const finding = findingOf(pod);
       if (finding?.kind === 'failing') return finding;
-      hindrance ??= finding?.reason;
+      obstacle ??= finding?.reason;
     }
   } catch (error) {
     if (!(error instanceof ApiError) || !isApiStatus(error, 401, 403)) throw error;
     return { kind: 'forbidden', reason: `${error.status} ${error.reason}` };
   }
-  return { kind: 'hindered', reason: hindrance ?? messages.noPodFails };
+  return { kind: 'hindered', reason: obstacle ?? messages.noPodFails };
 }
 
 async function* podsOf(
   client: Pick<KubeClient, 'request'>,
-  { namespace, workload, mark }: PodsQuestion,
+  { namespace, workload, mark }: PodsQuery,
 ): AsyncGenerator<Pod> {
   const labelSelector = selectorText(workload.spec?.selector);
   if (labelSelector === '') return;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
   let next: string | undefined = '';
-  for (let page = 0; page < mostPages && next !== undefined; page += 1) {
+  for (let page = 0; page < maxPages && next !== undefined; page += 1) {
     const query: Record<string, string> = {
       labelSelector,
       limit: String(pageSize),
@@ -92,7 +91,7 @@ async function* podsOf(
   }
 }
 
-/** A selector of labels as a query has it; empty where it selects everything or nothing. */
+/** A label selector as a query parameter; empty if it selects everything or nothing. */
 export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
   const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
   const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
@@ -103,7 +102,7 @@ export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelS
   return [...labels, ...expressions].join(',');
 }
 
-// What the kubelet says of a container whose variables, files or program made it fail (kubernetes/kubelet/container).
+// The kubelet's reasons for a container that fails because of its variables, files or program (kubernetes/kubelet/container).
 const failingReasons: ReadonlySet<string> = new Set([
   'CrashLoopBackOff',
   'CreateContainerConfigError',
@@ -112,12 +111,12 @@ const failingReasons: ReadonlySet<string> = new Set([
   'PostStartHookError',
 ]);
 
-/** What a pod tells of why it is not ready; undefined where it is. */
+/** Why a pod is not ready; undefined if it is ready. */
 export function findingOf({ status = {} }: Pod): Exclude<PodsVerdict, { kind: 'forbidden' }> | undefined {
   const isTrue = (type: string): boolean =>
     status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
   if (isTrue('Ready')) return undefined;
-  // Evicted, or its node went: its containers ended for that.
+  // It was evicted or its node is gone: that ended its containers.
   const end = status.reason ?? (isTrue('DisruptionTarget') ? 'Disruption' : undefined);
   if (end !== undefined) return { kind: 'hindered', reason: messages.podState(word(end)) };
   const inits = (status.initContainerStatuses ?? []).map((container) => containerFinding(container, true));
@@ -140,7 +139,7 @@ function containerFinding({ name, ready, state = {} }: ContainerStatus, isInit: 
   };
   if (terminated !== undefined) return endedFinding(terminated, as);
   if (waiting !== undefined) return as(isFailing(waiting) ? 'failing' : 'hindered', waiting.reason ?? 'Waiting');
-  // An init container that runs is at its work.
+  // A running init container is not a failure.
   const isUnready = running !== undefined && ready === false;
   return isUnready && !isInit ? as('failing', 'NotReady') : undefined;
 }
@@ -161,7 +160,7 @@ function podReason({ conditions = [], phase }: NonNullable<Pod['status']>): stri
   return messages.podState(word(unscheduled?.reason ?? phase ?? 'Pending'));
 }
 
-/** Who may write a pod's status can write anything into it. */
+/** A pod's status is untrusted input. */
 function word(reason: string): string {
   return /^[A-Za-z]{1,64}$/.test(reason) ? reason : 'Unknown';
 }

@@ -6,7 +6,7 @@ import { shorten } from '../../names.ts';
 export interface RestartMark {
   /** The revision whose data the pods were restarted for. */
   readonly revision: number;
-  /** Tells that data from other data; see `dataMark`. */
+  /** Identifies that data; see `dataMark`. */
   readonly data: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -18,28 +18,28 @@ export interface RestartMark {
 const shortForm = { maxLength: 63, headLength: 40, separator: '_', digestLength: 22 };
 
 /**
- * The annotation of a SecretSync: two that restart one workload have one each.
+ * The annotation of a SecretSync. Two SecretSyncs that restart the same workload use two annotations.
  */
 export function markAnnotation(syncName: string): string {
   return `${restartPrefix}${shorten(syncName, shortForm)}`;
 }
 
 /**
- * What stands for a Secret's data in an annotation that many may read: half of its keyed fingerprint. Without the key of
- * this installation nobody can try values against it, and two Secrets of equal data have different ones.
+ * Identifies a Secret's data in an annotation that many may read: half of its keyed fingerprint. Guessed values cannot be
+ * checked against it without the key of this installation, and two Secrets with equal data have different marks.
  */
 export function dataMark(fingerprint: Buffer): string {
   return fingerprint.toString('hex', 0, 16);
 }
 
-/** As the annotation has it: `revision/data/time`, and `/ahead` where others wait for it. */
+/** The value of the annotation: `revision/data/time`, followed by `/ahead` if other workloads wait for this one. */
 export function formatMark({ revision, data, at, isAhead = false }: RestartMark): string {
   return `${revision}/${data}/${kubeTime(at)}${isAhead ? '/ahead' : ''}`;
 }
 
 const form = /^([0-9]{1,15})\/([0-9a-f]{32})\/([-0-9:TZ]{20})(\/ahead)?$/;
 
-/** Reads an annotation; undefined where there is none, or where it was spoilt by hand. */
+/** Parses an annotation; undefined if there is none, or if it was damaged by hand. */
 export function parseMark(text: string | undefined): RestartMark | undefined {
   const [, revision, data, time, ahead] = form.exec(text ?? '') ?? [];
   const at = Date.parse(time ?? '');

@@ -2,7 +2,7 @@ import type { KubeClient } from '../../../kube/client/client.ts';
 import { type RestartMark, formatMark, markAnnotation } from './restart-mark.ts';
 import { type Target, type Workload, workloadsPath } from './targets.ts';
 
-/** By which the API server, and so GitOps tools, tell the annotation's owner. */
+/** Shows the API server, and so GitOps tools, who owns the annotation. */
 const fieldManager = 'keyframe-rollout';
 
 export interface Restart {
@@ -15,8 +15,8 @@ export interface Restart {
 }
 
 /**
- * Restarts a workload as `kubectl rollout restart` does: by an annotation in its pod template, which is all that is
- * written. Answers the workload afterwards, the whole of it. Throws ApiError; 409 where it is no longer the one that was judged.
+ * Restarts a workload as `kubectl rollout restart` does: it writes an annotation into the pod template and nothing else.
+ * Returns the complete workload afterwards. Throws ApiError, with status 409 if the workload has changed since it was judged.
  */
 export async function restartWorkload(client: Pick<KubeClient, 'request'>, restart: Restart): Promise<Workload> {
   const { syncName, namespace, target, workload, mark } = restart;

@@ -10,20 +10,20 @@ import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import { type RolloutPlan, type Task, planRollout } from './plan.ts';
 import { type FactSources, convergedOf, factsOf, observeTargets } from './facts.ts';
 import * as messages from './messages.ts';
-import { lookAtPods } from './pods.ts';
+import { observePods } from './pods.ts';
 import { markAnnotation } from './restart-mark.ts';
 import { restartWorkload } from './restart.ts';
 import { RolloutMemory } from './memory.ts';
-import type { GiveUp } from './stuck.ts';
+import type { AbandonedData } from './stuck.ts';
 import { nameOf, templateAnnotations } from './targets.ts';
 import { WorkloadWatches, type WorkloadWatchesDeps } from './workload-watches.ts';
 import { syncedRevisionIdOf, type HeldData, type RolloutOutcome } from './model.ts';
 
 /** What a reconcile found. */
 export interface Learnt {
-  /** What the Secret holds; undefined where it could not tell. */
+  /** What the Secret holds; undefined if that is not known. */
   readonly held: HeldData | undefined;
-  /** Why the Secret was not taken back though its data was given up, as a clause. */
+  /** Why the Secret was not rolled back although its data was abandoned, as a clause. */
   readonly rollbackRefusal?: string | undefined;
 }
 
@@ -36,19 +36,19 @@ export interface RolloutsDeps extends Pick<WorkloadWatchesDeps, 'fingerprint'> {
   readonly isAllowed: boolean;
   /** A SecretSync as it is now. */
   readonly current: (key: string) => SecretSync | undefined;
-  /** Has the status report what the workloads have come to. */
+  /** Reports the state of the workloads in the status. */
   readonly refreshStatus: (key: string) => void;
-  /** Has a SecretSync reconciled whose data was given up: see `givenUp`. */
-  readonly giveUp: (key: string) => void;
+  /** Reconciles a SecretSync whose data was abandoned; see `abandoned`. */
+  readonly onAbandoned: (key: string) => void;
 }
 
-// While pods come and go the status follows no quicker than this, unless the reason changes.
-const tellPauseMs = 1000;
+// While pods change, the status is reported no more often than this, unless the reason changes.
+const minReportIntervalMs = 1000;
 
 /**
- * Restarts the workloads of SecretSyncs when their Secret's data has changed, and tells how far their pods are. It works
- * beside the reconcile of the Secret, which only lets it know what the Secret holds; all else it reads from the workloads
- * themselves, so that it goes on wherever another controller left off.
+ * Restarts the workloads of SecretSyncs when their Secret's data has changed, and reports the progress of their pods. It
+ * runs beside the reconcile of the Secret and takes from it only what the Secret holds. It reads all other state from the
+ * workloads themselves, so a new leader continues where the former one stopped.
  */
 export class Rollouts {
   readonly #deps: RolloutsDeps;
@@ -60,20 +60,20 @@ export class Rollouts {
     this.#deps = deps;
     const { client, clock, logger, fingerprint, shares } = deps;
     this.#queue = new WorkQueue({ clock, logger, shares, process: async (key) => await this.#process(key) });
-    this.#watches = new WorkloadWatches({ client, clock, logger, fingerprint, wake: (key) => this.#queue.add(key) });
+    this.#watches = new WorkloadWatches({ client, clock, logger, fingerprint, enqueue: (key) => this.#queue.add(key) });
   }
 
   get queueLength(): number {
     return this.#queue.length;
   }
 
-  start(): void {
-    // Another controller may have led since: nobody is restarted for what the Secrets held then.
+  startLeading(): void {
+    // Another controller may have led since: no workload is restarted for what the Secrets held then.
     for (const memory of this.#memories.values()) memory.loseHold();
     this.#queue.start();
   }
 
-  pause(): void {
+  stopLeading(): void {
     this.#queue.pause();
   }
 
@@ -86,12 +86,12 @@ export class Rollouts {
   }
 
   /**
-   * Takes what a reconcile found. What is to be done is done later.
+   /**
    */
   learn(sync: SecretSync, { held, rollbackRefusal }: Learnt): void {
     const key = objectKey(sync.metadata);
     const { rollout } = sync.spec;
-    // Deleted meanwhile: nothing is to be opened that nobody would close.
+    // It was deleted meanwhile: a watch that is opened now would never be closed.
     const isGone = this.#deps.current(key)?.metadata.uid !== sync.metadata.uid;
     if (rollout === undefined || !this.#deps.isAllowed || isGone) {
       this.forget(key);
@@ -109,7 +109,7 @@ export class Rollouts {
     this.#queue.add(key);
   }
 
-  /** What the status shall say of a SecretSync's workloads now. */
+  /** What the status must report of a SecretSync's workloads now. */
   outcome(sync: SecretSync): RolloutOutcome {
     const { rollout, suspend } = sync.spec;
     if (rollout === undefined) return { claim: undefined, workloads: undefined };
@@ -120,7 +120,7 @@ export class Rollouts {
     const plan = this.#plan(sync);
     if (plan === undefined) return { claim: unknown('SecretNotSynced', messages.secretNotSynced), workloads };
     const { claim, workloads: rows, converged } = plan;
-    return this.#stillTrue(sync) ?? { claim, workloads: rows, converged };
+    return this.#reportedBefore(sync) ?? { claim, workloads: rows, converged };
   }
 
   /** Drops all that is kept of a SecretSync. */
@@ -138,19 +138,19 @@ export class Rollouts {
     const judged = await this.#judge(sync, memory);
     if (judged === undefined) return { kind: 'done' };
     for (const restart of judged.restarts) await this.#restart(sync, memory, restart);
-    this.#giveUp(key, memory, judged.giveUp);
+    this.#reportAbandoned(key, memory, judged.abandoned);
     const after = this.#plan(sync) ?? judged;
-    // A timer may fire a little early: what has become due only since the first plan has no other time to wake at.
+    // A timer may fire early: a restart that became due since the first plan has no timer of its own.
     const tried = new Set(judged.restarts.map(({ target }) => nameOf(target)));
     const isDue = after.restarts.some(({ target }) => !tried.has(nameOf(target)));
-    return soonest(this.#refreshStatus(key, memory, after), this.#untilMs(isDue ? 0 : after.wakeAt));
+    return soonest(this.#refreshStatus(key, memory, after), this.#untilMs(isDue ? 0 : after.dueAt));
   }
 
-  /** The plan, once the pods of those that are stuck were looked at: what they tell may hold back another one. */
+  /** The plan after the pods of stuck workloads were observed. Their state may block the restart of other workloads. */
   async #judge(sync: SecretSync, memory: RolloutMemory): Promise<RolloutPlan | undefined> {
     const plan = this.#plan(sync);
-    if (plan === undefined || plan.looks.length === 0) return plan;
-    for (const look of plan.looks) await this.#lookAtPods(sync, memory, look);
+    if (plan === undefined || plan.podChecks.length === 0) return plan;
+    for (const check of plan.podChecks) await this.#observePods(sync, memory, check);
     return this.#plan(sync) ?? plan;
   }
 
@@ -166,61 +166,59 @@ export class Rollouts {
   }
 
   /**
-   * What of a SecretSync's data was given up, because a workload fails with it and the spec wants it taken back; undefined
-   * where nothing was. Asked anew at each reconcile: it is seen from the workloads.
+   * The data of a SecretSync that was abandoned because a workload fails with it and the spec asks for a rollback; undefined
+   * if none was. It is computed from the workloads at each reconcile.
    */
-  givenUp(sync: SecretSync): GiveUp | undefined {
-    return isAtRest(sync) ? undefined : this.#plan(sync)?.giveUp;
+  abandoned(sync: SecretSync): AbandonedData | undefined {
+    return isAtRest(sync) ? undefined : this.#plan(sync)?.abandoned;
   }
 
   /**
-   * What the status says already, as long as nothing is known to be otherwise: after a start the workloads come a moment
-   * later than the SecretSync, and nothing is to be written for that.
+   * The outcome that the status already reports, until the workloads are known. After a start they are listed a moment later
+   * than the SecretSync, and the status must not change for that.
    */
-  #stillTrue(sync: SecretSync): RolloutOutcome | undefined {
+  #reportedBefore(sync: SecretSync): RolloutOutcome | undefined {
     const { metadata, status = {} } = sync;
     const held = this.#memories.get(objectKey(metadata))?.held;
-    const told = convergedOf(status.conditions);
-    const isOfNow = told?.observedGeneration === metadata.generation && syncedRevisionIdOf(status) === held?.revisionId;
-    if (told === undefined || !isOfNow || !this.#isBlind(sync)) return undefined;
-    return { claim: claimAgain(told), workloads: status.workloads };
+    const reported = convergedOf(status.conditions);
+    const isOfNow =
+      reported?.observedGeneration === metadata.generation && syncedRevisionIdOf(status) === held?.revisionId;
+    if (reported === undefined || !isOfNow || !this.#isUnobserved(sync)) return undefined;
+    return { claim: claimAgain(reported), workloads: status.workloads };
   }
 
-  /** Whether a workload has not come from the API server yet, though it would let us look. */
-  #isBlind({ metadata, spec }: SecretSync): boolean {
-    const looks = spec.rollout?.targets.map((target) => this.#watches.look(metadata.namespace ?? '', target)) ?? [];
-    return looks.some(({ isSeen, isForbidden }) => !isSeen && !isForbidden);
+  /** Whether a workload has not been listed yet, although the API server allows it. */
+  #isUnobserved({ metadata, spec }: SecretSync): boolean {
+    const workloads =
+      spec.rollout?.targets.map((target) => this.#watches.observe(metadata.namespace ?? '', target)) ?? [];
+    return workloads.some(({ isSeen, isForbidden }) => !isSeen && !isForbidden);
   }
 
-  /** Looks why a workload is stuck. */
-  async #lookAtPods(sync: SecretSync, memory: RolloutMemory, { target, workload }: Task): Promise<void> {
+  /** Observes the pods of a stuck workload to find the cause. */
+  async #observePods(sync: SecretSync, memory: RolloutMemory, { target, workload }: Task): Promise<void> {
     const { client, clock, logger } = this.#deps;
     const { name: syncName, namespace = '' } = sync.metadata;
     const name = markAnnotation(syncName);
     const mark = { name, text: templateAnnotations(workload)[name] ?? '' };
     const about = { key: `${namespace}/${syncName}`, workload: nameOf(target) };
     try {
-      const verdict = await lookAtPods(client, { namespace, workload, mark });
-      memory.looks.note(target, workload, verdict, clock.now());
-      logger.info(
-        { ...about, verdict: verdict.kind, reason: verdict.reason },
-        'the pods of a stuck workload were looked at',
-      );
+      const verdict = await observePods(client, { namespace, workload, mark });
+      memory.pods.note(target, workload, verdict, clock.now());
+      logger.info({ ...about, verdict: verdict.kind, reason: verdict.reason }, messages.podsInspected);
     } catch (error) {
-      memory.looks.note(target, workload, undefined, clock.now());
-      logger.warn(
-        { ...about, ...errorFields(error) },
-        'the pods of a stuck workload could not be looked at; it is tried again',
-      );
+      memory.pods.note(target, workload, undefined, clock.now());
+      logger.warn({ ...about, ...errorFields(error) }, messages.podsNotInspected);
     }
   }
 
-  /** Has the SecretSync reconciled, once for each restart that failed. */
-  #giveUp(key: string, memory: RolloutMemory, giveUp: GiveUp | undefined): void {
+  /** Reconciles the SecretSync once for each failed restart. */
+  #reportAbandoned(key: string, memory: RolloutMemory, abandoned: AbandonedData | undefined): void {
     const what =
-      giveUp === undefined ? undefined : [giveUp.held.data, giveUp.held.since, nameOf(giveUp.target)].join(' ');
-    if (what !== undefined && what !== memory.givenUp) this.#deps.giveUp(key);
-    memory.givenUp = what;
+      abandoned === undefined
+        ? undefined
+        : [abandoned.held.data, abandoned.held.since, nameOf(abandoned.target)].join(' ');
+    if (what !== undefined && what !== memory.abandoned) this.#deps.onAbandoned(key);
+    memory.abandoned = what;
   }
 
   async #restart(
@@ -238,24 +236,24 @@ export class Rollouts {
       const restarted = await restartWorkload(client, { syncName, namespace, target, workload, mark });
       this.#watches.record(target.kind, workload, restarted);
       memory.restarted(target, workload, clock.now());
-      logger.info(about, 'a workload was restarted, for its Secret has other data');
+      logger.info(about, messages.restarted);
     } catch (error) {
-      // Gone: the watch tells.
+      // It is gone: the watch will show that.
       if (isApiStatus(error, 404)) return;
       const refusal = isRefusal(error) ? `${error.status} ${error.reason}` : undefined;
       const minDelayMs = error instanceof ApiError ? error.retryAfterMs : undefined;
       memory.failed(target, clock.now(), { refusal, minDelayMs });
       const level = isApiStatus(error, 409) ? 'debug' : 'warn';
-      logger[level]({ ...about, ...errorFields(error) }, 'a workload could not be restarted; it is tried again');
+      logger[level]({ ...about, ...errorFields(error) }, messages.notRestarted);
     }
   }
 
   #refreshStatus(key: string, memory: RolloutMemory, { claim: { reason } }: RolloutPlan): Next {
     const now = this.#deps.clock.now();
-    const { told } = memory;
-    const pauseMs = told?.reason === reason ? told.at + tellPauseMs - now : 0;
+    const { reported } = memory;
+    const pauseMs = reported?.reason === reason ? reported.at + minReportIntervalMs - now : 0;
     if (pauseMs > 0) return { kind: 'after', delayMs: pauseMs };
-    memory.told = { at: now, reason };
+    memory.reported = { at: now, reason };
     this.#deps.refreshStatus(key);
     return { kind: 'done' };
   }
@@ -274,12 +272,12 @@ function claimAgain({ type, status, reason, message }: Condition): ConditionClai
   return { type, status, reason, message };
 }
 
-/** Whether nothing is to be done for a SecretSync, whatever it asks for. */
+/** Whether a SecretSync is suspended or being deleted: its workloads are left alone. */
 function isAtRest({ metadata, spec }: SecretSync): boolean {
   return spec.suspend || metadata.deletionTimestamp !== undefined;
 }
 
-/** Whether the API server said no, as it will the next time, too. */
+/** Whether the API server refused a request in a way that a retry does not change. */
 function isRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status >= 400 && error.status < 500 && ![409, 429].includes(error.status);
 }

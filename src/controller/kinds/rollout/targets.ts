@@ -16,9 +16,9 @@ export interface LabelSelector {
   }[];
 }
 
-/** As much of a Deployment, StatefulSet or DaemonSet (apps/v1) as tells whether its pods are up to date. */
+/** The part of a Deployment, StatefulSet or DaemonSet (apps/v1) that shows whether its pods are up to date. */
 export interface Workload extends KubeObject {
-  /** Stands for the pod template, of which no more is kept; see `templateDigest`. */
+  /** Identifies the pod template, which is not kept; see `templateDigest`. */
   readonly templateDigest?: string;
   readonly spec?: {
     readonly replicas?: number;
@@ -56,19 +56,19 @@ export function workloadsPath(kind: WorkloadKind, namespace: string): string {
   return `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/${plurals[kind]}`;
 }
 
-/** `Deployment web`: for people, and as a key within a namespace. */
+/** `Deployment web`: for messages, and as a key within a namespace. */
 export function nameOf({ kind, name }: Target): string {
   return `${kind} ${name}`;
 }
 
-/** The annotations of a workload's pod template, as far as they were kept. */
+/** The kept annotations of a workload's pod template. */
 export function templateAnnotations({ spec }: Workload): Readonly<Record<string, string>> {
   return spec?.template?.metadata?.annotations ?? {};
 }
 
 /**
- * A workload without what is of no use here: the containers of its pods first of all, whose environment may hold
- * anything. `digest` stands for them.
+ * A workload without unneeded parts, above all the containers of its pods, whose environment may contain secrets. `digest`
+ * replaces them.
  */
 export function trimmedWorkload({ metadata, spec, status }: Workload, digest: string): Workload {
   const { name, namespace, uid, resourceVersion, generation, deletionTimestamp } = metadata;

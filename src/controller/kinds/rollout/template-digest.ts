@@ -5,13 +5,13 @@ import { restartPrefix } from '../../annotations.ts';
 const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
 
 /**
- * Tells a pod template from another one, the annotations of restarts aside. It is keyed, for a template may hold values to
- * the letter. `place` binds it to the workload: equal templates of two workloads have different ones. What the API server
- * adds by itself, as after an upgrade, makes another template of it.
+ * Identifies a pod template, without the annotations of restarts. It is keyed because a template may contain literal values.
+ * `place` binds it to the workload: equal templates of two workloads have different digests. Fields that the API server adds,
+ * for example after an upgrade, change the digest.
  */
 export function templateDigest(fingerprint: Keyring['fingerprint'], place: string, template: unknown): string {
   const text = JSON.stringify(template, (key, value: unknown) => canonical(key, value)) ?? '';
-  // No Secret's fingerprint has a context with a blank.
+  // No fingerprint of a Secret has a context with a space.
   return fingerprint(`pod template of ${place}`, [['template', Buffer.from(text, 'utf8')]]).toString('hex', 0, 16);
 }
 

@@ -15,25 +15,25 @@ import { templateDigest } from './template-digest.ts';
 
 export interface WorkloadWatchesDeps extends Pick<NamedWatchesDeps, 'client' | 'clock' | 'logger'> {
   readonly fingerprint: Keyring['fingerprint'];
-  /** Told of each follower of a workload of which something became known. */
-  readonly wake: (follower: string) => void;
+  /** Called with each follower of a workload that changed. */
+  readonly enqueue: (follower: string) => void;
 }
 
 /** What is known of a workload. */
-export interface WorkloadLook {
-  /** Undefined where there is none, or where that is not known yet. */
+export interface WorkloadObservation {
+  /** Undefined if there is none, or if that is not known yet. */
   readonly workload: Workload | undefined;
-  /** Whether the first list has come. */
+  /** Whether the first list has arrived. */
   readonly isSeen: boolean;
-  /** Whether the API server does not let us look. */
+  /** Whether the API server denies access. */
   readonly isForbidden: boolean;
 }
 
-/** Watches of just the workloads that somebody follows; of each, as little as can be is kept. */
+/** Watches of the followed workloads. Of each workload, only the needed part is kept. */
 export class WorkloadWatches {
   readonly #deps: WorkloadWatchesDeps;
   readonly #watches: ReadonlyMap<WorkloadKind, NamedWatches<Workload>>;
-  /** Our own writes that a watch may not show yet. */
+  /** Own writes that a watch may not show yet. */
   readonly #own: ReadonlyMap<WorkloadKind, Map<string, Expectations<Workload>>>;
 
   constructor(deps: WorkloadWatchesDeps) {
@@ -42,7 +42,7 @@ export class WorkloadWatches {
     this.#watches = new Map(workloadKinds.map((kind) => [kind, this.#watchKind(kind)]));
   }
 
-  /** Makes a follower follow just these workloads of a namespace. */
+  /** Makes a follower follow exactly these workloads of a namespace. */
   follow(follower: string, namespace: string, targets: readonly Target[]): void {
     for (const [kind, watches] of this.#watches) {
       const names = targets.filter((target) => target.kind === kind).map(({ name }) => objectKey({ namespace, name }));
@@ -52,7 +52,7 @@ export class WorkloadWatches {
     }
   }
 
-  look(namespace: string, target: Target): WorkloadLook {
+  observe(namespace: string, target: Target): WorkloadObservation {
     const watches = this.#watches.get(target.kind);
     const key = objectKey({ namespace, name: target.name });
     const watched = watches?.get(key);
@@ -76,9 +76,9 @@ export class WorkloadWatches {
   }
 
   #watchKind(kind: WorkloadKind): NamedWatches<Workload> {
-    const { client, clock, logger, wake } = this.#deps;
-    const wakeAll = (key: string): void => {
-      for (const follower of watches.followersOf(key)) wake(follower);
+    const { client, clock, logger, enqueue } = this.#deps;
+    const enqueueAll = (key: string): void => {
+      for (const follower of watches.followersOf(key)) enqueue(follower);
     };
     const watches: NamedWatches<Workload> = new NamedWatches<Workload>({
       client,
@@ -88,10 +88,10 @@ export class WorkloadWatches {
       keep: (workload) => this.#trimmed(kind, workload),
       onChange: (key, workload) => {
         this.#observe(kind, key, workload);
-        wakeAll(key);
+        enqueueAll(key);
       },
-      onFailure: wakeAll,
-      onRecovered: wakeAll,
+      onFailure: enqueueAll,
+      onRecovered: enqueueAll,
     });
     return watches;
   }
@@ -105,7 +105,7 @@ export class WorkloadWatches {
     const own = this.#own.get(kind)?.get(key);
     if (workload === undefined) own?.observeGone(undefined);
     else own?.observe(workload.metadata.resourceVersion);
-    // What the watch has shown needs no second memory.
+    // Once the watch shows the write, it need not be remembered.
     if (own?.isAhead === false) this.#own.get(kind)?.delete(key);
   }
 }

@@ -25,7 +25,7 @@ import { targetRecord } from './target/target-record.ts';
 import { type WantedFacts, type Facts } from './model.ts';
 
 export interface GatherDeps extends ObserveDeps, ReadDeps {
-  readonly rollouts: Pick<Rollouts, 'givenUp'>;
+  readonly rollouts: Pick<Rollouts, 'abandoned'>;
 }
 
 export interface Gathered {
@@ -75,7 +75,7 @@ export async function gather(
       context,
       target,
       asked,
-      givenUp: deps.rollouts.givenUp(sync),
+      abandoned: deps.rollouts.abandoned(sync),
       readAt: async (stateOf) =>
         await readAndUnite(deps, context, { tokens, objection, stateOf, reads }, orFormerStateError),
     });

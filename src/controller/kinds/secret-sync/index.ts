@@ -112,7 +112,7 @@ class SecretSyncController implements ManagedKind {
     // While another one led, nothing looked at what the watch of the targets showed.
     for (const [, { target }] of this.#memories.entries()) target.reset();
     // First: what a Secret held before another one led counts no more.
-    this.#rollouts.start();
+    this.#rollouts.startLeading();
     this.#kind.startLeading();
     this.#leadingSinceMs = this.#deps.context.clock.now();
     this.#sweeps.start();
@@ -121,7 +121,7 @@ class SecretSyncController implements ManagedKind {
 
   stopLeading(): void {
     this.#kind.stopLeading();
-    this.#rollouts.pause();
+    this.#rollouts.stopLeading();
     this.#sweeps.pause();
   }
 
@@ -208,7 +208,7 @@ class SecretSyncController implements ManagedKind {
       shares,
       fingerprint: this.#deps.fingerprint,
       isAllowed: this.#deps.rolloutsAllowed,
-      giveUp: (key) => this.#kind.enqueue(key),
+      onAbandoned: (key) => this.#kind.enqueue(key),
       current: (key) => (namespaces.isEnding(parseObjectKey(key).namespace) ? undefined : this.#kind.find(key)),
       refreshStatus: (key) => this.#kind.refreshStatus(key),
     });

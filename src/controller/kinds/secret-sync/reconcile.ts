@@ -35,7 +35,7 @@ export interface ReconcilerDeps extends GatherDeps {
   readonly readBudget: ByteBudget;
   readonly client: Pick<KubeClient, 'request'>;
   readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
-  readonly rollouts: Pick<Rollouts, 'givenUp' | 'learn'>;
+  readonly rollouts: Pick<Rollouts, 'abandoned' | 'learn'>;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'secretWrite'>;
 }

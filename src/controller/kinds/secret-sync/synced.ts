@@ -55,7 +55,7 @@ export function heldData({ sources, fingerprint }: WantedFacts): HeldData | unde
   const held = { data: dataMark(fingerprint), revisionId: revisionIdOf(sources), sources: states };
   return only.name === undefined
     ? { ...held, revision: only.revision }
-    : { ...held, revision: 0, told: revisionsText(states) };
+    : { ...held, revision: 0, label: revisionsText(states) };
 }
 
 function stateOf({ name, revision, revisionId }: SourceFacts): SourceRevision {

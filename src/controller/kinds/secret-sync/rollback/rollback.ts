@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { dataMark } from '../../rollout/restart-mark.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import type { GiveUp } from '../../rollout/stuck.ts';
+import type { AbandonedData } from '../../rollout/stuck.ts';
 import { FormerStateError } from '../read/former-state.ts';
 import type { SyncContext } from '../model.ts';
 import { formatRolledBack, presentRollback, retryOf } from './rolled-back.ts';
@@ -24,7 +24,7 @@ export interface RollbackQuestion<Read extends ReadData> {
   /** What the spec asks for. */
   readonly asked: Read;
   /** What was found to fail, if anything was. */
-  readonly givenUp: GiveUp | undefined;
+  readonly abandoned: AbandonedData | undefined;
   /** Reads the sources at other states, by the same tokens and for the same spec. */
   readonly readAt: (stateOf: (source: Source) => WantedState) => Promise<Read>;
 }
@@ -62,14 +62,14 @@ function rollbackDue<Read extends ReadData>({
   context,
   target,
   asked,
-  givenUp,
+  abandoned,
 }: RollbackQuestion<Read>): RolledBack | undefined {
   const { resource: sync, memory } = context;
   if (sync.spec.rollout?.onFailure !== 'Rollback') return undefined;
   const data = dataMark(asked.wanted.fingerprint);
   const present = presentRollback(target, memory.rolledBack ?? sync.status?.rolledBack);
   if (present?.data === data && !isTriedAgain(sync, present)) return present;
-  return givenUp?.held.data === data ? newRollback(sync, givenUp) : undefined;
+  return abandoned?.held.data === data ? newRollback(sync, abandoned) : undefined;
 }
 
 /** Whether the annotation asks for another try of what was taken back. */
@@ -79,7 +79,7 @@ function isTriedAgain(sync: SecretSync, { retry }: RolledBack): boolean {
 }
 
 /** To what all workloads converged with last; undefined where there is nothing such. */
-function newRollback(sync: SecretSync, { held, reason }: GiveUp): RolledBack | undefined {
+function newRollback(sync: SecretSync, { held, reason }: AbandonedData): RolledBack | undefined {
   const { converged } = sync.status ?? {};
   if (converged === undefined || converged.data === held.data) return undefined;
   const retry = retryOf(sync);
