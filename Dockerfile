@@ -47,7 +47,7 @@ WORKDIR /app
 ENV NODE_ENV=production \
   HOME=/tmp \
   PATH=/app/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-# A number, so that Kubernetes can tell that it is not root. Nothing in the image belongs to it, and it needs to write nothing.
+# A number, so that Kubernetes can see that it is not root. Nothing in the image belongs to it, and it needs to write nothing.
 USER 65532:65532
 EXPOSE 8700 8701
 # No HEALTHCHECK: Kubernetes ignores it and asks /healthz and /readyz itself.

@@ -169,12 +169,12 @@ async function takeLock() {
     if (isStale()) rmSync(lock, { force: true });
     return false;
   }
-  // Somebody who found the same stale lock may have removed this new one in its stead.
+  // Another process that found the same stale lock may have removed this new one instead.
   await sleep(100);
   return existsSync(lock) && readFileSync(lock, 'utf8') === token;
 }
 
-/** Nobody touches it any more, and neither its owner nor the npm which that started is alive: they were killed. */
+/** It is touched no more, and neither its owner nor the npm which that started is alive: they were killed. */
 function isStale() {
   const found = statSync(lock, { throwIfNoEntry: false });
   if (found === undefined || Date.now() - found.mtimeMs < staleMs) return false;
@@ -229,7 +229,7 @@ async function run(node, script, args) {
     // A group of its own, so that the only signals which reach it are the ones handed on here.
     detached: true,
     env: environment(node),
-    // The last one tells the child that this process is gone, should it be killed by force.
+    // The last one shows the child that this process is gone if it is killed by force.
     stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
   });
   child.stdio[3].on('error', () => undefined);

@@ -1,5 +1,5 @@
 // Loaded before a script that bootstrap.mjs started: when that process is killed by force its end of the pipe closes, and the
-// script is told to end as if it had got the signal itself.
+// script is ended as if it had received the signal itself.
 import { Socket } from 'node:net';
 
 const parent = new Socket({ fd: 3 });

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below the ports that the kernel gives to connections going out (from 32768 on): nobody takes these by chance.
+// Below the ports that the kernel gives to connections going out (from 32768 on): these are rarely taken by chance.
 const [lowest, highest] = [10_240, 32_767];
 const mostTries = 100;
 
 /**
- * A TCP port of 127.0.0.1 that nobody listens on now. It is chosen by chance, so that somebody else who looks for one at
- * the same time hardly ever takes it before the caller does. Throws where it finds none.
+ * A TCP port of 127.0.0.1 on which no process listens now. It is chosen by chance, so that another process that looks for
+ * one at the same time hardly ever takes it before the caller does. Throws where it finds none.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < mostTries; tries += 1) {

@@ -8,7 +8,7 @@ export interface ProcessIdentity {
   readonly stamp: string;
 }
 
-/** Who runs under this process number now; undefined if nobody does, or if it has ended and merely waits to be collected. */
+/** The process that runs under this number now; undefined if there is none, or if it has ended and merely waits to be collected. */
 export function findProcess(pid: number): ProcessIdentity | undefined {
   const stamp = process.platform === 'linux' ? linuxStamp(pid) : psField(pid, 'lstart')?.replace(/\W+/g, '');
   return stamp === undefined ? undefined : { pid, stamp };

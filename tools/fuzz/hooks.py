@@ -13,7 +13,7 @@ KNOWN = frozenset(os.environ["KEYFRAME_FUZZ_SLUGS"].split(","))
 @schemathesis.hook
 def filter_case(context, case):
     """
-    Leaves out other slugs that are right than those it was told of: the run may have made just that organization,
+    Leaves out valid slugs other than the known ones: the run may have made just that organization,
     project or environment, and what was meant to be refused would be done. And lists with what ends a path: they are
     written into it as they are, and so ask for another one.
     """

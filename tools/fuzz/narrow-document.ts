@@ -14,11 +14,11 @@ interface ObjectSchema {
   readonly properties?: Record<string, object>;
 }
 
-// A name of the caller's choice: anything that fits the rule is as good as what is there.
+// A name of the caller's choice: anything that fits the rule is as good as an existing name.
 const freeNames: ReadonlySet<string> = new Set(['key', 'version', 'targetVersion']);
 
 /**
- * Tells the fuzzer of things that exist, which chance would never find. Where only what exists is accepted, a schema is
+ * Shows the fuzzer things that exist, which chance would never find. Where only what exists is accepted, a schema is
  * narrowed to that; where everything is that fits, it stays what it was, and the value is made likely. Changes the document.
  */
 export function narrowDocument(document: FuzzDocument, world: World): void {

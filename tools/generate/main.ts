@@ -11,7 +11,7 @@ import { clusterDefinition } from './cluster-definition.ts';
 import { errorDocs } from './error-docs.ts';
 
 /**
- * Makes the files that are made from others: `npm run generate` writes them, `npm run generate -- --check` only tells
+ * Makes the files that are made from others: `npm run generate` writes them, `npm run generate -- --check` only reports
  * which ones are out of date and exits 1. The same sources always give the same bytes.
  */
 

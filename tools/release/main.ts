@@ -8,7 +8,7 @@ const usage = `Usage: npm run release -- [--output FOLDER] [--without-image]
 
 Makes what a release publishes: the command, the chart's package, the SBOM, the image's archive, and SHA256SUMS.
 
-  --output FOLDER  where to; release/ in the checkout unless told
+  --output FOLDER  where to; default: release/ in the checkout
   --without-image  leaves out the image, whose build takes minutes and needs Docker, or buildah and root`;
 
 const { values } = parseArgs({

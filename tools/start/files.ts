@@ -23,7 +23,7 @@ export function prepareFiles(): StartFiles {
   mkdirSync(join(folder, 'logs'), { recursive: true, mode: 0o700 });
   const rootKey = join(folder, 'root-key');
   if (!existsSync(rootKey)) writeFileSync(rootKey, `start:${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
-  // Data that another root key encrypted are of no use: they are found by the key, so that losing `.dev/` starts anew.
+  // Data that another root key encrypted are of no use: they are found by the key, so that losing `.dev/` starts from nothing.
   const database = databasePrefix + createHash('sha256').update(readFileSync(rootKey)).digest('hex').slice(0, 12);
   return {
     rootKey,

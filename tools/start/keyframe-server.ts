@@ -43,7 +43,7 @@ export class KeyframeServer {
     const deadline = Date.now() + limitMs;
     while (Date.now() < deadline) {
       if (this.#ended()) break;
-      // Whoever answered was not this process if that has ended meanwhile.
+      // If this process has ended meanwhile, another one answered.
       if ((await answersReady(metricsPort)) && !this.#ended()) return;
       await sleep(50);
     }

@@ -51,7 +51,7 @@ async function startServer(run: RunFile, server: KeyframeServer, readyPort: stri
 
 interface Served {
   readonly api: Api;
-  /** What every server of this run is told. */
+  /** What every server of this run gets. */
   readonly env: Readonly<Record<string, string>>;
 }
 

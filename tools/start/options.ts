@@ -40,6 +40,6 @@ function parseValues(args: readonly string[]): { once?: boolean; 'no-cluster'?: 
   } catch (error) {
     const fault = argumentFault(error);
     if (fault === undefined) throw error;
-    throw new Error(`${fault} "npm start -- --help" tells what there is.`, { cause: error });
+    throw new Error(`${fault} "npm start -- --help" lists the options.`, { cause: error });
   }
 }

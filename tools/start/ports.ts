@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port that a server of ours is to listen on, on 127.0.0.1. */
+/** A port of 127.0.0.1 that a server of this run will listen on. */
 export interface WantedPort {
   readonly port: string;
   /** The environment variable that moves it. */

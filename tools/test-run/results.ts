@@ -40,7 +40,7 @@ interface SuiteRun {
 /**
  * Counts a suite by Jest's report and exit code: whatever did not pass has failed, be it skipped, still to be written or
  * left out by `.only`. A file that failed without a failed test (it did not load, or its clean-up threw) counts as one, and so
- * does a run that failed although its report tells of nothing, or that left no report.
+ * does a run that failed although its report shows no failure, or that left no report.
  */
 export function countReport(report: JestReport | undefined, exitCode: number | undefined): Counts {
   if (report === undefined) return { passed: 0, failed: 1 };
@@ -90,7 +90,7 @@ export interface FuzzOutcome {
   readonly missing?: string;
 }
 
-/** The result of the fuzzer, whose failures it has told itself. A run that left nothing has failed. */
+/** The result of the fuzzer, which has printed its failures itself. A run that left nothing has failed. */
 export function fuzzResult(outcome: FuzzOutcome | undefined, { exitCode, durationMs }: SuiteRun): StepResult {
   const { passed = 0, failed = 0, missing: lacking } = outcome ?? {};
   if (lacking !== undefined) return { name: 'fuzz', durationMs, note: `not run: ${lacking}` };

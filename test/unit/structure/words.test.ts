@@ -3,17 +3,14 @@ import { readText, rejectedWords, textFiles, wordFaults } from './words.ts';
 
 /** Folders and files that still have rejected words. Take a line out when it is clean; add none. */
 const notYet: readonly string[] = [
-  'Dockerfile',
   'charts/',
   'crds/',
   'docs/cli.md',
   'docs/configuration.md',
   'docs/openapi.json',
   'docs/tutorial.md',
-  'prisma/schema.prisma',
   'src/',
   'test/',
-  'tools/',
 ];
 
 /** What may have some of the words, by the beginning of the path. */
@@ -24,6 +21,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Published: what a release has must never change (prisma/releases.json).
   'prisma/migrations/': Object.keys(rejectedWords),
   'test/released/': Object.keys(rejectedWords),
+  // The name of a user.
+  'tools/devcluster/postgres/home.ts': ['nobody'],
 };
 
 function allowedIn(path: string): readonly string[] {

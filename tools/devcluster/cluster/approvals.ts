@@ -10,7 +10,7 @@ const group = 'admissionregistration.k8s.io/v1';
 export interface ApprovalOptions {
   /** Of the policy and its binding. */
   readonly name?: string;
-  /** Where it holds; everywhere unless told. */
+  /** Where it holds; everywhere by default. */
   readonly namespaces?: readonly string[];
 }
 

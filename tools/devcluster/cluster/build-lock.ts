@@ -13,19 +13,19 @@ const heartbeatMs = 5_000;
 const silenceMs = 120_000;
 
 /**
- * Lets one builder at a time work in a cache folder; the others wait. It only saves work: whoever builds writes to a
- * name of its own and renames, so two builders at once, which a crash at the wrong moment can bring about, do no harm.
+ * Lets one builder at a time work in a cache folder; the others wait. It only saves work: a builder writes to
+ * a temporary name and renames it, so two builders at once, which a crash at the wrong moment can bring about, do no harm.
  */
 export async function withBuildLock<T>(
   path: string,
   onWait: (pid: number) => void,
   work: () => Promise<T>,
 ): Promise<T> {
-  let told = false;
+  let isReported = false;
   while (!take(path)) {
     const holder = read(path);
-    if (holder !== undefined && !told) {
-      told = true;
+    if (holder !== undefined && !isReported) {
+      isReported = true;
       onWait(holder.process.pid);
     }
     if (isAbandoned(path, holder)) rmSync(path, { force: true });

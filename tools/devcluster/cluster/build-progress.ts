@@ -6,7 +6,7 @@ interface Step {
   readonly typicalMinutes: number;
 }
 
-/** Tells how a build gets on: each second in place on a terminal, twice a minute as lines elsewhere. */
+/** Reports the progress of a build: each second in place on a terminal, twice a minute as lines elsewhere. */
 export class BuildProgress {
   readonly #steps: readonly Step[];
   readonly #write: (text: string) => void;
@@ -24,13 +24,13 @@ export class BuildProgress {
     this.#write(`Building a local Kubernetes, once: ${names}. About ${minutes} min on two cores; kept in ${cache}.\n`);
   }
 
-  /** Runs one step, telling of it meanwhile. */
+  /** Runs one step and reports its progress. */
   async during<T>(index: number, work: () => Promise<T>): Promise<T> {
     const startedAtMs = Date.now();
-    const tell = (elapsedMs: number): void => this.#show(progressLine(this.#steps, index, elapsedMs));
+    const report = (elapsedMs: number): void => this.#show(progressLine(this.#steps, index, elapsedMs));
     // Not the first milliseconds of it: they would take a whole minute off what is left.
-    tell(0);
-    const timer = setInterval(() => tell(Date.now() - startedAtMs), this.#inPlace ? terminalRefreshMs : logRefreshMs);
+    report(0);
+    const timer = setInterval(() => report(Date.now() - startedAtMs), this.#inPlace ? terminalRefreshMs : logRefreshMs);
     timer.unref();
     try {
       const result = await work();

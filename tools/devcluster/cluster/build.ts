@@ -11,13 +11,13 @@ import { goEnvironment, requireGo } from './go-toolchain.ts';
 import { onProcessEnd } from './process-end.ts';
 
 const partialMark = '.partial-';
-// The compiler writes the file in its last seconds, so one this old belongs to nobody.
+// The compiler writes the file in its last seconds, so one this old is no longer in use.
 const partialLifeMs = 3_600_000;
 const shownErrorLines = 15;
 
 export interface BuildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Where progress is told; nothing is written when all is cached. */
+  /** Where progress is reported; nothing is written when all is cached. */
   readonly output: { write(text: string): unknown; isTTY?: boolean };
 }
 

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 
 /**
  * The folder that outlives checkouts: built binaries, and the data of clusters while they run. KEYFRAME_CACHE_DIR, else
- * `keyframe` in the user's cache folder (XDG Base Directory Specification, which tells to ignore a relative path).
+ * `keyframe` in the user's cache folder (XDG Base Directory Specification, which demands to ignore a relative path).
  * Made if absent, for its owner alone.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {

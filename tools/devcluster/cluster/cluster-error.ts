@@ -1,4 +1,4 @@
-/** A fault whose message tells the person at the terminal what is wrong and what to do; to be shown without its stack. */
+/** An error whose message says what is wrong and what to do. It is shown without its stack. */
 export class ClusterError extends Error {
   override readonly name = 'ClusterError';
 }

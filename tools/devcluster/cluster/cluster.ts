@@ -21,7 +21,7 @@ export interface ClusterOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** The ways to a cluster that may be taken; all if absent. */
   readonly sources?: readonly ClusterSource[];
-  /** Where progress is told; standard output if absent. */
+  /** Where progress is reported; standard output if absent. */
   readonly output?: BuildOptions['output'];
   /** A folder of CustomResourceDefinitions to install; none if absent. */
   readonly customResources?: string;
@@ -36,7 +36,7 @@ export interface ClusterOptions {
    * says false, and has to exit in the end.
    */
   readonly endOnSignals?: boolean;
-  /** Called when a part of the running cluster ends though nobody asked it to. */
+  /** Called when a part of the running cluster ends without a request. */
   readonly onUnexpectedEnd?: (message: string) => void;
 }
 
@@ -47,14 +47,14 @@ export interface Cluster {
   readonly url: string;
   /** Absent where the system's own authorities vouch for the server. */
   readonly caFile: string | undefined;
-  /** JSON lines, level Metadata. Absent for an explicit cluster that does not tell its own. */
+  /** JSON lines, level Metadata. Absent for an explicit cluster that does not name its own. */
   readonly auditLog: string | undefined;
   /** Private to this run, and removed with it. */
   readonly runFolder: string;
   /** Where it is made known: the path of the kubeconfig there. */
   readonly published: string | undefined;
   readonly passedOver: readonly PassedOver[];
-  /** Only of a control plane of ours: ends its API server as a crash would, and starts it again. */
+  /** Only for a control plane that was built here: ends its API server as a crash would, and starts it again. */
   readonly apiServer: { kill(): Promise<void>; start(): Promise<void> } | undefined;
   /** Only where one was asked for. */
   readonly node: ClusterNode | undefined;
@@ -103,7 +103,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   throw new ClusterError(`No Kubernetes can be had here. ${describePassedOver(passedOver)}`);
 }
 
-/** One line that tells which ways to a cluster were not taken, and why. */
+/** One line that says which ways to a cluster were not taken, and why. */
 export function describePassedOver(passedOver: readonly PassedOver[]): string {
   return `Not taken: ${passedOver.map(({ source, reason }) => `${source} (${reason})`).join('; ')}.`;
 }
@@ -138,13 +138,13 @@ async function startCandidate(
   }
 }
 
-/** The programs of a control plane of ours; undefined for a cluster that comes with its own. */
+/** The programs of a control plane that was built here; undefined for a cluster that comes with its own. */
 async function programsFor(
   candidate: ClusterCandidate,
   env: NodeJS.ProcessEnv,
   { output = process.stdout, withNode = false }: ClusterOptions,
 ): Promise<ControlPlanePrograms | undefined> {
-  // All at once, so that what is told of the time is about all.
+  // All at once, so that the reported time is that of all.
   if (withNode) return ensureBinaries([...controlPlaneBinaries, ...nodeBinaries], { env, output });
   if (candidate.source === 'built') return ensureBinaries(controlPlaneBinaries, { env, output });
   if (candidate.source !== 'assets') return undefined;

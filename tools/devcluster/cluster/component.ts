@@ -17,7 +17,7 @@ export interface ComponentOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Takes standard output instead of the log. */
   readonly outputFile?: string;
-  /** Called when it ends though nobody asked it to. */
+  /** Called when it ends without a request. */
   readonly onUnexpectedEnd: (message: string) => void;
 }
 
@@ -78,7 +78,7 @@ export class Component {
     return this.#log().includes(text);
   }
 
-  /** An error that tells what happened to this component, with the end of its log. */
+  /** An error that says what happened to this component, with the end of its log. */
   failure(what: string): ClusterError {
     const lines = this.#log().trimEnd().split('\n').slice(-shownLogLines);
     const shown = lines.map((line) => `  ${line}`).join('\n');

@@ -23,7 +23,7 @@ export interface ControlPlaneOptions {
   readonly forNode?: PlaneForNode;
   /** Called before the controllers start, when the API server answers. */
   readonly prepare: (kubeconfig: string) => Promise<void>;
-  /** Called when a component ends though nobody asked it to. */
+  /** Called when a component ends without a request. */
   readonly onUnexpectedEnd: (message: string) => void;
 }
 
@@ -127,7 +127,7 @@ export class ControlPlane {
     return component;
   }
 
-  // Between our look for a free port and the server's use of it somebody else may take it.
+  // Between our look for a free port and the server's use of it another process may take it.
   async #startApiServerOnFreePort(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const port = await freePort();
@@ -178,7 +178,7 @@ export class ControlPlane {
   }
 }
 
-// A socket in the private folder: etcd asks nobody who they are, and on a port every user of the machine could read Secrets.
+// A socket in the private folder: etcd authenticates no client, and on a port every user of the machine could read Secrets.
 function etcdArgs({ etcdData, etcdSocket }: ControlPlaneFiles, durable: boolean): string[] {
   const peers = 'unix://etcd-peers.sock';
   return [

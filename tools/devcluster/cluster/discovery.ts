@@ -71,7 +71,7 @@ function judge(source: ClusterSource, machine: MachineView, ours: string): Clust
 export function kindFault({ run }: Pick<MachineView, 'run'>): string | undefined {
   const docker = run('docker', ['info', '--format', '{{.ServerVersion}}']);
   if (docker === undefined) return 'docker is not installed';
-  // Some versions exit with 0 although nobody answered, and then name no server.
+  // Some versions exit with 0 although no server answered, and then name no server.
   if (docker.status !== 0 || docker.stdout.trim() === '')
     return `docker info does not answer: ${firstLine(docker.stderr)}`;
   const kind = run('kind', ['version']);

@@ -113,7 +113,7 @@ export class KubeHttp {
     };
     const options = { ...common, method, signal, headers, agent: this.#agentFor(common) };
     const request = https.request(new URL(this.server + path), options);
-    // An abort after the head is told to whoever reads the body.
+    // An abort after the head reaches the reader of the body.
     request.on('error', () => undefined);
     request.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -43,7 +43,7 @@ export function authorityIn(kubeconfig: string): string | undefined {
   return contentOf(readContext(kubeconfig).cluster, 'certificate-authority')?.toString();
 }
 
-/** For programs that are given a kubeconfig of ours and would otherwise look at the user's as well. */
+/** For programs that are given a kubeconfig and would otherwise read the user's as well. */
 export function withoutUsersKubeconfig(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { KUBECONFIG: _users, ...rest } = env;
   return rest;

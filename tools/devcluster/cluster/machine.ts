@@ -9,7 +9,7 @@ export function machineName(): string {
   return `${hostname()} ${textOf(() => readlinkSync('/proc/self/ns/pid'))}`.trim();
 }
 
-/** Names the time since the machine was started; empty where the system does not tell. Start times are counted from it. */
+/** Names the time since the machine was started; empty if the system does not show it. Start times are counted from it. */
 export function bootName(): string {
   return textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }

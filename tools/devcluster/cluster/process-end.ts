@@ -14,8 +14,8 @@ export function onProcessEnd(cleanUp: () => void): () => void {
 }
 
 /**
- * Until the answer is called, SIGINT, SIGTERM and SIGHUP run the clean-ups and then end the process, as they do where nobody
- * listens for them. For programs without handlers of their own that exit.
+ * Until the answer is called, SIGINT, SIGTERM and SIGHUP run the clean-ups and then end the process, as they do
+ * without a listener. For programs without handlers of their own that exit.
  */
 export function endOnSignals(): () => void {
   signalUsers += 1;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { checkoutDirectory } from '../../checkout.ts';
 import { isRunning, ownIdentity, type ProcessIdentity } from '../../process-identity.ts';
 
-/** Where `npm run cluster` and `npm start` tell which cluster of this checkout runs, and `npm run kubectl` looks for it. */
+/** Where `npm run cluster` and `npm start` record which cluster of this checkout runs, and `npm run kubectl` looks for it. */
 export const developmentFolder = join(checkoutDirectory, '.dev', 'cluster');
 
 export interface PublishedCluster {

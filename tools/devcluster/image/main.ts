@@ -6,8 +6,8 @@ const usage = `Usage: npm run image -- [--output FILE] [--tag NAME] [--install-t
 
 Builds the image and writes it to a file that \`docker load\` and \`ctr images import\` read.
 
-  --output FILE    where to; <cache>/image/keyframe.tar unless told
-  --tag NAME       localhost/keyframe:<version> unless told
+  --output FILE    where to; default: <cache>/image/keyframe.tar
+  --tag NAME       default: localhost/keyframe:<version>
   --base IMAGE     the base, instead of the Dockerfile's own (Docker) or one made here (buildah)
   --install-tools  where Docker does not answer: installs buildah and debootstrap with apt-get if they are missing
 

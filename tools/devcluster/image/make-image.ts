@@ -63,7 +63,7 @@ export async function makeImage(options: ImageOptions): Promise<BuiltImage> {
 }
 
 /**
- * Lets work use buildah as this project's images are built with it, while nobody else does: for images that are made for
+ * Lets work use buildah as this project's images are built with it, while no other process does: for images that are made for
  * tests. The folder outlives checkouts. Throws ImageError where a tool is missing.
  */
 export async function withBuildah<T>(work: (buildah: BuildahBuilder, folder: string) => Promise<T>): Promise<T> {
@@ -112,9 +112,9 @@ function version(): string {
 
 /** SOURCE_DATE_EPOCH, else the time of the last commit, else 0. In seconds. Throws ImageError if the variable is no number. */
 export async function sourceTime(tools: Tools): Promise<number> {
-  const told = process.env['SOURCE_DATE_EPOCH'] ?? (await tools.ask('git', ['log', '-1', '--format=%ct'])) ?? '0';
-  if (!/^\d+$/.test(told)) throw new ImageError('SOURCE_DATE_EPOCH must be whole seconds since 1970.');
-  return Number(told);
+  const given = process.env['SOURCE_DATE_EPOCH'] ?? (await tools.ask('git', ['log', '-1', '--format=%ct'])) ?? '0';
+  if (!/^\d+$/.test(given)) throw new ImageError('SOURCE_DATE_EPOCH must be whole seconds since 1970.');
+  return Number(given);
 }
 
 function dockerfileBase(): string {

@@ -6,7 +6,7 @@ interface CycloneDx {
 }
 
 /**
- * npm's CycloneDX document with the time that it is told (seconds since 1970) and a serial number that follows from the
+ * npm's CycloneDX document with the given time (seconds since 1970) and a serial number that follows from the
  * content, in place of the clock's and a random one: the same packages give the same bytes.
  */
 export function stableSbom(text: string, time: number): string {

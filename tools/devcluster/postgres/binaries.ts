@@ -84,7 +84,7 @@ function openToAll(directory: string): void {
   }
 }
 
-// npm packs no symbolic links; the package lists them for an install script, and npm runs none unless told to.
+// npm packs no symbolic links; the package lists them for an install script, and npm runs none by default.
 function linkLibraries(directory: string): void {
   const list = readFileSync(join(directory, 'native', 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as SymbolicLink[]) {

@@ -37,12 +37,12 @@ export function postgresHome(checkout: string = checkoutDirectory): PostgresHome
   return { directory, account };
 }
 
-// Anyone may write to /var/tmp: a folder that somebody else put there first must not be trusted with what we run.
+// Anyone may write to /var/tmp: a folder that another user put there first must not be trusted with what we run.
 function makeOwnDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true });
   const found = lstatSync(directory);
   if (found.isDirectory() && found.uid === 0 && (found.mode & 0o022) === 0) return chmodSync(directory, 0o711);
-  throw new Error(`${directory} belongs to somebody else, or others may write to it: remove it and try again.`);
+  throw new Error(`${directory} belongs to another user, or others may write to it: remove it and try again.`);
 }
 
 function requireReachable(directory: string, { uid, gid }: Account): void {

@@ -11,7 +11,7 @@ interface PostmasterLines {
 
 const stopLimitMs = 15_000;
 
-/** What a server is told to call itself, so that its command line names the process that started it. */
+/** What a server calls itself, so that its command line names the process that started it. */
 export function ownerMark({ pid, stamp }: ProcessIdentity): string {
   return `keyframe-${pid}-${stamp}`;
 }

@@ -91,7 +91,7 @@ interface LaunchOptions {
   readonly options: PostgresOptions;
 }
 
-// Between finding a free port and taking it somebody else may take it.
+// Between finding a free port and taking it another process may take it.
 async function launch(launchOptions: LaunchOptions): Promise<Running> {
   const { folder, options } = launchOptions;
   for (let attempt = 1; ; attempt += 1) {
@@ -112,7 +112,7 @@ function spawnServer({ home, program, folder, options }: LaunchOptions, port: nu
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
-    // Tells the next run, should this one be killed, whose server this was.
+    // Shows the next run whose server this was, if this run is killed.
     cluster_name: ownerMark(ownIdentity()),
     ...(options.durable === false ? { fsync: 'off', full_page_writes: 'off' } : {}),
     ...options.settings,

@@ -5,7 +5,7 @@ import type { KubeHttp } from '../kube-http.ts';
 import type { NodeNetwork } from './node-network.ts';
 import { nodeUsers } from './node-users.ts';
 
-/** The port at which CoreDNS tells whether it is ready. */
+/** The port at which CoreDNS reports whether it is ready. */
 export const dnsReadyPort = 8181;
 
 /** The arguments of CoreDNS, whose file is written. It knows the cluster's own names and no others. */

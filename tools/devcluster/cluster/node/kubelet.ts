@@ -44,7 +44,7 @@ function configuration({ folder, network, apiServerCertificate }: KubeletOptions
       webhook: { enabled: false },
       x509: { clientCAFile: apiServerCertificate },
     },
-    // Whoever it knows, that is the API server alone.
+    // Every client that it authenticates, which is the API server alone.
     authorization: { mode: 'AlwaysAllow' },
     clusterDNS: [network.dnsService],
     clusterDomain: 'cluster.local',

@@ -13,7 +13,7 @@ const nodeEnvironment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/b
 const patienceMs = 20_000;
 const pollMs = 20;
 
-// What the kubelet sets on a machine that is a node. It finds it set, on files of ours laid over the kernel's, so that this
+// What the kubelet sets on a machine that is a node. It finds it set, on files mounted over the kernel's, so that this
 // machine keeps what it has.
 const tunables: Readonly<Record<string, string>> = {
   'vm/overcommit_memory': '1',
@@ -221,7 +221,7 @@ interface NodeSpaceOptions {
   readonly record: RunRecord;
   /** The program that waits, and collects what has ended. */
   readonly pause: string;
-  /** Called when a process of the node ends though nobody asked it to. */
+  /** Called when a process of the node ends without a request. */
   readonly onUnexpectedEnd: (message: string) => void;
 }
 

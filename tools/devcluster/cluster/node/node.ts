@@ -17,14 +17,14 @@ import { runTool } from './run-tool.ts';
 export interface NodeOptions {
   readonly programs: Readonly<Record<(typeof nodeBinaries)[number], string>>;
   readonly record: RunRecord;
-  /** Called when a part of it ends though nobody asked it to. */
+  /** Called when a part of it ends without a request. */
   readonly onUnexpectedEnd: (message: string) => void;
 }
 
 /** A node that runs pods: scheduler, containerd, kubelet, kube-proxy and CoreDNS, for a control plane on this machine. */
 export class ClusterNode {
   readonly network: NodeNetwork;
-  /** What the control plane has to be told before it starts. */
+  /** What the control plane must know before it starts. */
   readonly plane: PlaneForNode;
   readonly #options: NodeOptions;
   readonly #space: NodeSpace;

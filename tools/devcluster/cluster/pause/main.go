@@ -1,4 +1,4 @@
-// What Kubernetes calls the pause container: it holds the namespaces of a pod open until it is told to end, and, being
+// What Kubernetes calls the pause container: it holds the namespaces of a pod open until a signal ends it, and, being
 // the first process wherever a pod shares its process namespace, takes in the orphans there.
 package main
 
