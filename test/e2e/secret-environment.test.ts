@@ -110,7 +110,7 @@ describe('a SecretEnvironment', () => {
     const { ref } = await stack.admin.makeEnvironment();
     const name = await environments.create({ environmentRef: ref, deletionPolicy: 'Delete' });
     const resource = await environments.waitForReason(name, 'Available');
-    expect(readyOf(resource)?.message).toContain('did not make it');
+    expect(readyOf(resource)?.message).toContain('did not create it');
     await environments.delete(name);
     await environments.waitUntilGone(name);
     expect(await found(ref)).toBeDefined();

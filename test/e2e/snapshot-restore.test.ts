@@ -163,7 +163,7 @@ describe('a SnapshotRestore', () => {
       'Complete False',
       'Failed False',
     ]);
-    expect(readyOf(outdated)?.message).toContain('Nothing was restored. The plan now: ');
+    expect(readyOf(outdated)?.message).toContain('Nothing was restored. The current plan: ');
     expect(outdated.status?.planHash).not.toBe(planHash);
     expect(outdated.status?.plan?.revision).toBe(4);
     expect(await site.values()).toEqual({ ...drifted, MOVED: '1' });

@@ -109,7 +109,7 @@ describe('a ServiceToken with spec.suspend', () => {
     await waitFor('the condition to say so', async () => {
       const ready = await site.condition('Ready');
       expect(ready).toMatchObject({ reason: 'Suspended' });
-      expect(ready?.message).toContain('opens nothing until a grant covers it again');
+      expect(ready?.message).toContain('grants no access until an AccessGrant covers it again');
       expect(ready?.message).toContain('kind: AccessGrant');
       return true;
     });

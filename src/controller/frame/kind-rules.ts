@@ -71,7 +71,7 @@ export interface SuspendedNote {
 
 /** What the simple kinds do while `spec.suspend` is true. */
 export interface SuspensionRules<T extends Resource> {
-  /** What is not done, as a sentence. */
+  /** The whole message of the condition. */
   readonly message?: string;
   /** What must not wait for the end of a suspension, such as a withdrawn grant. Returns a sentence for the condition. */
   readonly work?: (context: ReconcileContext<T>) => Promise<SuspendedNote>;

@@ -5,14 +5,14 @@ import type { Resource } from './resource.ts';
 
 /** The rules for outcomes that all simple kinds share. */
 export function standardOutcomes<T extends Resource>({
-  message: undone = 'Nothing is done.',
+  message: text = 'spec.suspend is true: nothing is done. Set spec.suspend to false to resume.',
   work,
   fields = {},
 }: SuspensionRules<T> = {}): Pick<KindRules<T>, 'suspended' | 'failed' | 'statusAfter'> {
   return {
     suspended: async (context: ReconcileContext<T>) => {
       const { message: note, next } = (await work?.(context)) ?? {};
-      const message = ['spec.suspend is true.', undone, ...(note === undefined ? [] : [note])].join(' ');
+      const message = [text, ...(note === undefined ? [] : [note])].join(' ');
       const claim = { progress: 'suspended', reason: 'Suspended', message } as const;
       return { claim, fields, ...(next === undefined ? {} : { next }) };
     },

@@ -10,8 +10,8 @@ export interface CallerDeps {
 }
 
 /**
- * A custom resource as the services know it during one reconcile, with the grants of its namespace as they are at each
- * look. The result rests on these grants. Throws DomainError cluster_unavailable if the cluster is not known.
+ * The principal of a custom resource for the services during one reconcile. Each read of `grants` returns the current
+ * grants of the namespace, so the result depends on them. Throws DomainError cluster_unavailable if the cluster is unknown.
  */
 export function callerOf(
   { grants, cluster }: CallerDeps,

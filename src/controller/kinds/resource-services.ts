@@ -16,13 +16,13 @@ export interface ResourceServices {
   readonly resourceEnvironments: ResourceEnvironments;
 }
 
-/** What the kinds that act in their own name are given beside their context. */
+/** The dependencies of the kinds whose resources are principals. */
 export interface ResourceKindDeps<S extends keyof ResourceServices> {
   readonly services: Pick<ResourceServices, S>;
   readonly grants: GrantIndex;
   /**
-   * What the database knows this cluster by, as part of who a resource is. Known once the watches of `grants` are synced;
-   * throws DomainError cluster_unavailable where it is not.
+   * The name of this cluster in the database, which is part of a resource's identity. It is known once the watches of
+   * `grants` are synced. Throws DomainError cluster_unavailable if it is not known.
    */
   readonly cluster: () => string;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { SecretEnvironmentSpec } from '../../../src/controller/generated/secret-environment.ts';
 import { judgeConflict, judgeEnsured } from '../../../src/controller/kinds/secret-environment/judge.ts';
+import * as messages from '../../../src/controller/kinds/secret-environment/messages.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 
 const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
@@ -9,30 +10,31 @@ const deleting: SecretEnvironmentSpec = { ...retaining, deletionPolicy: 'Delete'
 const ensured = { environmentId: 'e1', revision: 3, revisionId: 'r3', secretCount: 2, created: false };
 const conflict = new DomainError('conflict', 'project acme/web was deleted and still has that slug');
 
-test('an environment that is there is told of with its revision', () => {
+test('an existing environment is reported with its revision', () => {
   expect(judgeEnsured(retaining, ensured, undefined)).toEqual({
-    claim: { progress: 'done', reason: 'Available', message: 'Environment acme/web/prod is there.' },
+    claim: { progress: 'done', reason: 'Available', message: messages.available('acme/web/prod') },
     fields: { environmentId: 'e1', revision: 3, revisionId: 'r3', secretCount: 2 },
   });
 });
 
-test('with the policy Delete the status says whether the environment would stay all the same', () => {
-  const stays = 'so it stays when this resource is deleted';
-  expect(judgeEnsured(deleting, ensured, { environmentId: 'e1' }).claim.message).not.toContain(stays);
-  expect(judgeEnsured(deleting, ensured, undefined).claim.message).toContain(stays);
-  expect(judgeEnsured(deleting, ensured, 'gone').claim.message).toContain(stays);
-  expect(judgeEnsured(deleting, ensured, { environmentId: 'another' }).claim.message).toContain(stays);
+test('with the policy Delete the status says whether the environment would stay', () => {
+  const kept = messages.availableAndKept('acme/web/prod');
+  const own = judgeEnsured(deleting, ensured, { environmentId: 'e1' });
+  expect(own.claim.message).toBe(messages.available('acme/web/prod'));
+  expect(judgeEnsured(deleting, ensured, undefined).claim.message).toBe(kept);
+  expect(judgeEnsured(deleting, ensured, 'gone').claim.message).toBe(kept);
+  expect(judgeEnsured(deleting, ensured, { environmentId: 'another' }).claim.message).toBe(kept);
 });
 
-test('an own environment that was deleted is told from a slug that something else has', () => {
+test('a deleted environment of this resource is distinguished from a slug that something else has', () => {
   const own = judgeConflict(retaining, conflict, 'gone');
   expect(own.claim).toMatchObject({ progress: 'reconciling', reason: 'EnvironmentDeleted' });
-  expect(own.claim.message).toContain('purge');
-  const foreign = judgeConflict(retaining, conflict, undefined);
-  expect(foreign.claim).toEqual({
+  expect(own.claim.message).toBe(messages.environmentDeleted('acme/web/prod'));
+  const other = judgeConflict(retaining, conflict, undefined);
+  expect(other.claim).toEqual({
     progress: 'reconciling',
     reason: 'SlugTaken',
-    message: 'Project acme/web was deleted and still has that slug. After a purge the environment is made.',
+    message: messages.slugTaken(conflict.detail),
   });
-  expect(foreign.next).toMatchObject({ kind: 'retry' });
+  expect(other.next).toMatchObject({ kind: 'retry' });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SecretSnapshotSpec } from '../../../src/controller/generated/secret-snapshot.ts';
 import { expiryOf, isExpired, judge } from '../../../src/controller/kinds/secret-snapshot/judge.ts';
+import { held } from '../../../src/controller/kinds/secret-snapshot/messages.ts';
 import type { ClaimedSnapshot } from '../../../src/services/managed/snapshots.ts';
 
 const takenAt = new Date('2026-01-01T00:00:00.750Z');
@@ -43,7 +44,7 @@ describe('the status of a SecretSnapshot', () => {
       claim: {
         progress: 'done',
         reason: 'Taken',
-        message: 'Snapshot snapshot-1 holds 2 secrets of acme/web/prod at revision 7.',
+        message: held({ id: 'snapshot-1', secretCount: 2, place: 'acme/web/prod', revision: 7 }),
       },
       fields: {
         snapshotId: 'snapshot-1',

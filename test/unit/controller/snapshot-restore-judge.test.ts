@@ -7,22 +7,23 @@ import {
   judgeOutdated,
   judgePlanned,
 } from '../../../src/controller/kinds/snapshot-restore/judge.ts';
+import * as messages from '../../../src/controller/kinds/snapshot-restore/messages.ts';
 import type { ClaimedRestore, ResourcePlan, ToldKeys } from '../../../src/services/managed/restores.ts';
 
 const metadata = { namespace: 'team-a', name: 'back' };
-const told = (...keys: string[]): ToldKeys => ({ count: keys.length, keys });
+const listOf = (...keys: string[]): ToldKeys => ({ count: keys.length, keys });
 const lists = {
-  restored: told('A', 'B'),
-  unchanged: told(),
-  skipped: told('C'),
-  destroyed: told('E'),
-  pruned: told('D'),
+  restored: listOf('A', 'B'),
+  unchanged: listOf(),
+  skipped: listOf('C'),
+  destroyed: listOf('E'),
+  pruned: listOf('D'),
 };
 const place = { snapshotId: 'snapshot-1', environmentId: 'environment-1', environment: 'acme/web/prod' };
 const plan: ResourcePlan = { ...place, ...lists, planHash: 'hash', revision: 7, revisionId: 'revision-7' };
-const counts = '2 restored, 0 unchanged, 1 skipped, 1 destroyed, 1 pruned';
-const planText = `Restoring acme/web/prod, which is at revision 7, from snapshot snapshot-1: ${counts}.`;
-const approval = `kubectl patch snapshotrestore back -n team-a --type merge -p '{"spec":{"mode":"Apply","planHash":"hash"}}'`;
+const counts = { restored: 2, unchanged: 0, skipped: 1, destroyed: 1, pruned: 1 };
+const planFacts = { environment: 'acme/web/prod', revision: 7, snapshotId: 'snapshot-1', counts };
+const approval = { namespace: 'team-a', name: 'back', planHash: 'hash' };
 
 function restored(more: Partial<ClaimedRestore> = {}): ClaimedRestore {
   return {
@@ -50,25 +51,23 @@ const brief = ({ conditions = [] }: ReturnType<typeof judgeFailure>): string[] =
   conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
 
 describe('the status of a SnapshotRestore', () => {
-  test('tells a plan, and the command that approves it', () => {
+  test('reports a plan, and the command that approves it', () => {
     const outcome = judgePlanned(metadata, plan);
     expect(outcome).toMatchObject({
       claim: {
         progress: 'done',
         reason: 'Planned',
-        message: `${planText} Nothing is done before it is approved: ${approval}`,
+        message: messages.planned(planFacts, approval),
       },
       fields: planFields,
     });
     expect(brief(outcome)).toEqual(['Planned True Planned', 'Complete False NotApproved', 'Failed False NotApproved']);
   });
 
-  test('tells that an approved plan does not hold, with the one that would', () => {
+  test('reports that an approved plan is outdated, with the current one', () => {
     const outcome = judgeOutdated(metadata, plan);
     expect(outcome.claim).toMatchObject({ progress: 'stalled', reason: 'PlanOutdated' });
-    expect(outcome.claim.message).toContain(
-      `or the hash is mistyped or of something else, such as another SnapshotRestore. Nothing was restored. The plan now: ${planText} To approve it: ${approval}`,
-    );
+    expect(outcome.claim.message).toBe(messages.outdated(planFacts, approval));
     expect(outcome.fields).toEqual(planFields);
     expect(brief(outcome)).toEqual([
       'Planned True Planned',
@@ -77,13 +76,13 @@ describe('the status of a SnapshotRestore', () => {
     ]);
   });
 
-  test('tells what was done, with the plan that it was', () => {
+  test('reports a completed restore, with its plan', () => {
     const outcome = judgeComplete(restored());
     expect(outcome).toMatchObject({
       claim: {
         progress: 'done',
         reason: 'Complete',
-        message: `acme/web/prod was restored from snapshot snapshot-1: ${counts}, which made revision 8. Snapshot backup-1 holds what was before.`,
+        message: messages.complete({ ...planFacts, revision: 8, backupSnapshotId: 'backup-1' }),
       },
       fields: {
         ...planFields,
@@ -105,12 +104,17 @@ describe('the status of a SnapshotRestore', () => {
     expect(outcome.next).toBeUndefined();
   });
 
-  test('tells that there was nothing to change', () => {
-    const nothing = { restored: told(), pruned: told(), backupSnapshotId: null, revision: 7, revisionId: 'revision-7' };
+  test('reports that nothing changed', () => {
+    const nothing = {
+      restored: listOf(),
+      pruned: listOf(),
+      backupSnapshotId: null,
+      revision: 7,
+      revisionId: 'revision-7',
+    };
     const { claim, fields } = judgeComplete(restored(nothing));
-    expect(claim.message).toContain(
-      '0 restored, 0 unchanged, 1 skipped, 1 destroyed, 0 pruned, so nothing was changed at revision 7.',
-    );
+    const noCounts = { ...counts, restored: 0, pruned: 0 };
+    expect(claim.message).toBe(messages.complete({ ...planFacts, counts: noCounts, backupSnapshotId: null }));
     expect(fields).toMatchObject({ backupSnapshotId: undefined, result: { revision: 7 } });
   });
 

@@ -9,6 +9,7 @@ import {
   nextTime,
   settledOutcome,
 } from '../../../src/controller/kinds/snapshot-schedule/judge.ts';
+import * as messages from '../../../src/controller/kinds/snapshot-schedule/messages.ts';
 import { allReferences } from '../../../src/controller/kinds/secret-snapshot/references.ts';
 import { parseCron } from '../../../src/lib/cron-schedule.ts';
 import type { ScheduleRun } from '../../../src/services/managed/schedules.ts';
@@ -130,7 +131,7 @@ describe('the status', () => {
       claim: {
         progress: 'done',
         reason: 'Scheduled',
-        message: 'The next snapshot is due at 2026-11-11T02:00:00Z.',
+        message: messages.scheduled('2026-11-11T02:00:00Z'),
       },
       fields: {
         lastSnapshot: { name: 'nightly-202611100200', snapshotId: 'snapshot-10', time: '2026-11-10T02:00:00Z' },
@@ -156,7 +157,9 @@ describe('the status', () => {
   test('tells a time that was missed', () => {
     const outcome = settledOutcome(spec, { ...settled, due: { state: 'missed', dueMs: at('10T02:00') } });
     expect(outcome.claim).toMatchObject({ progress: 'reconciling', reason: 'Missed' });
-    expect(outcome.claim.message).toContain('2026-11-10T02:00:00Z');
+    expect(outcome.claim.message).toBe(
+      messages.missed({ due: '2026-11-10T02:00:00Z', deadlineSeconds: 60, next: '2026-11-11T02:00:00Z' }),
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { type NamespaceFacts, isGrantFor, rulesOf } from './match.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
 import type { KubeObject } from '../../../kube/client/objects.ts';
 
-// As the definition has it.
+// Must equal maxItems of spec.rules in the CRD.
 const maxRules = 64;
 
 interface IndexedGrant {
@@ -15,25 +15,24 @@ interface IndexedGrant {
   readonly rules: readonly GrantRule[];
 }
 
-/** Told which namespaces may have other rules now. */
+/** Called with the namespaces whose rules may have changed. */
 export type GrantListener = (namespaces: ReadonlySet<string>) => void;
 
 export interface GrantIndexDeps {
   readonly namespaces: Pick<Namespaces, 'find' | 'all' | 'onChange' | 'watch'>;
-  /** Told of the AccessGrants, by name, that are for another set of existing namespaces now. */
+  /** Called with the name of each AccessGrant whose set of existing namespaces has changed. */
   readonly onReach: (grant: string) => void;
 }
 
 /**
- * What all AccessGrants together allow each namespace: from the AccessGrants, which their controller shows it, and the
- * names and labels of all namespaces. An answer counts only once both were listed (`isSynced`):
- * before that a grant that is not seen yet looks like one that was withdrawn.
+ * What all AccessGrants together allow each namespace, from the AccessGrants and the names and labels of all namespaces.
+ * Do not rely on it before both are listed (`isSynced`): a grant that was not seen yet looks like a withdrawn one.
  */
 export class GrantIndex {
   readonly #deps: GrantIndexDeps;
   readonly #grants = new Map<string, IndexedGrant>();
   readonly #listeners = new Set<GrantListener>();
-  /** The rules of each namespace that were asked for since they changed. */
+  /** A cache of `rulesFor`; a change of the rules clears it. */
   readonly #rulesByNamespace = new Map<string, readonly GrantRule[]>();
   /** The watch of the AccessGrants. */
   #grantWatch: NamedWatch | undefined;
@@ -44,8 +43,8 @@ export class GrantIndex {
   }
 
   /**
-   * What must have been listed before a resource may act. One that goes acts by no grant, but must know which cluster it is
-   * in.
+   * The watches that must be synced before a resource is reconciled. A resource that is being deleted needs no grant, but
+   * must know its cluster.
    */
   needsOf({ metadata: { namespace = '', deletionTimestamp } }: KubeObject): readonly NamedWatch[] {
     const { namespaces } = this.#deps;
@@ -53,23 +52,23 @@ export class GrantIndex {
     return isLeaving ? [namespaces.watch] : this.watches;
   }
 
-  /** All that must have been listed before `rulesFor` counts. */
+  /** The watches that must be synced before `rulesFor` is reliable. */
   get watches(): readonly NamedWatch[] {
     const { watch } = this.#deps.namespaces;
     return this.#grantWatch === undefined ? [watch] : [this.#grantWatch, watch];
   }
 
-  /** Whether everything was listed: until then nothing may be taken for withdrawn. */
+  /** Whether everything is listed. Until then, a missing grant does not mean a withdrawn one. */
   get isSynced(): boolean {
     return this.#grantWatch !== undefined && this.watches.every(({ group }) => group.isSynced);
   }
 
-  /** Makes the index wait for the watch that shows it the AccessGrants. Call once, before anything starts. */
+  /** Sets the watch of the AccessGrants. Call it once, before anything starts. */
   waitFor(watch: NamedWatch): void {
     this.#grantWatch = watch;
   }
 
-  /** The rules of all grants that are for a namespace. */
+  /** The rules of all grants that apply to a namespace. */
   rulesFor(namespace: string): readonly GrantRule[] {
     const known = this.#rulesByNamespace.get(namespace);
     if (known !== undefined) return known;
@@ -79,7 +78,7 @@ export class GrantIndex {
     return all;
   }
 
-  /** Name of an AccessGrant that is for one namespace alone and has room for another rule: of several, the first. */
+  /** The name of the first AccessGrant that applies to this namespace alone and has room for another rule. */
   ownGrantOf(namespace: string): string | undefined {
     return [...this.#grants]
       .filter(([, { spec }]) => spec.namespaces?.length === 1 && spec.namespaces[0] === namespace)
@@ -88,23 +87,23 @@ export class GrantIndex {
       .toSorted((a, b) => (a < b ? -1 : 1))[0];
   }
 
-  /** How many existing namespaces a grant's spec is for. */
+  /** How many existing namespaces a grant's spec applies to. */
   countFor(spec: AccessGrantSpec): number {
     return this.#matching(spec).length;
   }
 
-  /** Adds a listener; the answer removes it. */
+  /** Adds a listener. Returns a function that removes it. */
   onChange(listener: GrantListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Takes a version of an AccessGrant. One that is being deleted allows nothing more. */
+  /** Adds a version of an AccessGrant. One that is being deleted allows nothing. */
   grantSeen({ metadata, spec }: AccessGrant): void {
     const { name, uid, generation = 0, deletionTimestamp } = metadata;
     if (deletionTimestamp !== undefined) return this.grantGone(name);
     const before = this.#grants.get(name);
-    // Only its status or metadata changed.
+    // Only the status or metadata changed.
     if (before?.uid === uid && before.generation === generation) return;
     this.#grants.set(name, { uid, generation, spec, rules: rulesOf(spec) });
     this.#rulesByNamespace.clear();
@@ -129,7 +128,7 @@ export class GrantIndex {
     if (name !== undefined && affected.length > 0) this.#notify([name]);
   }
 
-  /** The namespaces that a spec is for: those that exist, and those that it names. */
+  /** The namespaces that a spec applies to: those that exist, and those that it names. */
   #reachOf(spec: AccessGrantSpec): string[] {
     return [...this.#matching(spec), ...(spec.namespaces ?? []).filter((name) => name !== '*')];
   }

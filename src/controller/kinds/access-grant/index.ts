@@ -5,16 +5,17 @@ import type { Outcome } from '../../frame/outcome.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import { GrantIndex } from './grant-index.ts';
+import { granted, noneExists, noneMatches } from './messages.ts';
 
 export interface AccessGrantController {
   readonly kind: ManagedKind;
-  /** What the AccessGrants allow each namespace, for the kinds whose resources need it. */
+  /** What the AccessGrants allow each namespace. */
   readonly grants: GrantIndex;
 }
 
 /**
- * Knows what AccessGrants allow, and tells each one how far it reaches. Always of the whole cluster, whatever namespaces
- * are watched.
+ * Indexes what AccessGrants allow, and reports in each status how many namespaces it applies to. AccessGrants of the whole
+ * cluster count, even if only some namespaces are watched.
  */
 export function registerAccessGrant(context: KindContext): AccessGrantController {
   const grants = new GrantIndex({ namespaces: context.namespaces, onReach: (name) => kind.enqueue(`/${name}`) });
@@ -30,7 +31,7 @@ export function registerAccessGrant(context: KindContext): AccessGrantController
       action: 'Grant',
       needs: () => [context.namespaces.watch],
       ...standardOutcomes<AccessGrant>(),
-      reconcile: ({ resource }) => Promise.resolve(reach(resource, grants)),
+      reconcile: ({ resource }) => Promise.resolve(outcomeOf(resource, grants)),
       onSeen: (grant) => grants.grantSeen(grant),
       onGone: ({ metadata }) => grants.grantGone(metadata.name),
     },
@@ -40,18 +41,12 @@ export function registerAccessGrant(context: KindContext): AccessGrantController
   return { kind, grants };
 }
 
-function reach({ spec }: AccessGrant, grants: GrantIndex): Outcome<AccessGrant> {
+function outcomeOf({ spec }: AccessGrant, grants: GrantIndex): Outcome<AccessGrant> {
   const namespaceCount = grants.countFor(spec);
   const fields = { namespaceCount };
   if (namespaceCount > 0) {
-    const counted = namespaceCount === 1 ? '1 namespace' : `${namespaceCount} namespaces`;
-    const message = `The rules hold for the resources of ${counted}.`;
-    return { claim: { progress: 'done', reason: 'Granted', message }, fields };
+    return { claim: { progress: 'done', reason: 'Granted', message: granted(namespaceCount) }, fields };
   }
-  const sought =
-    spec.namespaces === undefined
-      ? 'No namespace has the labels that spec.namespaceSelector asks for: label one, or change the selector.'
-      : `None of the namespaces in spec.namespaces exists: make one, or change the names.`;
-  const message = `${sought} The rules hold as soon as there is one.`;
+  const message = spec.namespaces === undefined ? noneMatches : noneExists;
   return { claim: { progress: 'reconciling', reason: 'NoNamespaces', message }, fields };
 }

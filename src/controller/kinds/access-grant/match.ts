@@ -1,20 +1,20 @@
 import type { GrantRule } from '../../../domain/grants.ts';
 import type { AccessGrantSpec } from '../../generated/access-grant.ts';
 
-/** Which namespaces an AccessGrant is for, and what it allows them. Pure. */
+/** Which namespaces an AccessGrant applies to, and what it allows. Pure functions. */
 
 export type NamespaceSelector = NonNullable<AccessGrantSpec['namespaceSelector']>;
 type Expression = NonNullable<NamespaceSelector['matchExpressions']>[number];
 
-/** A namespace, as far as grants look at it. Its labels are undefined where it is not known to exist. */
+/** The parts of a namespace that grants depend on. The labels are undefined if the namespace is not known to exist. */
 export interface NamespaceFacts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Whether a grant is for a namespace: by its name, whether or not it is known to exist, or by its labels, as Kubernetes
- * selects. A spec that names no namespace in either way is for none.
+ * Whether a grant applies to a namespace: by its name, even if it is not known to exist, or by its labels with the rules
+ * of Kubernetes selectors. A spec with neither applies to no namespace.
  */
 export function isGrantFor(
   { namespaces, namespaceSelector }: Pick<AccessGrantSpec, 'namespaces' | 'namespaceSelector'>,
@@ -24,7 +24,7 @@ export function isGrantFor(
   return namespaceSelector !== undefined && labels !== undefined && selects(namespaceSelector, labels);
 }
 
-/** Whether all parts of a selector hold. One without any part, which the API server refuses, selects nothing. */
+/** Whether all parts of a selector match. A selector without parts, which the API server refuses, selects nothing. */
 function selects(selector: NamespaceSelector, labels: Readonly<Record<string, string>>): boolean {
   const equalities = Object.entries(selector.matchLabels ?? {});
   const expressions = selector.matchExpressions ?? [];
@@ -41,12 +41,12 @@ function holds({ operator, values = [] }: Expression, value: string | undefined)
   return results[operator];
 }
 
-// A label may be called «constructor».
+// A label can have the name «constructor».
 function valueOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** The rules of a grant in the words of the domain. */
+/** The rules of a grant in the terms of the domain. */
 export function rulesOf({ rules }: Pick<AccessGrantSpec, 'rules'>): GrantRule[] {
   return rules.map(({ permission, ...rule }) => ({
     ...rule,

@@ -4,9 +4,10 @@ import { KindController } from '../../frame/kind-controller.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
+import { suspended } from './messages.ts';
 import { EnvironmentReconciler } from './reconcile.ts';
 
-/** Makes the environment of each SecretEnvironment, and tells in its status how it stands. Always of the whole cluster. */
+/** Creates the environment of each SecretEnvironment and reports it in the status. The kind is cluster-scoped. */
 export function registerSecretEnvironment(
   context: KindContext,
   { services, grants, cluster }: ResourceKindDeps<'resourceAccess' | 'resourceEnvironments'>,
@@ -19,18 +20,16 @@ export function registerSecretEnvironment(
       plural: 'SecretEnvironments',
       isNamespaced: false,
       action: 'Ensure',
-      // It needs no grant, but to know which cluster it is in.
+      // It needs no grant, but it must know its cluster.
       needs: () => [context.namespaces.watch],
-      ...standardOutcomes<SecretEnvironment>({
-        message: 'Nothing is made or changed, and the status does not follow the environment.',
-      }),
+      ...standardOutcomes<SecretEnvironment>({ message: suspended }),
       reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
       cleanup: {
-        // What it found there stays all the same: only the database knows whether it made it.
+        // An environment that existed before stays. Only the database knows whether this resource created it.
         isNeeded: ({ spec }) => spec.deletionPolicy === 'Delete',
         run: async (deleted) => await reconciler.cleanup(deleted),
       },
-      // The status follows the environment's commits, but a busy environment must not keep the API server busy.
+      // The status follows the environment's commits, but a busy environment must not load the API server.
       isThrottled: (_key, { kind: subject }) => subject === 'environment' || subject === 'slugs',
     },
     [context.namespaces.watch],

@@ -19,7 +19,7 @@ export interface EnvironmentReconcilerDeps extends CallerDeps {
 
 type EnvironmentContext = ReconcileContext<SecretEnvironment>;
 
-/** Sees to it that the environment of a SecretEnvironment is there, and tells how it stands. */
+/** Creates the environment of a SecretEnvironment if it does not exist, and reports it. */
 export class EnvironmentReconciler {
   readonly #deps: EnvironmentReconcilerDeps;
 
@@ -35,13 +35,13 @@ export class EnvironmentReconciler {
       return judgeEnsured(spec, ensured, spec.deletionPolicy === 'Delete' ? await this.#findMade(context) : undefined);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'conflict') throw error;
-      // One of them may be free again.
+      // A taken slug can become free.
       context.seen.note('slugs', '');
       return judgeConflict(spec, error, await this.#findMade(context));
     }
   }
 
-  /** Deletes the environment that a deleted resource made; throws as `reconcile`. */
+  /** Deletes the environment that a deleted resource created. Throws as `reconcile` does. */
   async cleanup(context: EnvironmentContext): Promise<void> {
     const { resourceAccess, resourceEnvironments } = this.#deps.services;
     await resourceEnvironments.delete(await resourceAccess.owner(this.#callerOf(context), 'environment.delete'));

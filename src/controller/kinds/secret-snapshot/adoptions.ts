@@ -3,7 +3,7 @@ import type { SnapshotLookup } from './lookup.ts';
 import { type SnapshotReferences, namesBy } from './references.ts';
 
 /**
- * SecretSnapshots that adopted a snapshot which another one took. The snapshot must stay as long as one of them, or a
+ * SecretSnapshots that adopted the snapshot of another SecretSnapshot. The snapshot must stay while one of them, or a
  * reference to one of them, needs it.
  */
 export function adoptionsOf(snapshots: Pick<SnapshotLookup, 'isSynced' | 'find' | 'keys'>): SnapshotReferences {

@@ -7,9 +7,10 @@ import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { type SnapshotLookup, snapshotVersionOf } from './lookup.ts';
+import { suspended } from './messages.ts';
 import { SnapshotReconciler, isAdopting } from './reconcile.ts';
 
-/** Takes or adopts the one snapshot of each SecretSnapshot, and deletes what its policy tells. */
+/** Takes or adopts the one snapshot of each SecretSnapshot, and deletes it according to the deletion policy. */
 export function registerSecretSnapshot(
   context: KindContext,
   { services, grants, cluster }: ResourceKindDeps<'resourceAccess' | 'resourceSnapshots'>,
@@ -29,9 +30,7 @@ export function registerSecretSnapshot(
       isNamespaced: true,
       action: 'Snapshot',
       needs: (resource) => grants.needsOf(resource),
-      ...standardOutcomes<SecretSnapshot>({
-        message: 'No snapshot is taken or adopted, and none is deleted by age.',
-      }),
+      ...standardOutcomes<SecretSnapshot>({ message: suspended }),
       reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
       cleanup: {
         isNeeded: (resource) => resource.spec.deletionPolicy === 'Delete' && !isAdopting(resource),

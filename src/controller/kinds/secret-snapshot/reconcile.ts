@@ -13,6 +13,7 @@ import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { type CallerDeps, callerOf } from '../resource-caller.ts';
 import type { Next } from '../../frame/work-queue.ts';
 import { isExpired, judge } from './judge.ts';
+import { noSource } from './messages.ts';
 
 export interface SnapshotServices {
   readonly resourceAccess: Pick<ResourceAccess, 'owner' | 'maySnapshot' | 'mayAdopt'>;
@@ -26,7 +27,7 @@ export interface SnapshotReconcilerDeps extends CallerDeps {
 
 type SnapshotContext = ReconcileContext<SecretSnapshot>;
 
-/** Sees to it that a SecretSnapshot has its one snapshot, and to its end when its time has come. */
+/** Takes or adopts the one snapshot of a SecretSnapshot, and deletes the resource when it expires. */
 export class SnapshotReconciler {
   readonly #deps: SnapshotReconcilerDeps;
 
@@ -39,32 +40,32 @@ export class SnapshotReconciler {
     try {
       const found = await this.#findOrObtain(context);
       if (found !== 'gone') {
-        // A snapshot never changes: only its end, or that of its environment, is news.
+        // A snapshot is immutable: only its deletion, or that of its environment, matters.
         context.seen.note('kept state', found.id);
         context.seen.note('environment history', found.environmentId);
       }
       return await this.#settle(context, found);
     } catch (error) {
-      // An environment that is made later tells nobody who waits for it.
+      // The creation of an environment causes no event for this resource, so it is polled.
       const isAwaited = error instanceof DomainError && error.code === 'not_found' && !isAdopting(context.resource);
       if (isAwaited) return { ...failureOutcome<SecretSnapshot>(error), next: { kind: 'retry' } };
       throw error;
     }
   }
 
-  /** What the resource took or adopted; undefined where it did neither. Throws DomainError as the services do. */
+  /** The snapshot that the resource took or adopted; undefined if it has none. Throws DomainError as the services do. */
   async find(context: Pick<SnapshotContext, 'resource' | 'requestId' | 'seen'>): Promise<SnapshotOrGone | undefined> {
     const { resourceAccess, resourceSnapshots } = this.#deps.services;
     return await resourceSnapshots.find(await resourceAccess.owner(this.#callerOf(context), 'snapshot.find'));
   }
 
-  /** Deletes what a deleted resource took; throws as `reconcile`. */
+  /** Deletes the snapshot that a deleted resource took. Throws as `reconcile` does. */
   async cleanup(context: SnapshotContext): Promise<void> {
     const { resourceAccess, resourceSnapshots } = this.#deps.services;
     await resourceSnapshots.delete(await resourceAccess.owner(this.#callerOf(context), 'snapshot.delete'));
   }
 
-  /** What the resource took or adopted before, whatever it is granted now; else what it may have. */
+  /** The snapshot that the resource has, even if its grant is gone; otherwise a new one, if a grant allows it. */
   async #findOrObtain(context: SnapshotContext): Promise<SnapshotOrGone> {
     return (await this.find(context)) ?? (await this.#obtain(this.#callerOf(context), context.resource));
   }
@@ -75,8 +76,7 @@ export class SnapshotReconciler {
     if (source.snapshotId !== undefined) {
       return await resourceSnapshots.adopt(await resourceAccess.mayAdopt(caller, source.snapshotId), source.snapshotId);
     }
-    // The API server lets no resource pass that has neither.
-    if (source.environmentRef === undefined) throw new DomainError('invalid_input', 'spec.source names nothing');
+    if (source.environmentRef === undefined) throw noSource();
     const { organization, project, name: environment } = source.environmentRef;
     const access = await resourceAccess.maySnapshot(caller, { organization, project, environment });
     return await resourceSnapshots.take(access, { name, description });
@@ -89,13 +89,13 @@ export class SnapshotReconciler {
     return { ...outcome, next: await this.#expire(resource) };
   }
 
-  /** Deletes the resource itself; its finalizer then has the snapshot deleted. */
+  /** Deletes the resource. Its finalizer then deletes the snapshot. */
   async #expire({ metadata: { namespace, name, uid, resourceVersion } }: SecretSnapshot): Promise<Next> {
     try {
       const deletion = { resource: { namespace, name }, uid, resourceVersion };
       await deleteResource(this.#deps.context.kube, secretSnapshotKind, deletion);
     } catch (error) {
-      // Changed meanwhile, perhaps to be suspended: judged anew.
+      // The resource has changed, for example to be suspended: it is reconciled again.
       if (isApiStatus(error, 409)) return retryAfter(error);
       if (!isApiStatus(error, 404)) throw error;
     }
@@ -107,7 +107,7 @@ export class SnapshotReconciler {
   }
 }
 
-/** Whether a resource stands for a snapshot that it did not take. */
+/** Whether a resource adopts an existing snapshot. */
 export function isAdopting({ spec }: Pick<SecretSnapshot, 'spec'>): boolean {
   return spec.source.snapshotId !== undefined;
 }

@@ -1,18 +1,18 @@
 /**
- * What refers to a SecretSnapshot, by its key `namespace/name`, or to the snapshot that it took, by its UUID; for people, such
- * as `SecretSync web`.
+ * Returns what refers to a SecretSnapshot (by its key `namespace/name`) or to its snapshot (by its UUID), as texts for
+ * users such as `SecretSync web`.
  */
 export type Referrers = (key: string, snapshotId: string | null) => readonly string[];
 
-/** What still needs SecretSnapshots, as one kind tells it: a schedule prunes none of these. */
+/** The references of one kind to SecretSnapshots. A schedule does not prune a SecretSnapshot that is referred to. */
 export interface SnapshotReferences {
-  /** Whether all are known: until then, one that is not named may be needed. */
+  /** Whether all references are known. Until then, any SecretSnapshot may be needed. */
   readonly isSynced: boolean;
-  /** Looks through all that may refer to SecretSnapshots of a namespace now, once for all of these. */
+  /** Collects the current references to the SecretSnapshots of a namespace, once for all of them. */
   readonly referrersIn: (namespace: string) => Referrers;
 }
 
-/** Several as one. */
+/** Combines the references of several kinds. */
 export function allReferences(each: readonly SnapshotReferences[]): SnapshotReferences {
   return {
     get isSynced() {

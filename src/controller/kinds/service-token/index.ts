@@ -15,6 +15,7 @@ import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
 import { TokenStates } from './state.ts';
+import { suspended } from './messages.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
 import { secretOf } from './resource.ts';
@@ -28,19 +29,19 @@ const sweepKey = 'sweep';
 export interface ServiceTokenDeps {
   readonly services: TokenServices;
   readonly grants: GrantIndex;
-  /** What the database knows the cluster by. Throws DomainError cluster_unavailable where that is not known. */
+  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
   readonly cluster: () => string;
 }
 
-/** The ServiceTokens, as those see them who read with their tokens. */
+/** The ServiceTokens for the kinds that read with their tokens. */
 export interface ServiceTokens {
-  /** One by `namespace/name`, as the watch shows it or as an own write left it. */
+  /** A ServiceToken by `namespace/name`, from the watch or from an own write that is newer. */
   find(key: string): ServiceToken | undefined;
-  /** All that exist. */
+  /** All existing ServiceTokens. */
   all(): readonly ServiceToken[];
-  /** The Secret of one, without its data, by the Secret's `namespace/name`. */
+  /** The metadata of a token Secret, by the Secret's `namespace/name`. */
   issuedSecret(key: string): KubeObject | undefined;
-  /** The watch that shows them. */
+  /** The watch of the ServiceTokens. */
   readonly watch: NamedWatch;
 }
 
@@ -49,20 +50,20 @@ export interface ServiceTokenController {
   readonly tokens: ServiceTokens;
 }
 
-/** Keeps a service token for each ServiceToken, and its value in a Secret. */
+/** Keeps a service token for each ServiceToken and writes its value to a Secret. */
 export function registerServiceToken(context: KindContext, deps: ServiceTokenDeps): ServiceTokenController {
   const parts = new ServiceTokenKind(context, deps);
   return { kind: parts, tokens: parts };
 }
 
-/** A KindController with the Secrets that belong to its resources. */
+/** A KindController, the watches of the Secrets that belong to its resources, and the orphan sweep. */
 class ServiceTokenKind implements ManagedKind, ServiceTokens {
   readonly #context: KindContext;
   readonly #states = new TokenStates();
   readonly #secrets: ReflectorGroup<KubeObject>;
   readonly #followed: NamedWatches;
   readonly #kind: KindController<ServiceToken>;
-  /** One sweep at a time, tried again until it succeeds. */
+  /** Runs one sweep at a time and retries it until it succeeds. */
   readonly #sweeps: WorkQueue;
   /** The uids of deleted ServiceTokens whose tokens are revoked. */
   readonly #ended = new Set<string>();
@@ -82,9 +83,8 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
         action: 'Issue',
         needs: (resource) => [secretWatch, ...deps.grants.needsOf(resource)],
         ...standardOutcomes<ServiceToken>({
-          message:
-            'Nothing is made, replaced or written. The token goes on while a grant covers it; delete the ServiceToken to revoke it.',
-          work: async (suspended) => await reconciler.whileSuspended(suspended),
+          message: suspended,
+          work: async (reconciled) => await reconciler.whileSuspended(reconciled),
         }),
         reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
         cleanup: {
@@ -158,7 +158,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     });
   }
 
-  /** Secrets of others in the way, which the watch by our label does not show. */
+  /** Watches Secrets of other owners with a wanted name, which the watch by label does not show. */
   #followSecrets(): NamedWatches {
     const { kube: client, clock, logger } = this.#context;
     const onChange = (key: string, secret: KubeObject | undefined): void => this.#secretChanged(key, secret?.metadata);
@@ -208,7 +208,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     return new WorkQueue({ clock, logger, workers: 1, process });
   }
 
-  // Best effort, and nothing waits for it: the condition tells the same.
+  // Best effort, and nothing waits for it: the condition says the same.
   #warn(resource: ServiceToken, note: string): void {
     const { kube: client, clock, logger, instance } = this.#context;
     const deps = { client, controller: 'keyframe.dev/servicetoken', instance };
@@ -232,7 +232,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
 
   #gone({ metadata }: ServiceToken): void {
     this.#forget(objectKey(metadata));
-    // It went without its finalizer, or by force: its token may be live.
+    // It was deleted without its finalizer, or by force: its token may be live.
     if (!this.#ended.delete(metadata.uid)) this.#sweeps.add(sweepKey);
   }
 

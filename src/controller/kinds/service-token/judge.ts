@@ -2,9 +2,9 @@ import type { ResourceCredential, ResourceToken } from '../../../services/manage
 import type { TokenPermission } from '../../../domain/principal.ts';
 import type { Times } from './resource.ts';
 
-/** What the next step towards a ServiceToken is. Pure: what it looks at was gathered before. */
+/** Decides the next step of a reconcile from the facts that were gathered. Pure functions. */
 
-/** The token Secret, as far as the judgement looks at it. */
+/** The facts about the token Secret. */
 export type SecretFacts =
   | { readonly state: 'absent' }
   | { readonly state: 'unmanaged'; readonly owner: string | undefined }
@@ -12,10 +12,10 @@ export type SecretFacts =
       readonly state: 'owned';
       readonly uid: string;
       readonly resourceVersion: string;
-      /** Which serial's value it holds; undefined for anything else. */
+      /** The serial of the value that it holds; undefined for anything else. */
       readonly serial: number | undefined;
       readonly metadataFits: boolean;
-      /** Whether the API server lets its data be replaced: a Secret of another type or an immutable one has to go first. */
+      /** Whether its data can be replaced. A Secret of another type or an immutable one must be deleted first. */
       readonly isReplaceable: boolean;
     };
 
@@ -24,27 +24,27 @@ export interface Facts {
   readonly now: number;
   readonly times: Times;
   readonly permission: TokenPermission;
-  /** Undefined where none was minted yet, or what it was for was purged. */
+  /** Undefined if none was minted yet, or if its organization, project or environment was purged. */
   readonly token: ResourceToken | undefined;
-  /** Whether the token is, or was before a purge, for the very organization, project and environment that the slugs stand for now. */
+  /** Whether the slugs still name the organization, project and environment that the token is for. */
   readonly isSamePlace: boolean;
   readonly secret: SecretFacts;
 }
 
 export type Step =
-  /** Makes the value of a serial and puts it into the Secret. */
+  /** Creates the value of a serial and writes it to the Secret. */
   | { readonly do: 'mint'; readonly serial: number; readonly expiresAt: Date | null }
-  /** Lets the value that the Secret holds open something. */
+  /** Makes the value in the Secret valid. */
   | { readonly do: 'activate'; readonly serial: number }
   | { readonly do: 'revoke'; readonly serial: number }
-  /** Sets the token's permission and the ends of its values. */
+  /** Sets the token's permission and the expiry of its values. */
   | { readonly do: 'update'; readonly expiries: readonly { serial: number; expiresAt: Date | null }[] }
   | { readonly do: 'resume' }
   /** Gives the Secret the metadata that it lacks. */
   | { readonly do: 'mark' }
   | Rest;
 
-/** Nothing is to be done now. */
+/** Nothing needs to be done now. */
 export type Rest =
   | { readonly do: 'rest'; readonly because: 'unmanaged'; readonly owner: string | undefined }
   | { readonly do: 'rest'; readonly because: 'revoked' | 'replaced' }
@@ -52,42 +52,42 @@ export type Rest =
       readonly do: 'rest';
       readonly because: 'issued' | 'expired';
       readonly current: ResourceCredential;
-      /** Whether the end is near and nothing will take the value's place. */
+      /** Whether the value expires soon and nothing will replace it. */
       readonly isExpiring: boolean;
       readonly rotatesAt: number | undefined;
-      /** The value before, while it still works. */
+      /** The previous value, while it is valid. */
       readonly previous: ResourceCredential | undefined;
-      /** When something is due although nothing happens; milliseconds since the epoch. */
+      /** When the next step is due, in milliseconds since the epoch; undefined if none is planned. */
       readonly dueAt: number | undefined;
     };
 
-// What the database keeps of a value's end may differ by the two clocks.
+// The expiry in the database comes from another clock.
 const expiryToleranceMs = 5000;
-// A use is noted at most once a minute, so one may have followed unnoted.
+// A use is recorded at most once a minute, so a later use may be unrecorded.
 const usageLagMs = 61_000;
 
-/** The next step where a grant covers what is asked for and the place is there. */
+/** The next step if a grant covers the request and the organization, project and environment exist. */
 export function judge(facts: Facts): Step {
   const { token, secret, isSamePlace } = facts;
   if (token !== undefined && token.revokedAt !== null) return { do: 'rest', because: 'revoked' };
   if (!isSamePlace) return { do: 'rest', because: 'replaced' };
-  // A smaller permission holds at once, whatever has become of the Secret.
+  // A reduced permission takes effect first, whatever the state of the Secret is.
   if (token?.permission === 'read_write' && facts.permission === 'read') return { do: 'update', expiries: [] };
   if (secret.state === 'unmanaged') return { do: 'rest', because: 'unmanaged', owner: secret.owner };
   if (token === undefined) return mint(facts, 1);
   return adjust(facts, token) ?? resumed(token, value(facts, token));
 }
 
-/** A suspended token resumes before anything is made for it, but only when every value that has to go is revoked. */
+/** A suspended token resumes before a value is created for it, but after every value that must go is revoked. */
 function resumed({ suspendedAt }: ResourceToken, step: Step): Step {
   return suspendedAt === null || step.do === 'revoke' ? step : { do: 'resume' };
 }
 
-/** Changes the permission and the ends of the values to what the spec says. */
+/** Changes the permission and the expiry of the newest value to those of the spec. */
 function adjust({ permission, times, now }: Facts, token: ResourceToken): Step | undefined {
   const live = token.credentials.filter(({ revokedAt }) => revokedAt === null);
   const newest = live.at(-1);
-  // An end that has come stays: a longer life does not bring a value back.
+  // An expired value stays expired, even if spec.expiresIn is increased.
   const moved = newest === undefined || hasEnded(newest, now) ? [] : movedExpiry(newest, times);
   const isOff = token.permission !== permission || moved.length > 0;
   return isOff ? { do: 'update', expiries: moved } : undefined;
@@ -106,16 +106,16 @@ function movedExpiry({ serial, createdAt, expiresAt }: ResourceCredential, { lif
 
 type MovedExpiries = readonly { serial: number; expiresAt: Date | null }[];
 
-/** What the value in the Secret, and those that are not there, ask for. */
+/** The step for the value in the Secret, and for values that are not in it. */
 function value(facts: Facts, token: ResourceToken): Step {
   const { secret } = facts;
   const live = token.credentials.filter(({ revokedAt }) => revokedAt === null);
   const held = secret.state === 'owned' ? secret.serial : undefined;
   const current = live.find(({ serial }) => serial === held);
-  // What the Secret held once and holds no longer may be in anybody's hands.
+  // A value that was removed from the Secret may be in the wrong hands.
   const lost = live.find(({ serial, state }) => state === 'active' && serial > (current?.serial ?? 0));
   if (lost !== undefined) return { do: 'revoke', serial: lost.serial };
-  // Its value never got into the Secret, so nobody has it: the next one takes its place under the same serial.
+  // This value was never written to the Secret, so nothing uses it. The next value takes its serial.
   const unsent = live.find((credential) => credential.state === 'pending' && credential !== current);
   const next = unsent?.serial ?? (token.credentials.at(-1)?.serial ?? 0) + 1;
   if (current === undefined) return mint(facts, next);
@@ -123,7 +123,7 @@ function value(facts: Facts, token: ResourceToken): Step {
   return renew(facts, current, next) ?? settle(facts, live, current);
 }
 
-/** What a value that works asks for beside its rest. */
+/** The step for a valid value before it can rest. */
 function renew(facts: Facts, current: ResourceCredential, next: number): Step | undefined {
   const { secret, now } = facts;
   if (secret.state === 'owned' && !secret.metadataFits) return { do: 'mark' };
@@ -134,7 +134,7 @@ function renew(facts: Facts, current: ResourceCredential, next: number): Step | 
 function settle(facts: Facts, live: readonly ResourceCredential[], current: ResourceCredential): Step {
   const { now } = facts;
   const rotatesAt = rotationTime(facts, current);
-  // A later one never got into the Secret, and is not needed now.
+  // A later value was never written to the Secret and is not needed now.
   const unsent = live.find(({ serial }) => serial > current.serial);
   if (unsent !== undefined) return { do: 'revoke', serial: unsent.serial };
   const before = live.filter(({ serial }) => serial < current.serial);
@@ -159,20 +159,20 @@ function mint({ now, times: { lifeMs } }: Facts, serial: number): Step {
   return { do: 'mint', serial, expiresAt: lifeMs === undefined ? null : new Date(now + lifeMs) };
 }
 
-/** When the next value takes the place of a value: at the latest when that ends. */
+/** When the next value replaces a value: at its expiry at the latest. */
 function rotationTime({ times: { rotation } }: Facts, current: ResourceCredential): number | undefined {
   if (rotation === undefined) return undefined;
   return Math.min(current.createdAt.getTime() + rotation.intervalMs, current.expiresAt?.getTime() ?? Infinity);
 }
 
-/** A quarter of a value's life before its end. */
+/** When a quarter of a value's lifetime is left. */
 function warningTime({ createdAt, expiresAt }: ResourceCredential): number | undefined {
   if (expiresAt === null) return undefined;
   const end = expiresAt.getTime();
   return end - (end - createdAt.getTime()) / 4;
 }
 
-/** When a value before is to be revoked; at once where nothing says that it may overlap. */
+/** When a previous value must be revoked: at once, if no rotation allows an overlap. */
 function overlapEnd({ times: { rotation } }: Facts, current: ResourceCredential, before: ResourceCredential): number {
   const replacedAt = current.createdAt.getTime();
   if (rotation === undefined || before.state === 'pending') return replacedAt;

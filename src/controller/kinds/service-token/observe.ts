@@ -13,12 +13,12 @@ export interface ObserveDeps {
   /** Metadata of a token Secret by `namespace/name`, as the watch shows it. */
   readonly watchedSecret: (key: string) => KubeObject | undefined;
   readonly seen: Seen;
-  /** Which serial of the resource's token a value is. */
+  /** Returns the serial of a value of the resource's token. */
   readonly serialOf: (token: Plaintext) => Promise<number | undefined>;
 }
 
 /**
- * Looks at the Secret of a ServiceToken: at the Secret itself, unless the watch shows the very version that is known.
+ * Returns the facts about the Secret of a ServiceToken. Reads the Secret, unless the watch shows the verified version.
  * Throws ApiError, and DomainError store_unavailable.
  */
 export async function observeSecret(
@@ -49,12 +49,12 @@ export async function observeSecret(
   return { state: 'owned', ...state.verified };
 }
 
-/** Whether a Secret belongs to a ServiceToken by its name. One that a SecretSync writes is that one's. */
+/** Whether a Secret belongs to a ServiceToken by its annotation. A Secret that a SecretSync writes belongs to that. */
 export function isOwnedBy({ metadata: { annotations } }: KubeObject, { metadata: { name } }: ServiceToken): boolean {
   return annotations?.[ownedByTokenAnnotation] === name && annotations[ownedByAnnotation] === undefined;
 }
 
-/** What a token Secret holds; undefined where that cannot be a token. */
+/** The token in a Secret; undefined if there is none. */
 export function tokenOf({ data }: SecretObject): Plaintext | undefined {
   const value = data?.[tokenDataKey];
   return value === undefined ? undefined : new Plaintext(Buffer.from(value, 'base64').toString('utf8'));

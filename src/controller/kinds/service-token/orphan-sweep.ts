@@ -12,6 +12,7 @@ import type { ResourceAccess } from '../../../services/managed/access.ts';
 import type { LiveToken, ResourceTokens, SuspensionCause } from '../../../services/managed/tokens.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { Namespaces } from '../../frame/namespaces.ts';
+import { namespacesUnlisted, orphanSuspended, sharedName } from './messages.ts';
 
 export interface OrphanSweepDeps {
   readonly services: {
@@ -21,11 +22,11 @@ export interface OrphanSweepDeps {
   readonly client: Pick<KubeClient, 'request'>;
   readonly grants: Pick<GrantIndex, 'rulesFor' | 'isSynced'>;
   readonly namespaces: Pick<Namespaces, 'find'>;
-  /** What the database knows the cluster by. Throws DomainError cluster_unavailable if that is not known. */
+  /** The cluster's name in the database. Throws DomainError cluster_unavailable if it is unknown. */
   readonly cluster: () => string;
-  /** Whether no other cluster is known by that. Throws DomainError store_unavailable. */
+  /** Whether no other cluster has this name. Throws DomainError store_unavailable. */
   readonly hasName: () => Promise<boolean>;
-  /** The uids of the ServiceTokens that the watch shows: their reconciles look after their tokens. */
+  /** The uids of the ServiceTokens that the watch shows. Their reconciles handle their tokens. */
   readonly knownUids: () => Iterable<string>;
   readonly metrics: Pick<Metrics, 'orphanedTokenSuspended'>;
   readonly logger: Logger;
@@ -35,25 +36,25 @@ export interface OrphanSweepDeps {
 const maxNamedNamespaces = 20;
 
 /**
- * Suspends the tokens that no reconcile looks after: those whose ServiceToken is gone without its finalizer having
- * revoked them, and those that no AccessGrant covers in namespaces that are not watched. A token is suspended for a
- * missing ServiceToken only if the API server itself shows that there is none. A ServiceToken that comes back with the
- * same uid has its token resumed by its reconcile.
+ * Suspends the tokens that no reconcile handles: those whose ServiceToken was deleted without its finalizer, and those
+ * that no AccessGrant covers in namespaces that are not watched. A token is suspended for a missing ServiceToken only if
+ * the API server itself shows that there is none. If a ServiceToken comes back with the same uid, its reconcile resumes
+ * the token.
  */
 export class OrphanSweep {
   readonly #deps: OrphanSweepDeps;
   /** The uids whose tokens were suspended because their ServiceToken is gone. */
   readonly #suspended = new Set<string>();
-  /** What was last reported of the namespaces that cannot be listed. */
+  /** The namespaces that were last reported as unlisted. */
   #reported = '';
 
   constructor(deps: OrphanSweepDeps) {
     this.#deps = deps;
   }
 
-  /** One sweep. Throws DomainError and ApiError; what was not reached is reached by the next one. */
+  /** Runs one sweep. Throws DomainError and ApiError; the next sweep does the rest. */
   async run(): Promise<void> {
-    // To another cluster of the same name, all tokens of this one would be orphans.
+    // A controller of another cluster with the same name would take all tokens of this cluster for orphans.
     if (!(await this.#deps.hasName())) return;
     const requestId = randomUUID();
     const unlisted = new Map<string, number>();
@@ -82,16 +83,16 @@ export class OrphanSweep {
     return byNamespace;
   }
 
-  /** The uids of the ServiceTokens in a namespace, as etcd has them; undefined if the API server does not show them. */
+  /** The uids of the ServiceTokens in a namespace, from etcd; undefined if the API server refuses the list. */
   async #presentIn(namespace: string): Promise<ReadonlySet<string> | undefined> {
     const uids = new Set<string>();
     try {
       for await (const { uid } of listResources(this.#deps.client, serviceTokenKind, namespace)) uids.add(uid);
       return uids;
     } catch (error) {
-      // With watchNamespaces, the rights in a namespace end with it.
+      // With watchNamespaces, the rights in a namespace are deleted with it.
       if (isApiStatus(error, 403)) return (await this.#isGone(namespace)) ? new Set() : undefined;
-      // A cluster without the definition shows nothing: that proves nothing.
+      // The CRD is missing, which does not prove that the ServiceToken is gone.
       if (isApiStatus(error, 404)) return undefined;
       throw error;
     }
@@ -118,7 +119,7 @@ export class OrphanSweep {
     const { services, metrics, logger } = this.#deps;
     const { uid, name: resource } = token;
     if (this.#suspended.has(uid)) {
-      logger.error({ resource, uid }, sharedNameMessage);
+      logger.error({ resource, uid }, sharedName);
       return;
     }
     if (cause === 'resource_gone') this.#suspended.add(uid);
@@ -126,10 +127,10 @@ export class OrphanSweep {
     const access = await resourceAccess.owner(this.#callerOf(token, requestId), 'service_token.suspend');
     if (!(await resourceTokens.suspend(access, cause))) return;
     metrics.orphanedTokenSuspended(cause);
-    logger.warn({ resource, uid, cause }, 'a token was suspended that no ServiceToken and grant stand for any more');
+    logger.warn({ resource, uid, cause }, orphanSuspended);
   }
 
-  /** The resource as the database knows it: what is done is audited as its own. */
+  /** The resource as the database knows it, so that the suspension is audited as its action. */
   #callerOf({ uid, name, namespace }: LiveToken, requestId: string): ResourceCaller {
     return {
       principal: {
@@ -155,14 +156,6 @@ export class OrphanSweep {
     if (namespaces.length === 0) return;
     const tokenCount = [...unlisted.values()].reduce((sum, count) => sum + count, 0);
     const named = namespaces.slice(0, maxNamedNamespaces);
-    this.#deps.logger.warn({ namespaces: named, namespaceCount: namespaces.length, tokenCount }, unlistedMessage);
+    this.#deps.logger.warn({ namespaces: named, namespaceCount: namespaces.length, tokenCount }, namespacesUnlisted);
   }
 }
-
-const sharedNameMessage =
-  'a token is live again although it was suspended because its ServiceToken is gone: another controller serves it. ' +
-  'It is left alone. Two clusters on one database need different values of KEYFRAME_CLUSTER_NAME';
-const unlistedMessage =
-  'the controller may not list the ServiceTokens of these namespaces, so live tokens there are judged by AccessGrants ' +
-  'alone, and a token whose ServiceToken was deleted stays live. Watch the namespaces, or revoke the tokens with ' +
-  '`keyframe token revoke-service`';

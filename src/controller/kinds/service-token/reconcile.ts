@@ -13,6 +13,7 @@ import type { ReconcileContext, SuspendedNote } from '../../frame/kind-rules.ts'
 import { type Outcome, failureOutcome } from '../../frame/outcome.ts';
 import { callerOf } from '../resource-caller.ts';
 import { type Rest, type SecretFacts, type Step, judge } from './judge.ts';
+import { grantChanged, secretUnstable } from './messages.ts';
 import { observeSecret } from './observe.ts';
 import type { TokenStates, TokenState } from './state.ts';
 import { deniedOutcome, deniedText, expiryWarning, restOutcome } from './outcome.ts';
@@ -35,9 +36,9 @@ export interface ReconcilerDeps {
   readonly secrets: TokenSecrets;
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly watchedSecret: (key: string) => KubeObject | undefined;
-  /** Told whether the Secret's name is taken by something that the watch by label does not show. */
+  /** Called with whether an unmanaged Secret, which the watch by label does not show, has the name. */
   readonly onUnmanaged: (key: string, resource: ServiceToken, isUnmanaged: boolean) => void;
-  /** Tells people of an end that is near. */
+  /** Records a Warning Event about a value that expires soon. */
   readonly warn: (resource: ServiceToken, message: string) => void;
   readonly clock: Clock;
 }
@@ -48,11 +49,11 @@ interface TokenContext extends ReconcileContext<ServiceToken> {
   readonly caller: ResourceCaller;
 }
 
-// A token that is minted, written, activated, and replaces one that is revoked takes five.
+// Replacing a token whose value was revoked takes five steps.
 const maxSteps = 12;
 const maxNameLength = 200;
 
-/** Sees to it that each ServiceToken has its token, and its Secret the value that works. */
+/** Keeps the token of each ServiceToken, and a valid value in its Secret. */
 export class ServiceTokenReconciler {
   readonly #deps: ReconcilerDeps;
 
@@ -65,22 +66,22 @@ export class ServiceTokenReconciler {
     try {
       return await this.#converge(this.#contextOf(context));
     } catch (error) {
-      // Nothing tells when a place is made that is not there yet.
+      // The creation of an environment causes no event for this resource, so it is polled.
       if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
       return { ...failureOutcome<ServiceToken>(error), next: retryAfter(error) };
     }
   }
 
   /**
-   * Applies the grants to the token of a suspended ServiceToken: it is suspended with them and resumed with them. Nothing
-   * else is done. Throws DomainError and ApiError.
+   * Suspends or resumes the token of a suspended ServiceToken according to the grants. Does nothing else. Throws
+   * DomainError and ApiError.
    */
   async whileSuspended(suspended: ReconcileContext<ServiceToken>): Promise<SuspendedNote> {
     const context = this.#contextOf(suspended);
     const { resource, state, caller } = context;
     const token = await this.#findToken(context);
     if (token === undefined || token === 'gone' || token.revokedAt !== null) return {};
-    // The token keeps its permission, whatever the spec has asked for since.
+    // The token keeps its permission, even if the spec was changed.
     const asked: AskedPlace = { ...placeOf(resource), permission: token.permission };
     if (!isGranted(caller, asked)) return { message: deniedText(await this.#withdraw(context, token, asked)) };
     state.denied = undefined;
@@ -95,23 +96,23 @@ export class ServiceTokenReconciler {
     return { ...context, state, caller: callerOf(this.#deps, 'ServiceToken', context) };
   }
 
-  /** Goes step by step, each from what is there after the one before. */
+  /** Takes one step at a time. Each step starts from newly observed facts. */
   async #converge(context: TokenContext): Promise<Outcome<ServiceToken>> {
     for (let step = 0; step < maxSteps; step += 1) {
       const outcome = await this.#step(context);
       if (outcome !== undefined) return outcome;
     }
-    throw new DomainError('conflict', 'The Secret changes again and again while the token is put into it');
+    throw secretUnstable();
   }
 
-  /** Ends what a deleted ServiceToken has: nothing that it ever made opens anything afterwards. */
+  /** Revokes every value of a deleted ServiceToken's token. */
   async cleanUp(context: ReconcileContext<ServiceToken>): Promise<void> {
     const { resourceAccess, resourceTokens } = this.#deps.services;
     const caller = callerOf(this.#deps, 'ServiceToken', context);
     await resourceTokens.revoke(await resourceAccess.owner(caller, 'service_token.revoke'));
   }
 
-  /** Takes one step; answers what it came to where no further one is due. */
+  /** Takes one step. Returns the outcome if no further step is due. */
   async #step(context: TokenContext): Promise<Outcome<ServiceToken> | undefined> {
     const { key, resource, state } = context;
     const found = await this.#findToken(context);
@@ -138,12 +139,12 @@ export class ServiceTokenReconciler {
     return found;
   }
 
-  /** No grant covers what is asked for: a token that was made under one opens nothing until it is back. */
+  /** No grant covers the request: an existing token is suspended until a grant covers it again. */
   async #denied(context: TokenContext, token: ResourceToken | undefined): Promise<Outcome<ServiceToken>> {
     return deniedOutcome(await this.#withdraw(context, token, placeOf(context.resource)), token);
   }
 
-  /** Suspends a token that no grant covers, and returns the refusal of what is asked for. */
+  /** Suspends a token that no grant covers, and returns the refusal of the request. */
   async #withdraw(
     { caller, state }: TokenContext,
     token: ResourceToken | undefined,
@@ -153,14 +154,14 @@ export class ServiceTokenReconciler {
     if (token !== undefined && token.suspendedAt === null) {
       await resourceTokens.suspend(await resourceAccess.owner(caller, 'service_token.suspend'), 'grant_gone');
     }
-    // The refusal says what the namespace is granted.
+    // The refusal names the grants of the namespace, so it changes with them.
     const { grants, ownGrant } = caller.principal;
     const about = JSON.stringify([asked, grants, ownGrant]);
     if (state.denied?.about !== about) state.denied = { about, error: await this.#refusal(caller, asked) };
     return state.denied.error;
   }
 
-  /** The refusal of the services, which they audit. */
+  /** Returns the refusal of the services, which they audit. */
   async #refusal(caller: ResourceCaller, asked: AskedPlace): Promise<DomainError> {
     try {
       await this.#deps.services.resourceAccess.mayMint(caller, asked);
@@ -168,14 +169,13 @@ export class ServiceTokenReconciler {
       if (error instanceof DomainError && error.code === 'forbidden') return error;
       throw error;
     }
-    // The grant came back at this moment.
-    throw new DomainError('conflict', 'The grant has just changed');
+    throw grantChanged();
   }
 
-  /** Whether a token is for what the slugs stand for now. Throws DomainError not_found where they stand for nothing. */
+  /** Whether a token is for what the slugs name now. Throws DomainError not_found if they name nothing. */
   async #isSamePlace({ resource, caller }: TokenContext, token: TokenOrGone | undefined): Promise<boolean> {
     const access = await this.#deps.services.resourceAccess.token(caller, 'service_token.update', placeOf(resource));
-    // What is purged has taken its token along; another place has its slugs now.
+    // The token was purged with its environment. Another environment has the slugs now.
     if (token === 'gone') return false;
     return (
       token === undefined ||
@@ -221,7 +221,7 @@ export class ServiceTokenReconciler {
     }
   }
 
-  /** Makes a value and puts it into the Secret; it opens nothing before a later step has activated it. */
+  /** Creates a value, writes it to the Secret and activates it. The value is not valid before it is activated. */
   async #mint(
     { resource, state, caller }: TokenContext,
     { serial, expiresAt }: Extract<Step, { do: 'mint' }>,
@@ -234,13 +234,13 @@ export class ServiceTokenReconciler {
     const minted = await services.resourceTokens.mint(access, { name: label, expiresAt, serial });
     state.verified = undefined;
     const written = await secrets.put(resource, secret, minted.token);
-    // Nobody has it where the Secret is no longer what was judged: the next look says what is due.
+    // The Secret has changed, so the value was not written. The next step decides again.
     if (written === undefined) return;
     const activation = await services.resourceAccess.owner(caller, 'service_token.activate');
     await services.resourceTokens.activate(activation, serial, minted.token);
   }
 
-  /** Activates what the Secret holds; where that is no longer the serial's, the next look says what is due. */
+  /** Activates the value in the Secret. If it has another serial by now, the next step decides again. */
   async #activate({ resource, state, caller }: TokenContext, serial: number): Promise<void> {
     const { services, secrets } = this.#deps;
     const { resourceAccess, resourceTokens } = services;
@@ -254,9 +254,11 @@ export class ServiceTokenReconciler {
 
   #warn({ resource, state }: TokenContext, rest: Rest): void {
     if (rest.because !== 'issued' || !rest.isExpiring || state.warned === rest.current.serial) return;
-    const isTold = resource.status?.conditions?.some(({ type, status }) => type === 'Expiring' && status === 'True');
+    const isReported = resource.status?.conditions?.some(
+      ({ type, status }) => type === 'Expiring' && status === 'True',
+    );
     state.warned = rest.current.serial;
-    if (isTold !== true) this.#deps.warn(resource, expiryWarning(resource, rest.current));
+    if (isReported !== true) this.#deps.warn(resource, expiryWarning(resource, rest.current));
   }
 }
 

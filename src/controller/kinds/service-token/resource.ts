@@ -14,12 +14,12 @@ export function secretOf({ metadata, spec }: ServiceToken): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: spec.secretName ?? metadata.name };
 }
 
-/** Whether a Secret is some ServiceToken's own: it says so, whichever it is. */
+/** Whether a Secret belongs to any ServiceToken, by its label or annotation. */
 export function isTokenSecret({ labels, annotations }: ObjectMeta): boolean {
   return labels?.[tokenLabel] !== undefined || annotations?.[ownedByTokenAnnotation] !== undefined;
 }
 
-/** What a ServiceToken asks for, in the words of the services. */
+/** The request of a ServiceToken in the terms of the services. */
 export function placeOf({ spec }: ServiceToken): AskedPlace {
   const { organization, project = null, environment = null, permission } = spec;
   return { organization, project, environment, permission: permission === 'ReadWrite' ? 'read_write' : 'read' };
@@ -37,7 +37,7 @@ export interface Times {
   readonly rotation: Rotation | undefined;
 }
 
-/** The durations of a spec, which the API server has checked; one that is none after all counts as absent. */
+/** The durations of a spec. The API server has validated them; an invalid one counts as absent. */
 export function timesOf({ spec: { expiresIn, rotation } }: ServiceToken): Times {
   const lifeMs = expiresIn === undefined ? undefined : parseDurationMs(expiresIn);
   const intervalMs = rotation === undefined ? undefined : parseDurationMs(rotation.interval);
@@ -49,11 +49,11 @@ export function timesOf({ spec: { expiresIn, rotation } }: ServiceToken): Times 
   };
 }
 
-/** The metadata that a token Secret shall have; what others put there is kept. */
+/** The metadata that a token Secret must have. Metadata from other sources is kept. */
 export function secretMetadata(resource: ServiceToken, existing: ObjectMeta | undefined): SecretMeta {
   const { group, version, kind } = serviceTokenKind;
   const { name, uid } = resource.metadata;
-  // Known by kind and name: one with the uid of a ServiceToken that was made again would have the Secret collected.
+  // Found by kind and name. With the uid of a deleted ServiceToken, the reference would let the Secret be collected.
   const isOurs = (owner: OwnerReference): boolean =>
     owner.kind === kind && owner.name === name && owner.apiVersion.startsWith(`${group}/`);
   const others = (existing?.ownerReferences ?? []).filter((owner) => !isOurs(owner));
@@ -66,7 +66,7 @@ export function secretMetadata(resource: ServiceToken, existing: ObjectMeta | un
   };
 }
 
-/** Whether a Secret has what it needs to be watched, known and collected as ours. */
+/** Whether a Secret has the label, the annotation and the owner reference of its ServiceToken. */
 export function metadataFits(
   resource: ServiceToken,
   { labels, annotations, ownerReferences = [] }: ObjectMeta,

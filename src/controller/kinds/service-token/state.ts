@@ -1,6 +1,6 @@
 import type { DomainError } from '../../../domain/errors/domain-error.ts';
 
-/** What is known of the Secret in just this version. */
+/** The facts about one version of the Secret. */
 export interface VerifiedSecret {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -9,21 +9,21 @@ export interface VerifiedSecret {
   readonly isReplaceable: boolean;
 }
 
-/** What is remembered of one ServiceToken between two reconciles; nothing that has to outlive the process. */
+/** The state of one ServiceToken between two reconciles. All of it can be lost. */
 export interface TokenState {
   readonly uid: string;
   verified: VerifiedSecret | undefined;
-  /** The refusal that was audited, and what it was about: the same one is not audited at each reconcile. */
+  /** The refusal that was audited, and its subject, so that the same refusal is not audited at each reconcile. */
   denied: { readonly about: string; readonly error: DomainError } | undefined;
-  /** The serial whose end a Warning Event has told of. */
+  /** The serial that the last Warning Event about expiry was for. */
   warned: number | undefined;
 }
 
-/** The states of all ServiceTokens by key. One that was made again under its name begins anew. */
+/** The states of all ServiceTokens by key. A ServiceToken that was deleted and created again starts with a new state. */
 export class TokenStates {
   readonly #byKey = new Map<string, TokenState>();
 
-  /** The state of one in this incarnation, made if there is none. */
+  /** Returns the state of the ServiceToken with this uid. Creates it if there is none. */
   ensure(key: string, uid: string): TokenState {
     const known = this.#byKey.get(key);
     if (known?.uid === uid) return known;

@@ -1,15 +1,15 @@
 import type { ServiceToken } from '../../generated/service-token.ts';
 
-/** What tells one state of a ServiceToken from another, for those who read with its token. Pure. */
+/** Versions of a ServiceToken, for the kinds that read with its token. Pure functions. */
 
-/** What a ServiceToken asks for. */
+/** Identifies the request of a ServiceToken. */
 export function specVersionOf(token: ServiceToken | undefined): string {
   if (token === undefined) return 'absent';
   const { uid, generation, deletionTimestamp } = token.metadata;
   return JSON.stringify([uid, generation, deletionTimestamp !== undefined]);
 }
 
-/** What a ServiceToken's status reports. */
+/** Identifies the state that a ServiceToken's status reports. */
 export function statusVersionOf(token: ServiceToken | undefined): string {
   const { serial, conditions } = token?.status ?? {};
   const ready = conditions?.find(({ type }) => type === 'Ready');

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../domain/errors/domain-error.ts';
+import type { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../../domain/plaintext.ts';
 import { ApiError, isApiStatus } from '../../../kube/client/api-error.ts';
 import type { ObjectMeta } from '../../../kube/client/objects.ts';
@@ -6,6 +6,7 @@ import type { SecretContent, SecretObject, SecretsClient } from '../../../kube/c
 import type { Metrics } from '../../../observability/metrics.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
 import type { SecretFacts } from './judge.ts';
+import { secretRefused } from './messages.ts';
 import { isOwnedBy, tokenOf } from './observe.ts';
 import { secretMetadata, secretOf, tokenDataKey } from './resource.ts';
 
@@ -16,7 +17,7 @@ export interface WriteDeps {
 
 type Operation = 'create' | 'replace' | 'delete';
 
-/** Writes of the Secrets that hold tokens. */
+/** Reads and writes the Secrets that hold tokens. */
 export class TokenSecrets {
   readonly #deps: WriteDeps;
 
@@ -25,8 +26,8 @@ export class TokenSecrets {
   }
 
   /**
-   * Puts a token into the Secret that was judged and answers the metadata it left; undefined where the Secret is no
-   * longer what was judged. Throws DomainError target_refused where the API server does not accept it, and ApiError.
+   * Writes a token to the Secret that was judged and returns the new metadata; undefined if the Secret has changed. Throws
+   * DomainError target_refused if the API server refuses the Secret, and ApiError.
    */
   async put(resource: ServiceToken, judged: SecretFacts, token: Plaintext): Promise<ObjectMeta | undefined> {
     if (judged.state !== 'owned') return await this.#create(resource, contentOf(resource, undefined, token));
@@ -42,7 +43,7 @@ export class TokenSecrets {
     return removed === undefined ? undefined : await this.#create(resource, content);
   }
 
-  /** Gives the Secret that was judged its metadata, and leaves what it holds. Answers and throws as `put`. */
+  /** Writes the metadata of the Secret that was judged and keeps its data. Returns and throws as `put` does. */
   async mark(resource: ServiceToken, judged: SecretFacts): Promise<ObjectMeta | undefined> {
     if (judged.state !== 'owned') return undefined;
     const existing = await this.#find(resource, judged);
@@ -55,7 +56,7 @@ export class TokenSecrets {
     );
   }
 
-  /** The token that the Secret holds at this moment; undefined where it is not the resource's, or holds none. */
+  /** The token in the Secret now; undefined if the Secret is unmanaged or holds none. */
   async read(resource: ServiceToken): Promise<Plaintext | undefined> {
     const found = await this.#deps.secretsClient.find(secretOf(resource));
     return found === undefined || !isOwnedBy(found, resource) ? undefined : tokenOf(found);
@@ -94,7 +95,7 @@ export class TokenSecrets {
       metrics.secretWrite(operation, 'done');
       return written;
     } catch (error) {
-      // A namespace that is gone answers 404 to a creation: that is a refusal.
+      // A 404 to a creation means that the namespace is gone, which is a refusal.
       const isConflict = isApiStatus(error, ...(operation === 'create' ? [409] : [404, 409]));
       metrics.secretWrite(operation, isConflict ? 'conflict' : 'failed');
       if (isConflict) return undefined;
@@ -104,7 +105,7 @@ export class TokenSecrets {
 }
 
 function contentOf(resource: ServiceToken, existing: ObjectMeta | undefined, token: Plaintext): SecretContent {
-  // The Secret is what the token is made for.
+  // The only place where the token is revealed.
   const data = { [tokenDataKey]: Buffer.from(token.reveal(), 'utf8').toString('base64') };
   return { metadata: secretMetadata(resource, existing), type: 'Opaque', data };
 }
@@ -116,12 +117,8 @@ function preconditionOf({ uid, resourceVersion }: { readonly uid: string; readon
   return { uid, resourceVersion };
 }
 
-/** The API server's refusal in our own words: its message may quote what it refused. */
+/** The refusal to report; undefined if the error is none. */
 function refusalOf(error: unknown, resource: ServiceToken): DomainError | undefined {
   if (!(error instanceof ApiError) || ![400, 403, 404, 413, 422].includes(error.status)) return undefined;
-  return new DomainError(
-    'target_refused',
-    `The API server refused Secret ${secretOf(resource).name} (${error.status} ${error.reason}). Check the namespace's ResourceQuota and admission policies, that the namespace is not being deleted, and the RBAC of the controller.`,
-    { cause: error },
-  );
+  return secretRefused(secretOf(resource).name, error);
 }

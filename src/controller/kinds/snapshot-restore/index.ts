@@ -8,19 +8,20 @@ import type { ResourceKindDeps } from '../resource-services.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
+import { suspended } from './messages.ts';
 import { RestoreReconciler } from './reconcile.ts';
 import { UnfinishedRestores } from './unfinished.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
 
 export interface SnapshotRestoreDeps extends ResourceKindDeps<'resourceAccess' | 'resourceRestores'> {
   readonly snapshots: SnapshotLookup;
-  /** The watch of the SecretSnapshots: before it has listed all, one that is not found may exist. */
+  /** The watch of the SecretSnapshots. Before it is synced, one that is not found may exist. */
   readonly snapshotWatch: NamedWatch;
 }
 
 /**
- * Plans the restore of each SnapshotRestore, anew with each commit, and carries out those that are approved. Beside it: what
- * those that are not complete still need.
+ * Plans the restore of each SnapshotRestore, again with each commit, and carries out the approved ones. Also returns the
+ * snapshots that incomplete SnapshotRestores need.
  */
 export function registerSnapshotRestore(
   context: KindContext,
@@ -37,10 +38,9 @@ export function registerSnapshotRestore(
       isNamespaced: true,
       action: 'Restore',
       needs: (resource) => [...grants.needsOf(resource), deps.snapshotWatch],
-      ...standardOutcomes<SnapshotRestore>({ message: 'Nothing is planned or restored.' }),
+      ...standardOutcomes<SnapshotRestore>({ message: suspended }),
       reconcile: async (reconciled) => await reconciler.reconcile(reconciled),
-      // A plan follows the environment's commits, but a busy environment must keep neither the database nor the API server
-      // busy with plans.
+      // A plan follows the environment's commits, but a busy environment must not load the database and the API server.
       isThrottled: (_key, { kind: subject }) => throttled.has(subject),
       onSeen: (resource) => unfinished.seen(resource, snapshotKeyOf(resource)),
       onGone({ metadata }) {
@@ -55,7 +55,7 @@ export function registerSnapshotRestore(
 
 const throttled: ReadonlySet<SubjectKind> = new Set(['environment', 'environment history', 'kept state']);
 
-/** Key of the SecretSnapshot that a resource names, if it names one. */
+/** The key of the SecretSnapshot that a resource names; undefined if it names none. */
 function snapshotKeyOf({ metadata, spec: { snapshotRef } }: SnapshotRestore): string | undefined {
   if (snapshotRef === undefined) return undefined;
   return objectKey({ namespace: metadata.namespace ?? '', name: snapshotRef.name });

@@ -3,33 +3,29 @@ import type { ClaimedRestore, ResourcePlan, ToldLists } from '../../../services/
 import { type ConditionClaim, type ReadyClaim, kubeTime } from '../../frame/conditions.ts';
 import type { SnapshotRestore, SnapshotRestoreStatus } from '../../generated/snapshot-restore.ts';
 import { type Outcome, type StatusFields, failureOutcome } from '../../frame/outcome.ts';
+import * as messages from './messages.ts';
+import type { ApprovalFacts, KeyCounts, PlanFacts } from './messages.ts';
 
-/** What the status tells of a plan, and of a restore that was carried out. Pure. */
+/** The outcomes of plans and of completed restores. Pure functions. */
 
 type RestoreOutcome = Outcome<SnapshotRestore>;
 type RestoreMetadata = Pick<SnapshotRestore['metadata'], 'namespace' | 'name'>;
 
 /** A plan that waits for its approval. */
 export function judgePlanned(metadata: RestoreMetadata, plan: ResourcePlan): RestoreOutcome {
-  const message = `${planText(plan)} Nothing is done before it is approved: ${approval(metadata, plan)}`;
+  const message = messages.planned(planFacts(plan), approvalFacts(metadata, plan));
   return planOutcome(plan, { progress: 'done', reason: 'Planned', message }, 'NotApproved');
 }
 
-/** What was approved does not hold any more; here is what would. */
+/** The approved plan is outdated. The status reports the current one. */
 export function judgeOutdated(metadata: RestoreMetadata, plan: ResourcePlan): RestoreOutcome {
-  const message =
-    'spec.planHash is not the hash of the plan as it is now: the environment, or the snapshot, has changed since that plan was ' +
-    'made, or the hash is mistyped or of something else, such as another SnapshotRestore. Nothing was restored. ' +
-    `The plan now: ${planText(plan)} To approve it: ${approval(metadata, plan)}`;
+  const message = messages.outdated(planFacts(plan), approvalFacts(metadata, plan));
   return planOutcome(plan, { progress: 'stalled', reason: 'PlanOutdated', message }, 'PlanOutdated');
 }
 
-/** A restore that was carried out; it stays so whatever comes after it. */
+/** A completed restore. This outcome is final. */
 export function judgeComplete(done: ClaimedRestore): RestoreOutcome {
-  const { backupSnapshotId, revision, environment, snapshotId } = done;
-  const backup = backupSnapshotId === null ? '' : ` Snapshot ${backupSnapshotId} holds what was before.`;
-  const what = isChange(done) ? `which made revision ${revision}.` : `so nothing was changed at revision ${revision}.`;
-  const message = `${environment} was restored from snapshot ${snapshotId}: ${countsText(done)}, ${what}${backup}`;
+  const message = messages.complete({ ...done, counts: countsOf(done) });
   return {
     claim: { progress: 'done', reason: 'Complete', message },
     fields: { ...completeFields(done), plan: { ...done.from, ...listsOf(done) } },
@@ -42,8 +38,8 @@ export function judgeComplete(done: ClaimedRestore): RestoreOutcome {
 }
 
 /**
- * What hinders a plan or a restore. A plan that cannot be made any more is taken away, so that nobody approves it; what
- * is tried again by itself lets it stand.
+ * An error of a plan or a restore. A plan that cannot be made any more is removed from the status, so that it cannot be
+ * approved. An error that is retried keeps it.
  */
 export function judgeFailure(error: DomainError): RestoreOutcome {
   const { effect } = error.description;
@@ -73,7 +69,7 @@ function planOutcome(plan: ResourcePlan, claim: ReadyClaim, whyIncomplete: strin
       plan: { revision, revisionId, ...listsOf(plan) },
     },
     conditions: [
-      condition('Planned', 'True', 'Planned', planText(plan)),
+      condition('Planned', 'True', 'Planned', messages.plan(planFacts(plan))),
       condition('Complete', 'False', whyIncomplete),
       condition('Failed', 'False', whyIncomplete),
     ],
@@ -82,21 +78,13 @@ function planOutcome(plan: ResourcePlan, claim: ReadyClaim, whyIncomplete: strin
 
 function completeFields(done: ClaimedRestore): StatusFields<SnapshotRestore> {
   const { snapshotId, environmentId, environment, planHash, backupSnapshotId, startedAt, completedAt } = done;
-  const { restored, unchanged, skipped, destroyed, pruned, revision, revisionId } = done;
+  const { revision, revisionId } = done;
   return {
     snapshotId,
     environmentId,
     environment,
     planHash: planHash ?? undefined,
-    result: {
-      restored: restored.count,
-      unchanged: unchanged.count,
-      skipped: skipped.count,
-      destroyed: destroyed.count,
-      pruned: pruned.count,
-      revision,
-      revisionId,
-    },
+    result: { ...countsOf(done), revision, revisionId },
     backupSnapshotId: backupSnapshotId ?? undefined,
     startTime: kubeTime(startedAt.getTime()),
     completionTime: kubeTime(completedAt.getTime()),
@@ -117,25 +105,22 @@ function listsOf(lists: ToldLists): Omit<PlanStatus, 'revision' | 'revisionId'> 
   };
 }
 
-function planText(plan: ResourcePlan): string {
-  const { environment, revision, snapshotId } = plan;
-  return `Restoring ${environment}, which is at revision ${revision}, from snapshot ${snapshotId}: ${countsText(plan)}.`;
+function planFacts(plan: ResourcePlan): PlanFacts {
+  return { ...plan, counts: countsOf(plan) };
 }
 
-function countsText({ restored, unchanged, skipped, destroyed, pruned }: ToldLists): string {
-  const counts = { restored, unchanged, skipped, destroyed, pruned };
-  return Object.entries(counts)
-    .map(([what, { count }]) => `${count} ${what}`)
-    .join(', ');
+function approvalFacts({ namespace = '', name }: RestoreMetadata, { planHash }: ResourcePlan): ApprovalFacts {
+  return { namespace, name, planHash };
 }
 
-function isChange({ restored, pruned }: ToldLists): boolean {
-  return restored.count + pruned.count > 0;
-}
-
-function approval({ namespace = '', name }: RestoreMetadata, { planHash }: ResourcePlan): string {
-  const patch = JSON.stringify({ spec: { mode: 'Apply', planHash } });
-  return `kubectl patch snapshotrestore ${name} -n ${namespace} --type merge -p '${patch}'`;
+function countsOf({ restored, unchanged, skipped, destroyed, pruned }: ToldLists): KeyCounts {
+  return {
+    restored: restored.count,
+    unchanged: unchanged.count,
+    skipped: skipped.count,
+    destroyed: destroyed.count,
+    pruned: pruned.count,
+  };
 }
 
 function condition(

@@ -18,7 +18,7 @@ import {
   snapshotNotReady,
   snapshotReplaced,
   wrongEnvironment,
-} from './refusals.ts';
+} from './messages.ts';
 import { isUnplanned, withoutWaiting } from './unplanned.ts';
 
 export interface RestoreServices {
@@ -33,22 +33,22 @@ export interface RestoreReconcilerDeps extends CallerDeps {
 
 type RestoreContext = ReconcileContext<SnapshotRestore>;
 
-/** One restore that is asked for and admitted, and not done yet. */
+/** A restore that the grants allow and that is not complete. */
 interface AdmittedRestore {
   readonly context: RestoreContext;
   readonly access: EnvironmentPlaceAccess<'snapshot.restore'>;
   readonly input: ResourceRestoreInput;
 }
 
-/** Which snapshot is restored, and whether the namespace knows of it by a SecretSnapshot. */
+/** The snapshot to restore, and whether the namespace has it as a SecretSnapshot. */
 interface Source {
   readonly snapshotId: string;
   readonly isTold: boolean;
 }
 
-/** Plans the restore of a SnapshotRestore, and carries it out once it is approved. */
+/** Plans the restore of a SnapshotRestore, and carries it out after its approval. */
 export class RestoreReconciler {
-  /** The hash of the plan that each one was told last. */
+  /** The hash of the newest plan of each SnapshotRestore. */
   readonly #reportedHashes = new Map<string, string>();
   readonly #deps: RestoreReconcilerDeps;
 
@@ -56,7 +56,7 @@ export class RestoreReconciler {
     this.#deps = deps;
   }
 
-  /** Throws what is no DomainError. */
+  /** Returns DomainErrors as outcomes and throws all others. */
   async reconcile(context: RestoreContext): Promise<Outcome<SnapshotRestore>> {
     try {
       return await this.#converge(context);
@@ -66,7 +66,7 @@ export class RestoreReconciler {
     }
   }
 
-  /** Drops what is kept of a resource that is gone. */
+  /** Drops the state of a deleted resource. */
   forget(key: string): void {
     this.#reportedHashes.delete(key);
   }
@@ -80,8 +80,8 @@ export class RestoreReconciler {
       this.#end(context);
       return judgeComplete(done);
     }
-    // Not as authority to do anything, but to leave it: a database that was recovered to the state before a restore would
-    // otherwise see it done again.
+    // The status is trusted only to do nothing. Otherwise a database that was recovered to the state before the restore
+    // would be restored again.
     if (resource.status?.completionTime !== undefined) throw restoreForgotten();
     const proceed = async (): Promise<Outcome<SnapshotRestore>> => await this.#proceed(context, caller);
     return isUnplanned(resource) ? await withoutWaiting(resource, proceed) : await proceed();
@@ -93,7 +93,7 @@ export class RestoreReconciler {
     const source = await this.#sourceOf(context);
     seen.note('kept state', source.snapshotId);
     const access = await resourceAccess.mayRestore(caller, source);
-    // Every commit there makes another plan.
+    // Every commit changes the plan.
     seen.note('environment', access.environmentId);
     seen.note('environment history', access.environmentId);
     checkEnvironment(resource, access);
@@ -112,7 +112,7 @@ export class RestoreReconciler {
     try {
       return await this.#restore(asked, spec.planHash);
     } catch (error) {
-      // A commit came in between.
+      // There was a commit since the plan.
       const isOutdated = error instanceof DomainError && error.code === 'plan_outdated';
       if (isOutdated) return judgeOutdated(metadata, await this.#plan(asked));
       throw error;
@@ -134,7 +134,7 @@ export class RestoreReconciler {
     return judgeComplete(done);
   }
 
-  /** A restore that is done rests on nothing any more. */
+  /** The result of a completed restore depends on nothing. */
   #end({ key, seen }: RestoreContext): void {
     this.forget(key);
     seen.forget();

@@ -4,17 +4,17 @@ import { type Referrers, type SnapshotReferences, namesBy } from '../secret-snap
 
 interface Need {
   readonly name: string;
-  /** Key of the SecretSnapshot that is named, if one is. */
+  /** The key of the SecretSnapshot that is named; undefined if none is. */
   readonly snapshotKey: string | undefined;
   readonly snapshotId: string | undefined;
 }
 
-/** What SnapshotRestores that are not complete need: a plan that waits to be approved must find its snapshot. */
+/** The snapshots that incomplete SnapshotRestores need. A plan that waits for its approval needs its snapshot. */
 export class UnfinishedRestores implements SnapshotReferences {
   readonly #needs = new Map<string, Need>();
   readonly #isSynced: () => boolean;
 
-  /** `isSynced` tells whether all SnapshotRestores have been seen. */
+  /** `isSynced` returns whether all SnapshotRestores are listed. */
   constructor(isSynced: () => boolean) {
     this.#isSynced = isSynced;
   }
@@ -23,7 +23,7 @@ export class UnfinishedRestores implements SnapshotReferences {
     return this.#isSynced();
   }
 
-  /** To be told of each SnapshotRestore as it is now. */
+  /** Call it with each version of a SnapshotRestore. */
   seen({ metadata, spec, status }: SnapshotRestore, snapshotKey: string | undefined): void {
     const isComplete = status?.conditions?.some(({ type, status: now }) => type === 'Complete' && now === 'True');
     const key = objectKey(metadata);
@@ -31,7 +31,7 @@ export class UnfinishedRestores implements SnapshotReferences {
     else this.#needs.set(key, { name: metadata.name, snapshotKey, snapshotId: spec.snapshotId });
   }
 
-  /** To be told of each that was deleted. */
+  /** Call it with the key of each SnapshotRestore that was deleted. */
   gone(key: string): void {
     this.#needs.delete(key);
   }

@@ -1,10 +1,10 @@
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import type { SnapshotRestore } from '../../generated/snapshot-restore.ts';
-import { nothingApproved, unplannedRefused } from './refusals.ts';
+import { fieldsMissing, nothingApproved, unplannedRefused } from './messages.ts';
 
 /**
- * Restores without a plan: no hash says what was approved, so the spec itself must name all of it, and nothing is
- * waited for that could be something else by then.
+ * Restores without a plan. No hash says what was approved, so the spec itself must name everything. Such a restore never
+ * waits, because what it waits for could change.
  */
 
 /** Whether a resource restores without a plan. */
@@ -13,15 +13,15 @@ export function isUnplanned({ spec }: SnapshotRestore): boolean {
 }
 
 /**
- * Runs a restore without a plan, at once or never. Throws DomainError unplanned_refused if the spec does not say enough,
- * if it would have to wait, and if it was refused before; else what `restore` throws.
+ * Runs a restore without a plan now or never. Throws DomainError unplanned_refused if the spec is incomplete, if the
+ * restore would have to wait, or if it was refused before. Otherwise throws what `restore` throws.
  */
 export async function withoutWaiting<T>(resource: SnapshotRestore, restore: () => Promise<T>): Promise<T> {
   if (!resource.spec.allowUnplanned) throw nothingApproved();
   const before = refusedBefore(resource);
   if (before !== undefined) throw before;
   const missing = missingFields(resource);
-  if (missing.length > 0) throw unplannedRefused(`It lacks ${missing.join(', ')}.`);
+  if (missing.length > 0) throw unplannedRefused(fieldsMissing(missing));
   try {
     return await restore();
   } catch (error) {
@@ -30,7 +30,7 @@ export async function withoutWaiting<T>(resource: SnapshotRestore, restore: () =
   }
 }
 
-/** What the API server asks of a new resource; one that an earlier release stored may lack it. */
+/** The required fields that a resource lacks. The API server requires them only since a later release. */
 function missingFields({ spec }: SnapshotRestore): string[] {
   const { environmentRef, snapshotId, snapshotRef, backup } = spec;
   return [
@@ -40,7 +40,7 @@ function missingFields({ spec }: SnapshotRestore): string[] {
   ];
 }
 
-/** The status counts here, because it only keeps something from being done. */
+/** The refusal in the status. The status is trusted here, because it only prevents a restore. */
 function refusedBefore({ status }: SnapshotRestore): DomainError | undefined {
   const { reason } = unplannedRefused('').description;
   const failed = status?.conditions?.find(({ type, status: now }) => type === 'Failed' && now === 'True');

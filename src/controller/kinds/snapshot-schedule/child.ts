@@ -4,9 +4,9 @@ import type { SnapshotSchedule } from '../../generated/snapshot-schedule.ts';
 import { scheduleLabel, scheduleProofAnnotation } from '../../annotations.ts';
 import type { Fingerprint } from '../../frame/fingerprint.ts';
 
-/** The SecretSnapshots that schedules make: their names, and how they are known again. */
+/** The SecretSnapshots that schedules create: their names, and the proof of their origin. */
 
-// No namespace has such a name, so that no digest of a Secret's data has this context.
+// No namespace can have this name, so no digest of a Secret's data has this context.
 const proofContext = 'keyframe.dev/schedule';
 const childPattern = /^(.+)-(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 
@@ -15,7 +15,7 @@ export function childName(schedule: string, dueMs: number): string {
   return `${schedule}-${new Date(dueMs).toISOString().slice(0, 16).replaceAll(/[-:T]/g, '')}`;
 }
 
-/** The schedule and time that a SecretSnapshot would be of, by its name; undefined for other names. */
+/** The schedule and the time in the name of a SecretSnapshot; undefined for other names. */
 export function parseChildName(name: string): { readonly schedule: string; readonly dueMs: number } | undefined {
   const [, schedule, year, month, day, hour, minute] = childPattern.exec(name) ?? [];
   if (schedule === undefined) return undefined;
@@ -23,7 +23,7 @@ export function parseChildName(name: string): { readonly schedule: string; reado
   return childName(schedule, dueMs) === name ? { schedule, dueMs } : undefined;
 }
 
-/** The proof that a schedule's SecretSnapshot bears. A schedule that was deleted and made again has others. */
+/** The proof that a schedule created a SecretSnapshot. A schedule that was deleted and created again has other proofs. */
 export function childProof(
   fingerprint: Fingerprint,
   { cluster, scheduleUid, name }: { readonly cluster: string; readonly scheduleUid: string; readonly name: string },
@@ -35,12 +35,12 @@ export function childProof(
   ).toString('base64url');
 }
 
-/** Whether an object bears a proof. */
+/** Whether an object has this proof. */
 export function bearsProof({ metadata: { annotations } }: KubeObject, proof: string): boolean {
   return annotations?.[scheduleProofAnnotation] === proof;
 }
 
-/** The SecretSnapshot to make for a time. It has no owner: deleting the schedule deletes no snapshot. */
+/** The SecretSnapshot to create for a time. It has no owner: deleting the schedule deletes no snapshot. */
 export function newChild(
   { metadata: { name: schedule, namespace = '' }, spec: { template } }: SnapshotSchedule,
   name: string,

@@ -7,6 +7,7 @@ import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import type { ResourceKindDeps } from '../resource-services.ts';
 import type { SnapshotLookup } from '../secret-snapshot/lookup.ts';
 import { parseChildName } from './child.ts';
+import { suspended } from './messages.ts';
 import { ScheduleReconciler } from './reconcile.ts';
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
@@ -16,13 +17,13 @@ export interface SnapshotScheduleDeps extends ResourceKindDeps<'resourceAccess' 
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
   readonly snapshots: SnapshotLookup;
-  /** The watch that shows `snapshots`. */
+  /** The watch of `snapshots`. */
   readonly snapshotWatch: NamedWatch;
-  /** What must not be pruned. */
+  /** The references to SecretSnapshots. One that is referred to must not be pruned. */
   readonly references: SnapshotReferences;
 }
 
-/** Makes a SecretSnapshot for each time of each SnapshotSchedule, and prunes those that its retention does not keep. */
+/** Creates a SecretSnapshot for each time of each SnapshotSchedule, and prunes those that its retention does not keep. */
 export function registerSnapshotSchedule(context: KindContext, deps: SnapshotScheduleDeps): ManagedKind {
   const { services, grants, cluster, fingerprint, snapshots, snapshotWatch, references } = deps;
   const reconciler = new ScheduleReconciler({
@@ -43,7 +44,7 @@ export function registerSnapshotSchedule(context: KindContext, deps: SnapshotSch
       action: 'Schedule',
       needs: (resource) => [...grants.needsOf(resource), snapshotWatch],
       ...standardOutcomes<SnapshotSchedule>({
-        message: 'No snapshot is taken and none is pruned.',
+        message: suspended,
         fields: { nextTime: undefined, nextToPrune: undefined },
       }),
       reconcile: async (reconciled) => await reconciler.reconcile(reconciled),

@@ -6,30 +6,31 @@ import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../generated/snapshot-schedule.ts';
 import type { Outcome, StatusFields } from '../../frame/outcome.ts';
 import { childName } from './child.ts';
+import * as messages from './messages.ts';
 
-/** When a schedule has something to do, what it prunes, and what its status tells. Pure. */
+/** When a schedule is due, what it prunes, and the outcome. Pure functions. */
 
 export interface ScheduleMoment {
   readonly times: CronSchedule;
   readonly nowMs: number;
-  /** What the schedule made, newest first. */
+  /** What the schedule created, newest first. */
   readonly runs: readonly ScheduleRun[];
 }
 
-/** The latest time of a schedule, as far as something is to be done or told about it. */
+/** The latest time of a schedule, if it needs an action or a message. */
 export type DueTime =
   | { readonly state: 'none' }
   | { readonly state: 'due'; readonly dueMs: number }
-  /** It is too late for it. */
+  /** The deadline of this time has passed. */
   | { readonly state: 'missed'; readonly dueMs: number };
 
-// A clock that was put back by more than this was wrong before: what it led to is then no reason to wait.
+// A run that is further in the future was caused by a wrong clock. It does not delay the next run.
 const clockErrorMs = 24 * 3_600_000;
 const maxNamed = 100;
 
 /**
- * What is due now. Of times that were missed only the latest counts, and none before the schedule was made; none comes twice,
- * nor does an earlier one after a later one.
+ * What is due now. Of several missed times only the latest counts, and no time before the creation of the schedule. Times
+ * are never repeated and never run out of order.
  */
 export function dueTime(
   { metadata: { creationTimestamp = '' }, spec: { startingDeadlineSeconds } }: SnapshotSchedule,
@@ -43,27 +44,27 @@ export function dueTime(
   return { state: isLate ? 'missed' : 'due', dueMs };
 }
 
-/** When the schedule comes next. */
+/** The next time of the schedule. */
 export function nextTime({ times, nowMs, runs }: ScheduleMoment): number | undefined {
   return times.nextAfter(Math.max(nowMs, latestRun(runs, nowMs)?.dueAt.getTime() ?? 0));
 }
 
-/** One that the schedule made, and that is there. */
+/** An existing SecretSnapshot that the schedule created. */
 export interface PresentChild {
   readonly run: ScheduleRun;
   readonly child: SecretSnapshot;
-  /** What refers to it. */
+  /** What refers to it, for users. */
   readonly references: readonly string[];
 }
 
 export interface Pruning {
-  /** To be deleted now. */
+  /** The SecretSnapshots to delete now. */
   readonly now: readonly PresentChild[];
-  /** Names of those that would be, were the next one taken. */
+  /** The names of those to delete after the next snapshot. */
   readonly next: readonly string[];
 }
 
-/** What goes of what the schedule made: nothing without a retention, and nothing while the latest one is not taken. */
+/** What to prune: nothing without a retention, and nothing while the latest snapshot is not taken. */
 export function judgePruning(
   { metadata, spec: { retention, timeZone } }: SnapshotSchedule,
   moment: ScheduleMoment,
@@ -80,7 +81,7 @@ export function judgePruning(
   return { now, next: next.slice(0, maxNamed).map(({ run }) => run.name) };
 }
 
-/** What goes at a moment, or would if one more were taken. */
+/** What the retention does not keep, now or after one more snapshot (`coming`). */
 function prunedOf(
   children: readonly PresentChild[],
   { retention, timeZone, nowMs }: { retention: Retention; timeZone: string; nowMs: number },
@@ -103,7 +104,7 @@ function prunedOf(
   });
 }
 
-// The time that it was made for; of one that a wrong clock made ahead of its time, the one at which it was taken.
+// The time that it was created for. If a wrong clock created it too early, the time at which it was taken.
 function timeOf({ dueAt, takenAt }: ScheduleRun, nowMs: number): number {
   return (dueAt.getTime() <= nowMs ? dueAt : (takenAt ?? dueAt)).getTime();
 }
@@ -111,38 +112,42 @@ function timeOf({ dueAt, takenAt }: ScheduleRun, nowMs: number): number {
 export interface Settled {
   readonly moment: ScheduleMoment;
   readonly due: DueTime;
-  /** The SecretSnapshot of the latest run, if it is there. */
+  /** The SecretSnapshot of the latest run, if it exists. */
   readonly latestChild: SecretSnapshot | undefined;
   readonly children: number;
   readonly nextToPrune: readonly string[];
 }
 
-/** What a reconcile that has nothing left to do comes to. */
+/** The outcome of a reconcile that has nothing left to do. */
 export function settledOutcome(spec: SnapshotScheduleSpec, settled: Settled): Outcome<SnapshotSchedule> {
   const { moment, due, latestChild } = settled;
   const nextMs = nextTime(moment);
   const fields = fieldsOf(settled, nextMs);
   const next = nextMs === undefined ? {} : ({ next: { kind: 'after', delayMs: nextMs - moment.nowMs } } as const);
-  const coming = nextMs === undefined ? '' : ` The next one is due at ${kubeTime(nextMs)}.`;
+  const nextText = nextMs === undefined ? undefined : kubeTime(nextMs);
   if (due.state === 'missed') {
-    const message = `The snapshot of ${kubeTime(due.dueMs)} was not taken: it could not be begun within ${spec.startingDeadlineSeconds} s.${coming}`;
+    const deadlineSeconds = spec.startingDeadlineSeconds ?? 0;
+    const message = messages.missed({ due: kubeTime(due.dueMs), deadlineSeconds, next: nextText });
     return { claim: { progress: 'reconciling', reason: 'Missed', message }, fields, ...next };
   }
   const failure = failureOf(latestRun(moment.runs, moment.nowMs), latestChild);
   if (failure !== undefined) {
-    const message = `${failure} Nothing is pruned until one is taken.${coming}`;
+    const message = messages.snapshotFailed({ ...failure, next: nextText });
     return { claim: { progress: 'reconciling', reason: 'SnapshotFailed', message }, fields, ...next };
   }
-  const message = nextMs === undefined ? 'No further time comes.' : `The next snapshot is due at ${kubeTime(nextMs)}.`;
+  const message = messages.scheduled(nextText);
   return { claim: { progress: 'done', reason: 'Scheduled', message }, fields, ...next };
 }
 
-function failureOf(latest: ScheduleRun | undefined, child: SecretSnapshot | undefined): string | undefined {
+function failureOf(
+  latest: ScheduleRun | undefined,
+  child: SecretSnapshot | undefined,
+): { readonly name: string; readonly reason: string } | undefined {
   if (latest === undefined || child === undefined || latest.snapshotId !== null) return undefined;
   const ready = child.status?.conditions?.find(({ type }) => type === 'Ready');
-  // Not yet, or only just.
+  // Not reconciled yet, or taken a moment ago.
   if (ready?.status !== 'False') return undefined;
-  return `SecretSnapshot ${latest.name} took no snapshot (${ready.reason}); its conditions say why.`;
+  return { name: latest.name, reason: ready.reason };
 }
 
 function fieldsOf(
@@ -165,7 +170,7 @@ function lastSnapshotOf({ name, snapshotId, dueAt }: ScheduleRun): { name: strin
   return { name, ...id, time: kubeTime(dueAt.getTime()) };
 }
 
-/** The run of the latest time that a clock which is not wrong can have led to. */
+/** The latest run that a correct clock can have caused. */
 export function latestRun(runs: readonly ScheduleRun[], nowMs: number): ScheduleRun | undefined {
   return runs.find(({ dueAt }) => dueAt.getTime() <= nowMs + clockErrorMs);
 }

@@ -26,6 +26,7 @@ import {
   nextTime,
   settledOutcome,
 } from './judge.ts';
+import { invalidTimes, nameTaken, pruned, templateRefused } from './messages.ts';
 import type { SnapshotReferences } from '../secret-snapshot/references.ts';
 import type { Fingerprint } from '../../frame/fingerprint.ts';
 
@@ -49,14 +50,14 @@ interface ScheduleContext extends ReconcileContext<SnapshotSchedule> {
   readonly access: EnvironmentPlaceAccess<'schedule.run'>;
 }
 
-// While these hold, nothing is taken: no time to come is told, and nothing that would be pruned.
+// While one of these refusals applies, nothing is taken. The status then reports no next time and nothing to prune.
 const refusals: ReadonlySet<ErrorCode> = new Set(['invalid_input', 'forbidden', 'not_found']);
-// More than these go with the reconciles that the deletions lead to.
+// Each deletion causes another reconcile, which deletes the rest.
 const maxDeletions = 50;
-// Where it is not known yet what refers to a snapshot.
+// The references to snapshots are not known yet.
 const unsyncedDelayMs = 1000;
 
-/** Sees to it that a SnapshotSchedule has one SecretSnapshot for each of its times, and prunes what it made. */
+/** Creates one SecretSnapshot for each time of a SnapshotSchedule, and prunes them. */
 export class ScheduleReconciler {
   readonly #deps: ScheduleReconcilerDeps;
 
@@ -71,7 +72,7 @@ export class ScheduleReconciler {
     } catch (error) {
       if (!(error instanceof DomainError) || !refusals.has(error.code)) throw error;
       const outcome = failureOutcome<SnapshotSchedule>(error, { nextTime: undefined, nextToPrune: undefined });
-      // An environment that is made later tells nobody who waits for it.
+      // The creation of an environment causes no event for this resource, so it is polled.
       return error.code === 'not_found' ? { ...outcome, next: { kind: 'retry' } } : outcome;
     }
   }
@@ -94,7 +95,7 @@ export class ScheduleReconciler {
     const due = dueTime(schedule, { times, nowMs: clock.now(), runs });
     if (due.state === 'due') {
       const taken = await this.#run(context, due.dueMs, runs);
-      if (taken === 'name-taken') return nameTaken(context, due.dueMs, clock.now());
+      if (taken === 'name-taken') return nameTakenOutcome(context, due.dueMs, clock.now());
       runs = await this.#list(context);
     }
     return await this.#settle(context, due, runs);
@@ -105,7 +106,7 @@ export class ScheduleReconciler {
     return await resourceSchedules.list(await resourceAccess.owner(caller, 'schedule.find'));
   }
 
-  /** With what the schedule made and that was not recorded: by a controller that crashed, or in a database that is older now. */
+  /** Records existing SecretSnapshots that are missing in the database, after a crash or a recovery from a backup. */
   async #recovered(context: ScheduleContext, runs: readonly ScheduleRun[]): Promise<readonly ScheduleRun[]> {
     const known = new Set(runs.map(({ dueAt }) => dueAt.getTime()));
     const made = this.#ownChildren(context).filter(({ dueAt }) => !known.has(dueAt.getTime()));
@@ -114,7 +115,7 @@ export class ScheduleReconciler {
     return await this.#list(context);
   }
 
-  /** What bears the schedule's proof. */
+  /** The SecretSnapshots with the schedule's proof. */
   #ownChildren({ resource: schedule, caller }: ScheduleContext): ScheduledChild[] {
     const { name: wanted, uid: scheduleUid, namespace = '' } = schedule.metadata;
     const prefix = objectKey({ namespace, name: `${wanted}-` });
@@ -129,7 +130,7 @@ export class ScheduleReconciler {
     });
   }
 
-  /** Makes the SecretSnapshot for a time: its name sees to it that there is one, whoever else makes it. */
+  /** Creates the SecretSnapshot for a time. Its name ensures that there is only one. */
   async #run(context: ScheduleContext, dueMs: number, runs: readonly ScheduleRun[]): Promise<'made' | 'name-taken'> {
     const { resource: schedule, caller, access } = context;
     const { name: scheduleName, uid: scheduleUid } = schedule.metadata;
@@ -143,20 +144,20 @@ export class ScheduleReconciler {
     return 'made';
   }
 
-  /** Answers the uid of the SecretSnapshot, also where it had been made before; undefined where the name is another's. */
+  /** Returns the uid of the SecretSnapshot, also if it existed before; undefined if another one has the name. */
   async #makeChild(schedule: SnapshotSchedule, name: string, proof: string): Promise<string | undefined> {
     const { kube } = this.#deps.context;
     try {
       return (await createResource(kube, secretSnapshotKind, newChild(schedule, name, proof))).uid;
     } catch (error) {
-      if (isApiStatus(error, 422)) throw refusedTemplate(error);
+      if (isApiStatus(error, 422)) throw templateRefused(error);
       if (!isApiStatus(error, 409)) throw error;
       const present = await this.#findChild(schedule, name);
       return present !== undefined && bearsProof(present, proof) ? present.metadata.uid : undefined;
     }
   }
 
-  /** Uids of what the schedule made and somebody, perhaps itself, has deleted. */
+  /** The uids of deleted SecretSnapshots that the schedule created. */
   async #goneOf({ resource: schedule }: ScheduleContext, runs: readonly ScheduleRun[]): Promise<string[]> {
     const gone: string[] = [];
     for (const { name, uid } of runs.filter((run) => this.#childOf(schedule, run) === undefined)) {
@@ -171,7 +172,7 @@ export class ScheduleReconciler {
     return await findResource(this.#deps.context.kube, secretSnapshotKind, { namespace, name });
   }
 
-  /** The SecretSnapshot of a run, as the watch shows it; undefined where it is gone, or another has its name now. */
+  /** The SecretSnapshot of a run, from the watch; undefined if it is gone, or if another one has its name. */
   #childOf({ metadata: { namespace = '' } }: SnapshotSchedule, { name, uid }: ScheduleRun): SecretSnapshot | undefined {
     const child = this.#deps.snapshots.find(objectKey({ namespace, name }));
     return child?.metadata.uid === uid ? child : undefined;
@@ -198,7 +199,7 @@ export class ScheduleReconciler {
     return isSynced ? outcome : { ...outcome, next: { kind: 'after', delayMs: unsyncedDelayMs } };
   }
 
-  /** What the schedule made and is there, without what is about to go. */
+  /** The existing SecretSnapshots that the schedule created, without those that are being deleted. */
   #childrenOf(schedule: SnapshotSchedule, runs: readonly ScheduleRun[]): PresentChild[] {
     const referrersOf = this.#deps.references.referrersIn(schedule.metadata.namespace ?? '');
     return runs.flatMap((run) => {
@@ -208,15 +209,15 @@ export class ScheduleReconciler {
     });
   }
 
-  /** Deletes a SecretSnapshot, if it is still as it was judged; its own policy then tells what becomes of its snapshot. */
+  /** Deletes a SecretSnapshot if it has not changed. Its deletion policy decides about its snapshot. */
   async #prune({ child: { metadata } }: PresentChild): Promise<void> {
     const { kube, logger } = this.#deps.context;
     const { namespace, name, uid, resourceVersion } = metadata;
     try {
       await deleteResource(kube, secretSnapshotKind, { resource: { namespace, name }, uid, resourceVersion });
-      logger.info({ namespace, name }, 'a schedule pruned a SecretSnapshot');
+      logger.info({ namespace, name }, pruned);
     } catch (error) {
-      // Changed or gone: the event about it has everything judged anew.
+      // Changed or gone: its event causes another reconcile.
       if (!isApiStatus(error, 409) && !isApiStatus(error, 404)) throw error;
     }
   }
@@ -227,30 +228,19 @@ function timesOf({ schedule, timeZone }: SnapshotScheduleSpec): CronSchedule {
     return parseCron(schedule, timeZone);
   } catch (error) {
     if (!(error instanceof CronFault)) throw error;
-    throw new DomainError('invalid_input', `change spec.${error.of}: ${error.message}`, { cause: error });
+    throw invalidTimes(error.of, error.message, error);
   }
 }
 
-/** What the definition lets pass, and no object can have. */
-function refusedTemplate(cause: unknown): DomainError {
-  const detail =
-    'the API server refuses a SecretSnapshot made of spec.template: check the names and values of its labels and annotations';
-  return new DomainError('invalid_input', detail, { cause });
-}
-
-/** A SecretSnapshot that the schedule did not make has the name of the one that is due. */
-function nameTaken(
+/** The outcome if another SecretSnapshot has the name of the one that is due. */
+function nameTakenOutcome(
   { resource: schedule, times }: ScheduleContext,
   dueMs: number,
   nowMs: number,
 ): Outcome<SnapshotSchedule> {
   const name = childName(schedule.metadata.name, dueMs);
-  const error = new DomainError(
-    'target_not_owned',
-    `SecretSnapshot ${name} is there and was not made by this schedule: no other is made for that time. Delete it if it stands in the way`,
-  );
   const nextMs = nextTime({ times, nowMs, runs: [] });
-  const outcome = failureOutcome<SnapshotSchedule>(error, {
+  const outcome = failureOutcome<SnapshotSchedule>(nameTaken(name), {
     nextTime: nextMs === undefined ? undefined : kubeTime(nextMs),
   });
   return nextMs === undefined ? outcome : { ...outcome, next: { kind: 'after', delayMs: nextMs - nowMs } };

@@ -1,0 +1,31 @@
+/** Every sentence that the condition Ready of a SecretEnvironment contains. Its Events repeat these. */
+
+export const suspended =
+  'spec.suspend is true: nothing is created or changed, and the status does not follow the environment. ' +
+  'Set spec.suspend to false to resume.';
+
+/** `place` is `organization/project/environment`, here and below. */
+export function available(place: string): string {
+  return `Environment ${place} exists.`;
+}
+
+/** The environment exists, but the deletion policy does not apply to it. */
+export function availableAndKept(place: string): string {
+  return (
+    `${available(place)} This resource did not create it, so it stays when this resource is deleted, ` +
+    'although spec.deletionPolicy is Delete.'
+  );
+}
+
+/** The environment that the resource created was deleted, but not purged. */
+export function environmentDeleted(place: string): string {
+  return (
+    `Environment ${place}, which this resource created, was deleted in Keyframe. Its slug is taken until it is purged. ` +
+    'To get a new, empty environment, ask an instance admin to purge the deleted one. Otherwise delete this resource.'
+  );
+}
+
+/** Something else that was deleted has a slug; `detail` is the refusal of the services. */
+export function slugTaken(detail: string): string {
+  return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}. The environment is created after the purge.`;
+}

@@ -1,0 +1,82 @@
+import { DomainError } from '../../../domain/errors/domain-error.ts';
+import type { ApiError } from '../../../kube/client/api-error.ts';
+
+/** Every sentence that conditions, Events and log lines about ServiceTokens contain. */
+
+export const suspended =
+  'spec.suspend is true: nothing is created, rotated or written. The token stays valid while an AccessGrant covers it. ' +
+  'Delete the ServiceToken to revoke it, or set spec.suspend to false to resume.';
+
+/** `secret` is the name of the token Secret, here and below. */
+export function issued(secret: string, serial: number): string {
+  return `Secret ${secret} holds value ${serial} of the token.`;
+}
+
+export function expired(secret: string): string {
+  return (
+    `The token in Secret ${secret} has expired. Delete the Secret to get a new value. ` +
+    'To replace values before they expire, set spec.rotation.'
+  );
+}
+
+/** The condition Expiring and its Warning Event; `at` is a time. */
+export function expiring(secret: string, at: string): string {
+  return (
+    `The token in Secret ${secret} expires at ${at}, and nothing replaces it. ` +
+    'Set spec.rotation, increase spec.expiresIn, or delete the Secret to get a new value.'
+  );
+}
+
+export const revoked =
+  'The token was revoked and stays revoked. To get a new token, delete the ServiceToken and create it again.';
+
+export const sourceReplaced =
+  'The token is for an organization, project or environment that was deleted. Another one has its slug now. ' +
+  'To get a token for that one, delete the ServiceToken and create it again.';
+
+/** A token that exists and has no grant now; `detail` says what the namespace is granted. */
+export function grantMissing(detail: string): string {
+  return `The token is suspended and grants no access until an AccessGrant covers it again: ${detail}`;
+}
+
+/** Another Secret has the name; `owner` is a kind and a name. */
+export function unmanagedSecret(secret: string, owner: string | undefined): DomainError {
+  const whose = owner === undefined ? 'it was created by something else' : `it belongs to ${owner}`;
+  return new DomainError(
+    'target_not_owned',
+    `Secret ${secret} does not belong to this ServiceToken: ${whose}. Nothing was created. ` +
+      'Delete that Secret, or create a ServiceToken with another spec.secretName.',
+  );
+}
+
+/** The API server's own message is left out, because it may quote what it refused. */
+export function secretRefused(secret: string, error: ApiError): DomainError {
+  return new DomainError(
+    'target_refused',
+    `The API server refused Secret ${secret} (${error.code}). Check the namespace's ResourceQuota and admission ` +
+      "policies, that the namespace is not being deleted, and the controller's RBAC.",
+    { cause: error },
+  );
+}
+
+/** Another client changes the Secret during every write. */
+export function secretUnstable(): DomainError {
+  return new DomainError('conflict', 'The Secret keeps changing while the token is written to it');
+}
+
+export function grantChanged(): DomainError {
+  return new DomainError('conflict', 'The AccessGrants changed during the reconcile');
+}
+
+// Log lines.
+
+export const orphanSuspended = 'a token was suspended, because it has no ServiceToken or no AccessGrant covers it';
+
+export const sharedName =
+  'a token is live again although it was suspended because its ServiceToken is gone: another controller serves it. ' +
+  'It is left alone. Two clusters on one database must have different values of KEYFRAME_CLUSTER_NAME';
+
+export const namespacesUnlisted =
+  'the controller may not list the ServiceTokens of these namespaces, so only AccessGrants decide about live tokens ' +
+  'there, and a token whose ServiceToken was deleted stays live. Watch the namespaces, or revoke the tokens with ' +
+  '`keyframe token revoke-service`';

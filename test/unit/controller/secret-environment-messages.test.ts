@@ -1,0 +1,17 @@
+import { test } from '@jest/globals';
+import * as messages from '../../../src/controller/kinds/secret-environment/messages.ts';
+import { type Samples, expectGolden } from './golden-messages.ts';
+
+const place = 'acme/web/prod';
+
+const samples: Samples<typeof messages> = {
+  suspended: [messages.suspended],
+  available: [messages.available(place)],
+  availableAndKept: [messages.availableAndKept(place)],
+  environmentDeleted: [messages.environmentDeleted(place)],
+  slugTaken: [messages.slugTaken('project acme/web was deleted and still has that slug')],
+};
+
+test('every message of a SecretEnvironment is in its golden file', () => {
+  expectGolden('secret-environment', [[messages, samples]]);
+});

@@ -1,0 +1,27 @@
+import { test } from '@jest/globals';
+import * as messages from '../../../src/controller/kinds/service-token/messages.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { type Samples, expectGolden } from './golden-messages.ts';
+
+const secret = 'web-token';
+
+const samples: Samples<typeof messages> = {
+  suspended: [messages.suspended],
+  issued: [messages.issued(secret, 3)],
+  expired: [messages.expired(secret)],
+  expiring: [messages.expiring(secret, '2026-11-11T02:00:00Z')],
+  revoked: [messages.revoked],
+  sourceReplaced: [messages.sourceReplaced],
+  grantMissing: [messages.grantMissing('no AccessGrant covers it.')],
+  unmanagedSecret: [messages.unmanagedSecret(secret, undefined), messages.unmanagedSecret(secret, 'SecretSync web')],
+  secretRefused: [messages.secretRefused(secret, new ApiError('POST', 403, 'Forbidden'))],
+  secretUnstable: [messages.secretUnstable()],
+  grantChanged: [messages.grantChanged()],
+  orphanSuspended: [messages.orphanSuspended],
+  sharedName: [messages.sharedName],
+  namespacesUnlisted: [messages.namespacesUnlisted],
+};
+
+test('every message of a ServiceToken is in its golden file', () => {
+  expectGolden('service-token', [[messages, samples]]);
+});
