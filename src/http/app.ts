@@ -16,18 +16,18 @@ import { routeTable } from './routes/table.ts';
 import { WorkLimit, type WorkLimits } from './admission/work-limit.ts';
 
 export interface AppDeps extends Omit<RouteHandlerDeps, 'rateLimits' | 'workLimit'>, RequestLogDeps {
-  readonly readiness: Pick<Readiness, 'fault'>;
+  readonly readiness: Pick<Readiness, 'blocker'>;
   readonly untrustedProxies: Pick<UntrustedProxyWatch, 'middleware'>;
   readonly options?: AppOptions;
 }
 
 export interface AppOptions {
-  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is believed; none unless told. */
+  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is trusted; none by default. */
   readonly trustedProxies?: readonly string[];
-  /** No limits unless told. */
+  /** No limits by default. */
   readonly rateLimits?: RateLimitOptions;
   readonly workLimits?: WorkLimits;
-  /** The built `keyframe` command, which /cli serves; without it /cli is not found. */
+  /** File of the built `keyframe` command, which /cli serves. Without it, /cli returns 404. */
   readonly commandFile?: string;
 }
 

@@ -1,23 +1,23 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express } from 'express';
 
-/** Express without what it adds of its own accord. */
+/** Express without its default extras. */
 export function bareApp(): Express {
   const app = express();
   app.disable('x-powered-by');
-  // An ETag would be a digest of secrets, and Express would answer 304 without an audit entry to it.
+  // An ETag would be a digest of secrets, and Express would send 304 without an audit entry.
   app.disable('etag');
-  // Routes read the query strictly themselves (query.ts).
+  // Routes parse the query strictly themselves (query.ts).
   app.disable('query parser');
   return app;
 }
 
-// No route has it and it does not decode, so that it is refused, logged and counted like any such path.
+// Matches no route and does not decode, so it is refused, logged and counted like any invalid path.
 const undecodable = '/%';
 
 /**
- * The app for a server. A target that is a whole URL (RFC 9112 section 3.2.2) is taken for its path: what of such the
- * router cannot read, it would answer past all of the app, with a page of its own.
+ * The request listener of an app. A target that is a whole URL (RFC 9112 section 3.2.2) is reduced to its path. Without
+ * that, Express would send its own error page for a URL that it cannot parse, past all middleware.
  */
 export function listenerOf(app: Express): RequestListener {
   return (request, response) => {
@@ -29,6 +29,6 @@ export function listenerOf(app: Express): RequestListener {
 function originForm(target: string): string {
   if (target.startsWith('/') || target === '*') return target;
   const url = URL.parse(target);
-  // With the fragment, which is refused: no request target has one.
+  // The fragment stays, so that `requestTarget` refuses it.
   return url?.pathname.startsWith('/') === true ? url.pathname + url.search + url.hash : undecodable;
 }

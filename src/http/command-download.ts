@@ -12,17 +12,17 @@ interface Download {
 }
 
 /**
- * GET /cli: the `keyframe` command of this release as one file, and GET /cli.sha256: its checksum in the form that
- * `sha256sum --check` takes. Both are open to everyone, as the sources are. Clients keep them but ask each time whether they
- * are current, so an upgrade of the server is seen at once.
+ * GET /cli returns the `keyframe` command of this release as one file. GET /cli.sha256 returns its checksum in the format
+ * of `sha256sum --check`. Both are public, as the sources are. Clients may cache them but must revalidate each time, so
+ * that they notice an upgrade of the server at once.
  *
- * @param file the built command; without one, and if it is absent, both paths are not found
+ * @param file the built command; if it is undefined or does not exist, both paths return 404
  */
 export function commandRouter(file: string | undefined): Router {
   const router = Router({ caseSensitive: true, strict: true });
   let download: Promise<Download> | undefined;
   const current = (): Promise<Download> => {
-    // A failure is not kept: the file may be built later.
+    // A failure is not cached: the file may be built later.
     download ??= readDownload(file).catch((error: unknown) => {
       download = undefined;
       throw error;
@@ -36,7 +36,7 @@ export function commandRouter(file: string | undefined): Router {
   serve('/cli', async (request, response) => {
     const { program, digest } = await current();
     response.setHeader('Content-Type', 'application/octet-stream');
-    // No browser should run or show it.
+    // Browsers must download it and not show it.
     response.setHeader('Content-Disposition', 'attachment; filename="keyframe"');
     send(request, response, { body: program, digest });
   });
@@ -66,11 +66,11 @@ async function readDownload(file: string | undefined): Promise<Download> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? absent() : error;
   });
-  // The image's copy names the Node.js of the image.
+  // The copy in the image names the Node.js of the image.
   const program = Buffer.from(text.replace(/^#!.*/, '#!/usr/bin/env node'));
   return { program, digest: createHash('sha256').update(program).digest('hex') };
 }
 
 function absent(): DomainError {
-  return new DomainError('not_found', 'this server was built without the command; `npm run build` builds both');
+  return new DomainError('not_found', 'this server was built without the command; run `npm run build`');
 }

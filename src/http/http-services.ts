@@ -16,7 +16,7 @@ import type { Snapshots } from '../services/snapshots/snapshots.ts';
 import type { Users } from '../services/people/users.ts';
 import type { Versions } from '../services/secrets/versions.ts';
 
-/** What the routes call. A service's method opens only to the handle that `access` gave for its action. */
+/** The services that routes call. Each method requires the handle that `access` returned for its action. */
 export interface HttpServices {
   readonly access: Access;
   readonly me: Me;

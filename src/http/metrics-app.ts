@@ -13,15 +13,15 @@ import { methodNotAllowed, noteRoute, unknownPath } from './router.ts';
 export interface MetricsAppDeps {
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>;
-  readonly readiness: Pick<Readiness, 'fault'>;
-  /** What /readyz reports besides, as sentences without data. */
+  readonly readiness: Pick<Readiness, 'blocker'>;
+  /** Further sentences for /readyz, without data. */
   readonly warnings?: () => readonly string[];
 }
 
-/** What operators and probes ask, on a port of its own and for every role: /metrics, /healthz and /readyz. */
+/** The internal port of every role, for operators and probes: /metrics, /healthz and /readyz. */
 export function createMetricsApp({ logger, metrics, readiness, warnings }: MetricsAppDeps): RequestListener {
   const app = bareApp();
-  // Scrapes are not requests of users: they do not count among those.
+  // Scrapes must not count as requests of users.
   const uncounted = { httpRequest: () => {}, authenticationFailed: () => {}, rateLimited: () => {} };
   app.use(requestLog({ logger, metrics: uncounted }), responseHeaders, requestTarget);
   app.use(healthRouter(readiness, warnings));

@@ -3,18 +3,18 @@ import type { HttpErrorCode } from '../domain/errors/catalogue.ts';
 import type { BearerPrincipal } from '../domain/principal.ts';
 import type { RefusalFault } from '../services/access/authentication.ts';
 
-/** What the server knows of one request beside the request itself; for its log line and its metrics. */
+/** Facts about one request, for its log line and its metrics. */
 export interface RequestContext {
-  /** UUID of our own making: a caller's could repeat in the audit. */
+  /** UUID that the server makes: an id from the caller could repeat in the audit. */
   readonly id: string;
-  /** Template of the matched route; `unmatched` for a path that is none. */
+  /** Template of the matched route; `unmatched` if no route has the path. */
   route: string;
   principal?: BearerPrincipal;
   /** Why authentication refused the request, such as `revoked`. */
   fault?: RefusalFault;
-  /** Set when the answer is an error. */
+  /** Set if the response is an error. */
   code?: HttpErrorCode;
-  /** What was thrown; the log takes its kind and stack frames, never a foreign message. */
+  /** What was thrown. The log gets its kind and stack frames, but no message of another library. */
   error?: unknown;
 }
 

@@ -23,42 +23,42 @@ import {
   checkIdempotencyKey,
   idempotencyHeader,
   idempotencyRequest,
-  refusedIdempotencyKey,
+  unsupportedIdempotencyKey,
 } from './request/idempotency.ts';
 import { refuseConditionalChange } from './request/preconditions.ts';
 
 /**
- * Routes are data: method, path, action and the schemas of what they take. The builders below fix the order in which
- * a request is judged, so that no route can get it wrong: the target first (404, 403), then path, query and body
- * (400, 413, 415, 422), then the service.
+ * Routes are data: method, path, action, input and responses. The builders below fix the order in which a request is
+ * checked, so that no route can get it wrong: the target first (404, 403), then path, query and body (400, 413, 415, 422),
+ * then the service.
  */
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What every caller may ask, and gets told of themselves alone. */
+/** Actions that every caller may do, because they return only data about the caller. */
 type SelfAction = 'me.read' | 'organization.list';
 type RouteAction = SelfAction | PersonAction | InstanceAction | OrganizationAction | ProjectAction | EnvironmentAction;
 
-/** What a route can answer when it does what was asked: the view of each body, null where there is none. */
+/** Schemas of the successful responses of a route; null for a response without a body. */
 export interface ResponseSchemas {
   readonly 200?: z.ZodType<object>;
   readonly 201?: z.ZodType<object>;
   readonly 204?: null;
-  /** The caller's If-None-Match still holds. */
+  /** The caller's If-None-Match still matches. */
   readonly 304?: null;
-  /** The `data` of server-sent events, which the caller may ask for (Accept) instead of the body of 200. */
+  /** The `data` of server-sent events, which the caller may request (Accept) instead of the body of 200. */
   readonly events?: z.ZodType<object>;
 }
 
-/** Further headers of an answer, such as ETag. */
+/** Further headers of a response, such as ETag. */
 interface WithHeaders {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Text of server-sent events, written as it comes. The signal aborts when the caller is gone or the server ends. */
+/** Text of server-sent events. The signal aborts when the caller disconnects or the server stops. */
 export type EventStream = (signal: AbortSignal) => AsyncIterable<string>;
 
-/** What a handler answers. 201 tells where the new thing can be read, if it can. */
+/** What a handler returns. `location` is the path of the created resource, if it can be read. */
 export type RouteResponse = WithHeaders &
   (
     | { readonly status: 200; readonly body: object }
@@ -68,7 +68,7 @@ export type RouteResponse = WithHeaders &
     | { readonly status: 304 }
   );
 
-/** The answers that fit a route's `answers`: each body must be assignable to the view of its status. */
+/** The results that fit the `responses` of a route: each body must match the schema of its status. */
 type ResponseFor<A extends ResponseSchemas> = WithHeaders &
   (
     | (A[200] extends z.ZodType ? { readonly status: 200; readonly body: z.output<A[200]> } : never)
@@ -83,18 +83,18 @@ type ResponseFor<A extends ResponseSchemas> = WithHeaders &
 /** A request as a route sees it. */
 export interface Call {
   readonly caller: Caller;
-  /** The parts of the path that the route's braces name, decoded. */
+  /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   /** InputSchemas note that the caller was let into this organization: what fails from then on is audited in its chain. */
   entered(organizationId: string): void;
-  /** Where a large answer has to find room before it is made. */
+  /** Reserves memory for a large response before it is made. */
   readonly room: ReadRoom;
-  /** The query's names and values; throws DomainError invalid_input where a name stands twice. */
+  /** The names and values of the query. Throws DomainError invalid_input if a name is repeated. */
   query(): Record<string, string>;
-  /** The value of a request header, by its name in lower case. */
+  /** The value of a request header, by its lower-case name. */
   header(name: string): string | undefined;
-  /** The JSON body; undefined if it is absent or empty and may be so. */
-  body(input: { readonly isOptional: boolean; readonly maxEntries: number }): Promise<unknown>;
+  /** The JSON body; undefined if an optional body is absent or empty. */
+  body(options: { readonly isOptional: boolean; readonly maxEntries: number }): Promise<unknown>;
   /** Throws DomainError malformed_request if the request has a body. */
   refuseBody(): void;
 }
@@ -104,9 +104,9 @@ export interface Route {
   /** Such as `/projects/{org}/{project}`, below /api/v1. */
   readonly path: string;
   readonly action: RouteAction;
-  /** Its name in generated clients, such as `listSecrets`; unlike any other route's. */
+  /** Its unique name in generated clients, such as `listSecrets`. */
   readonly operation: string;
-  /** What it does, as a short imperative sentence. */
+  /** A short imperative sentence. */
   readonly summary: string;
   readonly input: InputSchemas;
   readonly responses: ResponseSchemas;
@@ -114,19 +114,19 @@ export interface Route {
 }
 
 /**
- * What a route takes beside its target. A part that is not named here must be empty; of the headers that are not, only
- * Idempotency-Key and, for changes, conditions are refused, and the others just not looked at.
+ * Schemas of the input of a route, without its target. A part without a schema must be empty. Headers without a schema are
+ * ignored, except that Idempotency-Key and, for changes, conditional headers are refused.
  */
 export interface InputSchemas {
-  /** The path below the target, such as a key. */
+  /** Path parameters after the target, such as a key. */
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** Fields and list entries of the body, together; `limits.bodyEntries` by default. */
   readonly maxEntries?: number;
-  /** A plain object by the headers' names in lower case. */
+  /** An object by lower-case header names. */
   readonly headers?: z.ZodObject;
-  /** Whether it takes Idempotency-Key; where it does not, the header is refused. */
+  /** Whether the route supports Idempotency-Key. If not, the header is refused. */
   readonly idempotencyKey?: true;
 }
 
@@ -161,21 +161,21 @@ interface RouteSpec<
   readonly handle: Handler<Access, S, ResponseFor<A>>;
 }
 
-/** A route about the caller: its handler gets the caller. */
+/** A route about the caller. Its handler gets the caller. */
 export function selfRoute<S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<string, SelfAction, Caller, S, R>,
 ): Route {
   return route(spec, (_services, { caller }) => Promise.resolve(caller));
 }
 
-/** A route about what is the caller's own, for people alone. */
+/** A route about resources that the calling user owns. Service tokens cannot use it. */
 export function personRoute<A extends PersonAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<string, A, PersonAccess<A>, S, R>,
 ): Route {
   return route(spec, ({ access }, { caller }) => access.person(caller, spec.action));
 }
 
-/** A route about the instance itself. Slugs in its path are no target of its access but what it takes (`params`). */
+/** A route about the instance. Slugs in its path belong to its input (`params`) and are not the target of its access. */
 export function instanceRoute<A extends InstanceAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<string, A, InstanceAccess<A>, S, R>,
 ): Route {
@@ -206,7 +206,7 @@ export function environmentRoute<A extends EnvironmentAction, S extends InputSch
   );
 }
 
-/** A route about the environment of a snapshot, whose `{id}` is all that the path names. */
+/** A route about the environment of a snapshot. The path has only the `{id}` of the snapshot. */
 export function snapshotRoute<A extends EnvironmentAction, S extends InputSchemas, R extends ResponseSchemas>(
   spec: RouteSpec<'/snapshots/{id}', A, EnvironmentAccess<A>, S, R>,
 ): Route {
@@ -232,7 +232,7 @@ function route<Access extends object, S extends InputSchemas, R extends Response
 }
 
 const nothing = z.strictObject({});
-/** The parts of a path that name the target, which the access has judged. */
+/** Path parameters that name the target. `authorize` has checked them. */
 const slugParams: ReadonlySet<string> = new Set(['org', 'project', 'env']);
 
 async function parseInputs<S extends InputSchemas>(
@@ -251,20 +251,20 @@ async function parseInputs<S extends InputSchemas>(
   const body = input.body === undefined ? undefined : await parseBody(call, input.body, input.maxEntries);
   const request = { method, path, params: call.params, body };
   const idempotencyKey = key === undefined ? undefined : idempotencyRequest(key, request);
-  // Each part was parsed by the schema of its name: what TypeScript cannot follow through the optional names.
+  // Each part was parsed by the schema of the same name, which TypeScript cannot infer.
   return { params, query, headers, body, idempotencyKey } as Inputs<S>;
 }
 
 function sentIdempotencyKey(call: Call, input: InputSchemas): string | undefined {
   const key = call.header(idempotencyHeader);
   if (key === undefined) return undefined;
-  // A caller who counts on it must not be left in the belief that it holds.
-  if (input.idempotencyKey !== true) throw refusedIdempotencyKey();
+  // Ignoring it would leave the caller with a guarantee that does not hold.
+  if (input.idempotencyKey !== true) throw unsupportedIdempotencyKey();
   checkIdempotencyKey(key);
   return key;
 }
 
-/** A schema that takes undefined makes the body optional. */
+/** A schema that accepts undefined makes the body optional. */
 async function parseBody<Body extends z.ZodType>(
   call: Call,
   schema: Body,

@@ -4,7 +4,7 @@ import { contextOf } from './request-context.ts';
 import { type RouteHandlerDeps, routeHandler } from './middleware/route-handler.ts';
 import type { Method, Route } from './route.ts';
 
-/** An Express router over a table of routes. A path that is in the table refuses other methods with 405 and Allow. */
+/** An Express router for a table of routes. Other methods on a path of the table get 405 and Allow. */
 export function createRouter(prefix: string, table: readonly Route[], deps: RouteHandlerDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
   for (const [path, routes] of Map.groupBy(table, (route) => route.path)) {
@@ -16,21 +16,21 @@ export function createRouter(prefix: string, table: readonly Route[], deps: Rout
   return router;
 }
 
-/** The answer to every path that no route has. */
+/** Returns 404 for every path that no route has. */
 export const unknownPath: RequestHandler = () => {
-  throw new DomainError('not_found', 'there is nothing at this path; see docs/interface.md for those there are');
+  throw new DomainError('not_found', 'no route has this path; docs/interface.md lists the routes');
 };
 
-/** Answers 405 and says which methods the path has. */
+/** Returns 405 and names the methods of the path. */
 export function methodNotAllowed(methods: readonly Method[]): RequestHandler {
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
   return (_request, response) => {
     response.setHeader('Allow', allowed);
-    throw new DomainError('method_not_allowed', `this path takes ${allowed}`);
+    throw new DomainError('method_not_allowed', `this path allows ${allowed}`);
   };
 }
 
-/** Notes the template for log and metrics, so that they need no path. */
+/** Stores the template for log and metrics, which must not contain the path. */
 export function noteRoute(template: string): RequestHandler {
   return (request, _response, next) => {
     contextOf(request).route = template;

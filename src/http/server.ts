@@ -13,15 +13,15 @@ import { type ConnectionLimits, Connections } from './admission/connections.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { problemOf, rawProblem } from './response/problem.ts';
 
-/** What a connection may take (docs/interface.md section 8). */
+/** Limits of connections (docs/interface.md section 8). */
 export interface HttpLimits extends ConnectionLimits {
-  /** For the header of a request, from its first byte, or from the opening of its connection. */
+  /** For the header of a request, from its first byte or from the start of its connection. */
   readonly headersTimeoutMs: number;
-  /** For a whole request to arrive. At least `headersTimeoutMs`. */
+  /** For a whole request. At least `headersTimeoutMs`. */
   readonly requestTimeoutMs: number;
   /** Between two requests. */
   readonly keepAliveTimeoutMs: number;
-  /** How long an answer may wait for its reader to take some of it. */
+  /** How long the reader of a response may read nothing. */
   readonly stallTimeoutMs: number;
   /** The request line and the header together. */
   readonly maxHeaderBytes: number;
@@ -29,9 +29,9 @@ export interface HttpLimits extends ConnectionLimits {
 
 export const defaultHttpLimits: HttpLimits = {
   headersTimeoutMs: 15_000,
-  // A body of 8 MiB passes in this time at 140 KiB a second.
+  // Enough for a body of 8 MiB at 140 KiB a second.
   requestTimeoutMs: 60_000,
-  // Longer than the usual 60 s of load balancers, so that they are the ones to close an idle connection.
+  // Longer than the usual 60 s of load balancers, so that the load balancer closes an idle connection.
   keepAliveTimeoutMs: 65_000,
   stallTimeoutMs: 30_000,
   maxHeaderBytes: 16 * 1024,
@@ -40,18 +40,18 @@ export const defaultHttpLimits: HttpLimits = {
   trustedProxies: [],
 };
 
-/** The limits are `defaultHttpLimits` unless given. */
+/** The limits default to `defaultHttpLimits`. */
 export interface ListenOptions extends Partial<HttpLimits> {
   /** Undefined for all interfaces. */
   readonly host: string | undefined;
   /** 0 for any free port. */
   readonly port: number;
-  /** The variables that set them, for the message when they cannot be had. */
+  /** The variables that set port and host, for error messages. */
   readonly portVariable: string;
   readonly hostVariable: string;
 }
 
-/** The address cannot be listened on; the message says what to do. */
+/** The server cannot listen on its address. The message says what to do. */
 export class ListenError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -59,16 +59,16 @@ export class ListenError extends Error {
   }
 }
 
-// How late a timeout of the header or the request may be noticed. Node looks every 30 s by default.
+// Maximum delay until a timeout of a header or request takes effect. Node checks every 30 s by default.
 const maxCheckIntervalMs = 1_000;
-// How long a refused connection may take to read its answer and close its side.
+// How long a refused client may take to read the response and close the connection.
 const lingerMs = 1_000;
 
 /** A listening HTTP server. */
 export class HttpServer {
   readonly #server: Server;
   readonly #limits: HttpLimits;
-  /** Each open connection with the answer under way on it, if there is one. */
+  /** Each open connection with its response in progress, if any. */
   readonly #connections = new Map<Duplex, ServerResponse | undefined>();
   #draining = false;
 
@@ -76,10 +76,10 @@ export class HttpServer {
     const limits = { ...defaultHttpLimits, ...options };
     const { stallTimeoutMs } = limits;
     this.#limits = limits;
-    // What Node refuses of its own accord gets an empty answer: the app looks for the host itself.
+    // Node would send an empty response for a missing host. The app checks the host itself.
     this.#server = createServer({ ...nodeLimits(limits), requireHostHeader: false }, handler);
     const places = new Connections(limits);
-    // Expectations other than 100-continue may be passed over (RFC 9110 section 10.1.1).
+    // Expectations other than 100-continue may be ignored (RFC 9110 section 10.1.1).
     this.#server.on('checkExpectation', (request, response) => this.#server.emit('request', request, response));
     this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#connections.set(socket, response);
@@ -87,7 +87,7 @@ export class HttpServer {
       if (this.#draining) response.setHeader('Connection', 'close');
       cutWhenStalled(socket, response, stallTimeoutMs);
       response.once('close', () => {
-        // Not if a pipelined request has come after it.
+        // A pipelined request may have replaced it.
         if (this.#connections.get(socket) !== response) return;
         this.#connections.set(socket, undefined);
         places.mark(socket, 'idle');
@@ -102,8 +102,8 @@ export class HttpServer {
       socket.once('close', () => this.#connections.delete(socket));
     });
     this.#server.on('clientError', (error, socket) => {
-      // Into the middle of another answer no error can be written.
-      if (this.#connections.get(socket) === undefined) answerClientError(error, socket as Socket);
+      // An error cannot be written in the middle of another response.
+      if (this.#connections.get(socket) === undefined) respondToClientError(error, socket as Socket);
       else socket.destroy();
     });
   }
@@ -124,17 +124,17 @@ export class HttpServer {
     return listening;
   }
 
-  /** The port that is listened on; differs from the asked one where that was 0. */
+  /** The port that the server listens on, also if port 0 was requested. */
   get port(): number {
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** The limits in use; what Node enforces as its server reports it. */
+  /** The limits in use. Those that Node enforces come from its server. */
   get limits(): Omit<HttpLimits, 'trustedProxies'> & { readonly checkIntervalMs: number } {
     const { stallTimeoutMs, maxConnections, maxConnectionsPerPeer } = this.#limits;
     const { headersTimeout, requestTimeout, keepAliveTimeout } = this.#server;
-    // Node has these as properties of its server, and @types/node lacks them.
+    // @types/node lacks these properties of Node's server.
     const { connectionsCheckingInterval, maxHeaderSize } = this.#server as Server & {
       readonly connectionsCheckingInterval: number;
       readonly maxHeaderSize: number;
@@ -156,14 +156,14 @@ export class HttpServer {
     return this.#connections.size;
   }
 
-  /** How many connections have an answer under way. */
+  /** How many connections have a response in progress. */
   get serving(): number {
     return [...this.#connections.values()].filter((response) => response !== undefined).length;
   }
 
   /**
-   * From now on each answer ends its connection, and says so: whoever asks again comes on a new one, and so to another
-   * server where this one is no longer led to. New connections are still taken.
+   * From now on each response closes its connection, with `Connection: close`. The next request of the client then opens a
+   * new connection, which a load balancer can send to another server. New connections are still accepted.
    */
   drain(): void {
     this.#draining = true;
@@ -173,18 +173,18 @@ export class HttpServer {
   }
 
   /**
-   * Takes no new connection, lets requests under way finish and closes the other connections. What is not done after
-   * `graceMs` is cut off. Resolves when no connection is left.
+   * Stops accepting connections, lets requests in progress finish and closes the other connections. Destroys connections
+   * that are still open after `graceMs`. Resolves when no connection is left.
    */
   async close(graceMs: number): Promise<void> {
     this.drain();
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
     for (const [socket, response] of this.#connections) {
-      // Opened ahead of need, and nothing asked on it: Node counts it as busy.
+      // Opened in advance and unused: Node counts it as busy.
       if (response === undefined && (socket as Socket).bytesRead === 0) socket.destroy();
     }
     const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
-    // Where the header came too late, the connection becomes idle instead of closing.
+    // If its headers were already sent, the connection becomes idle instead of closing.
     const sweep = setInterval(() => this.#server.closeIdleConnections(), 50);
     await closed;
     clearTimeout(cut);
@@ -193,12 +193,12 @@ export class HttpServer {
 }
 
 /**
- * Destroys the connection when its reader takes nothing of a whole answer for so long: what waits is kept in memory.
- * The socket's timeout does not end while the kernel takes some of it, and Node destroys a socket that times out.
+ * Destroys the connection if its reader reads nothing of a complete response for this time, because the rest waits in
+ * memory. Each write that the kernel accepts restarts the timeout of the socket. Node destroys a socket that times out.
  */
 function cutWhenStalled(socket: Socket, response: ServerResponse, stallTimeoutMs: number): void {
   response.once('prefinish', () => socket.setTimeout(stallTimeoutMs));
-  // Ahead of Node's own listener, which sets the time of an idle connection.
+  // Before the listener of Node, which sets the timeout of an idle connection.
   response.prependOnceListener('finish', () => socket.setTimeout(0));
 }
 
@@ -210,7 +210,7 @@ function listenError(
   switch (error.code) {
     case 'EADDRINUSE':
       return new ListenError(
-        `cannot listen on ${where}: the port is taken; stop what uses it or set ${portVariable}`,
+        `cannot listen on ${where}: the port is in use; stop the other program or set ${portVariable}`,
         error,
       );
     case 'EACCES':
@@ -237,22 +237,22 @@ function nodeLimits(limits: HttpLimits): ServerOptions {
   };
 }
 
-/** Answers what Node's parser refused; such a request never reaches the app. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // A connection that was opened ahead of need gets no answer: its peer could take it for that of its next request.
+/** Responds to a request that Node's parser refused. Such a request never reaches the app. */
+function respondToClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  // An unused connection gets no response: its client could take it as the response to its next request.
   const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
   if (error.code === 'ECONNRESET' || !socket.writable || isUnused) {
     socket.destroy();
     return;
   }
-  const detail = clientFaults[error.code ?? ''] ?? 'this is not a valid HTTP request';
+  const detail = clientErrors[error.code ?? ''] ?? 'this is not a valid HTTP request';
   socket.end(rawProblem(problemOf(new DomainError('malformed_request', detail), randomUUID())));
-  // The peer may not close its side, whatever it sends meanwhile.
+  // The client may never close its side.
   const linger = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(linger));
 }
 
-const clientFaults: Readonly<Record<string, string>> = {
+const clientErrors: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'the headers of the request are too large',
   ERR_HTTP_REQUEST_TIMEOUT: 'the request did not arrive in time',
 };

@@ -9,10 +9,10 @@ export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const token = tokenOf(header);
   if (token !== undefined) return token;
-  throw new AuthenticationRefusal('malformed', 'the Authorization header must be: Bearer, a space, and a token');
+  throw new AuthenticationRefusal('malformed', 'the header Authorization must be: Bearer, a space, and a token');
 }
 
-/** Returns the token of an Authorization header, or undefined if the header has none. Only the scheme ignores case. */
+/** Returns the token of an Authorization header, or undefined if the header has none. The scheme is case-insensitive. */
 export function tokenOf(header: string): string | undefined {
   return /^bearer (\S+)$/i.exec(header)?.[1];
 }

@@ -2,27 +2,27 @@ import { BlockList, type Socket, isIPv6 } from 'node:net';
 import { plainAddress, sourceNetwork } from './source-address.ts';
 
 export interface ConnectionLimits {
-  /** Connections at a time. */
+  /** All open connections. */
   readonly maxConnections: number;
-  /** Those of one address, or one /64 network of IPv6; 0 for no limit. */
+  /** Open connections of one address, or of one /64 network of IPv6; 0 for no limit. */
   readonly maxConnectionsPerPeer: number;
-  /** Addresses and CIDR ranges of proxies: the connections of one are those of many clients. */
+  /** Addresses and CIDR ranges of proxies. They have no limit per peer, because each forwards many clients. */
   readonly trustedProxies: readonly string[];
 }
 
 /** `waiting`: no complete header yet; `idle`: between two requests. */
 type State = 'waiting' | 'idle' | 'serving';
 
-/** Connections by what they do, each set with the longest in its state first. */
+/** Connections by state. Each set begins with the connection that has been in its state for longest. */
 type Group = Readonly<Record<State, Set<Socket>>>;
 
 /** The group of all trusted proxies. */
 const unlimitedPeer = '';
 
 /**
- * Bounds the connections of all peers and of each. A new connection above a limit displaces the one that has waited
- * longest for a complete header, else the one that is idle for longest. A connection whose request is being served is
- * never displaced; if there are only such, the new connection is refused.
+ * Limits the connections of all peers together and of each peer. A new connection above a limit replaces the connection
+ * that has waited longest for a complete header, else the connection that has been idle for longest. A connection that
+ * serves a request is never replaced. If all of them serve requests, the new connection is refused.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
@@ -41,7 +41,7 @@ export class Connections {
     return this.#places.size;
   }
 
-  /** Takes a new connection in and follows it to its end. Returns false if it has to be refused. */
+  /** Adds a new connection and removes it when it closes. Returns false if it must be refused. */
   admit(socket: Socket): boolean {
     const peer = this.#peerOf(socket);
     const { maxConnections, maxConnectionsPerPeer } = this.#limits;
@@ -55,7 +55,7 @@ export class Connections {
     return true;
   }
 
-  /** Notes what a connection does from now on. Does nothing for one that has ended. */
+  /** Sets the state of a connection. Does nothing if it has closed. */
   mark(socket: Socket, state: 'idle' | 'serving'): void {
     const place = this.#places.get(socket);
     if (place === undefined) return;
@@ -64,12 +64,12 @@ export class Connections {
     this.#add(socket);
   }
 
-  /** Returns false if the group is full of connections that are being served. */
+  /** Returns false if every connection of the group serves a request. */
   #makeRoom(group: Group, limit: number): boolean {
     if (sizeOf(group) < limit) return true;
     for (const connections of [group.waiting, group.idle]) {
       for (const socket of connections) {
-        // Its place is free at once, not when the socket has closed.
+        // Its slot is free at once, not when the socket has closed.
         this.#leave(socket);
         socket.destroy();
         return true;
@@ -103,7 +103,7 @@ export class Connections {
 
   #peerOf(socket: Socket): string {
     const address = plainAddress(socket.remoteAddress ?? '');
-    // Without an address it is closed already.
+    // A socket without an address is closed.
     if (address === undefined) return unlimitedPeer;
     const isTrusted = this.#trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
     return isTrusted ? unlimitedPeer : sourceNetwork(address);

@@ -15,7 +15,7 @@ export interface IdentifyDeps {
 }
 
 /**
- * Tells who makes a request (docs/interface.md section 5), within the rate limits of section 8. Throws
+ * Identifies the caller of a request (docs/interface.md section 5), within the rate limits of section 8. Throws
  * AuthenticationRefusal, LimitExceeded, and store_unavailable without the database.
  */
 export async function identify(request: Request, response: Response, deps: IdentifyDeps): Promise<Caller> {
@@ -32,13 +32,13 @@ export async function identify(request: Request, response: Response, deps: Ident
   try {
     if (presented !== undefined) await rateLimits.admit(source, token);
     const principal = await authentication.authenticate(bearerToken(presented));
-    // Before the limit is judged, so that the log tells whose it was.
+    // Before the rate limit, so that the log names the caller.
     const caller = callerOf(principal);
-    tellRate(response, await rateLimits.accepted(token ?? '', principal));
+    setRateHeaders(response, await rateLimits.accepted(token ?? '', principal));
     return caller;
   } catch (error) {
     if (error instanceof AuthenticationRefusal) {
-      // A request without a token guesses nothing.
+      // A request without a token is not a guess.
       if (presented !== undefined) {
         await rateLimits.refused(source, token, { hasEnded: error.principal !== undefined });
       }
@@ -50,8 +50,8 @@ export async function identify(request: Request, response: Response, deps: Ident
 }
 
 /**
- * Audits why a token was refused where its secret part was right. What nobody vouches for leaves no audit entry:
- * whoever has no token must not be able to fill the audit.
+ * Audits a refused token whose secret part was right. Other refusals leave no audit entry: a client without a token must
+ * not be able to fill the audit.
  */
 async function auditRefusal(
   error: AuthenticationRefusal,
@@ -63,8 +63,8 @@ async function auditRefusal(
   await auditLog.recordDenial(callerOf(principal), 'authenticate', { fault }, error);
 }
 
-/** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): what the token may still do in its minute. */
-function tellRate(response: Response, state: RateState | undefined): void {
+/** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): how many requests the token has left in this minute. */
+function setRateHeaders(response: Response, state: RateState | undefined): void {
   if (state === undefined) return;
   const { limit, used, resetSeconds } = state;
   response.setHeader('RateLimit-Policy', `"requests";q=${limit};w=${windowSeconds}`);

@@ -3,18 +3,18 @@ import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 /** How much of its limit one key has used. */
 export interface RateState {
   readonly limit: number;
-  /** What was counted of it in the present window. */
+  /** Count within the present window. */
   readonly used: number;
   /** Whole seconds until the window ends; at least 1. */
   readonly resetSeconds: number;
 }
 
-/** The length of a window; each key's begins when it is first counted. */
+/** Length of a window. The window of a key begins when the key is first counted. */
 export const windowSeconds = 60;
-// Of more than these the oldest are forgotten, so that nobody can fill the memory with keys.
+// Above this number the oldest keys are dropped, so that clients cannot fill the memory with keys.
 const defaultMaxKeys = 10_000;
 
-/** Counts for each key, in this process, how often it comes in a minute, or how much of something it takes. */
+/** Counts requests or bytes for each key within a minute, in this process. */
 export class RateCounter {
   readonly #limiter: RateLimiterMemory;
   readonly #limit: number;
@@ -32,15 +32,15 @@ export class RateCounter {
     return this.#keys.size;
   }
 
-  /** The key's state without counting; undefined in no window. */
-  async look(key: string): Promise<RateState | undefined> {
+  /** The state of a key, without counting; undefined if the key has no window. */
+  async peek(key: string): Promise<RateState | undefined> {
     const found = await this.#limiter.get(key);
     return found === null || found.msBeforeNext <= 0 ? undefined : this.#state(found);
   }
 
-  /** Counts the key once, or by an amount; above the limit too. */
+  /** Counts the key once, or by an amount, also above the limit. */
   async count(key: string, amount = 1): Promise<RateState> {
-    // Not `consume`: above the limit it throws what is no error.
+    // Not `consume`, which throws above the limit.
     const counted = await this.#limiter.penalty(key, amount);
     if (counted.isFirstInDuration || !this.#keys.has(key)) await this.#remember(key);
     return this.#state(counted);

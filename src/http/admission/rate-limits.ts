@@ -5,13 +5,13 @@ import { KnownTokens } from './known-tokens.ts';
 import { RateCounter, type RateState } from './rate-counter.ts';
 import { sourceNetwork } from './source-address.ts';
 
-/** Each counts in this process alone; 0 turns a limit off. */
+/** Limits of this process; 0 turns a limit off. */
 export interface RateLimitOptions {
   /** Requests a minute with one token. */
   readonly requests: number;
-  /** Guessed tokens a minute from one address, or one /64 network of IPv6; also refusals a minute of one ended token. */
+  /** Unknown tokens a minute from one address, or one /64 network of IPv6; also refusals a minute of one ended token. */
   readonly failedAuthentications: number;
-  /** Bytes of bodies and answers a minute of one person or service token. */
+  /** Bytes of requests and responses a minute of one user or service token. */
   readonly trafficBytes: number;
 }
 
@@ -19,7 +19,7 @@ export const noRateLimits: RateLimitOptions = { requests: 0, failedAuthenticatio
 
 export type RateLimitName = 'credential' | 'address' | 'traffic';
 
-/** A `limit_exceeded` that knows which limit and how long it holds. */
+/** A `limit_exceeded` with the name of the limit and the time until it resets. */
 export class LimitExceeded extends DomainError {
   readonly limit: RateLimitName;
 
@@ -30,23 +30,23 @@ export class LimitExceeded extends DomainError {
 }
 
 const details = {
-  requests: 'this token has made too many requests in a minute',
-  ended: 'this token opens nothing and was sent too often in a minute',
-  traffic: 'this caller has sent and read too many bytes in a minute',
-  guesses: 'too many tokens from this address were refused in a minute, and this one was not seen before',
+  requests: 'too many requests with this token within a minute',
+  ended: 'this token is no longer valid and was sent too often within a minute',
+  traffic: 'this user or service token has sent and read too many bytes within a minute',
+  guesses: 'too many invalid tokens came from this address within a minute, and this token was not accepted before',
 };
 
-// A token has one spelling, so each credential takes one place. An organization or user cannot displace all others.
+// Each credential has one entry. One organization or user cannot displace the entries of all others.
 const knownTokenLimits = { maxTokens: 10_000, maxTokensPerOwner: 1_000 };
 
 /**
  * The limits of docs/interface.md section 8.
  *
- * - An address that has sent too many guesses is refused before its token is looked up, so guessing costs the database
- *   nothing.
- * - Tokens that this process has seen open something pass all the same and are looked up as always. One bad client must
- *   not lock out the others behind its address.
- * - A token that is right but has ended, for example because it was revoked, is no guess. It has a limit of its own.
+ * - An address that has sent too many unknown tokens is refused before the lookup, so guessing does not load the
+ *   database.
+ * - Tokens that this process has accepted before are looked up as usual. One bad client must not lock out the others
+ *   behind its address.
+ * - A token that existed but has ended, for example because it was revoked, is not a guess. It has another limit.
  */
 export class RateLimits {
   readonly #requests: RateCounter | undefined;
@@ -65,21 +65,21 @@ export class RateLimits {
   }
 
   /**
-   * To be called before a token is looked up; `token` is undefined if the header holds none.
+   * Must be called before a token is looked up; `token` is undefined if the header has none.
    *
-   * @throws LimitExceeded if the address has sent too many guesses, or if the token has ended and came too often.
+   * @throws LimitExceeded if the address has sent too many unknown tokens, or if the token has ended and came too often.
    */
   async admit(address: string, token: string | undefined): Promise<void> {
     const digest = digestOf(token);
-    const ended = await this.#ended?.look(digest);
+    const ended = await this.#ended?.peek(digest);
     if (ended !== undefined && ended.used >= ended.limit) throw new LimitExceeded('credential', details.ended, ended);
-    const guesses = await this.#guesses?.look(sourceNetwork(address));
-    // Those that pass it at once are looked up together: more than the limit, but no more than there are connections.
+    const guesses = await this.#guesses?.peek(sourceNetwork(address));
+    // Concurrent requests can pass together, above the limit, but not more than there are connections.
     if (guesses === undefined || guesses.used < guesses.limit || this.#known.has(digest)) return;
     throw new LimitExceeded('address', details.guesses, guesses);
   }
 
-  /** To be called after a token was refused. `hasEnded`: its secret part was right, so it was no guess. */
+  /** Must be called after a token was refused. `hasEnded`: its secret part was right, so it was not a guess. */
   async refused(address: string, token: string | undefined, { hasEnded }: { hasEnded: boolean }): Promise<void> {
     const digest = digestOf(token);
     this.#known.delete(digest);
@@ -88,11 +88,11 @@ export class RateLimits {
   }
 
   /**
-   * To be called after a token was found good. Counts a request of its credential and returns the state of that limit,
+   * Must be called after a token was accepted. Counts a request of its credential and returns the state of that limit, or
    * undefined without a limit.
    *
-   * @throws LimitExceeded if it is one too many, or if the caller's traffic is used up. Such a request does not keep the
-   *   token known.
+   * @throws LimitExceeded if the credential or the traffic of the caller is above its limit. Such a request does not keep
+   *   the token known.
    */
   async accepted(token: string, principal: BearerPrincipal): Promise<RateState | undefined> {
     const state = await this.#requests?.count(principal.credentialId);
@@ -105,28 +105,28 @@ export class RateLimits {
   }
 
   /**
-   * To be called before much is read for a caller. What begins below the limit may exceed it, so that no single request
-   * is too large.
+   * Must be called before a large read. A request that begins below the limit may exceed it, so that no single request is
+   * too large.
    *
-   * @throws LimitExceeded if the caller's traffic is used up.
+   * @throws LimitExceeded if the traffic of the caller is above its limit.
    */
   async admitTraffic({ id }: BearerPrincipal): Promise<void> {
-    const state = await this.#traffic?.look(id);
+    const state = await this.#traffic?.peek(id);
     if (state !== undefined && state.used >= state.limit) throw new LimitExceeded('traffic', details.traffic, state);
   }
 
-  /** Counts bytes of a body that has come in, or of an answer. Never refuses: a change may be done already. */
+  /** Counts bytes of a request or response. Never throws, because a change may be committed already. */
   async countTraffic({ id }: BearerPrincipal, bytes: number): Promise<void> {
     await this.#traffic?.count(id, bytes);
   }
 }
 
-/** Who can create many credentials: an organization its service tokens, a user their personal tokens. */
+/** The owner of many credentials: the organization of a service token, or the user of a personal token. */
 function ownerOf(principal: BearerPrincipal): string {
   return principal.type === 'service_token' ? principal.organizationId : principal.id;
 }
 
-/** So that no token is kept. */
+/** A digest, so that no token stays in memory. */
 function digestOf(token: string | undefined): string {
   return createHash('sha256')
     .update(token ?? '')

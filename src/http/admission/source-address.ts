@@ -2,16 +2,16 @@ import { SocketAddress, isIP, isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
 
 /**
- * Where a request comes from: the last address of X-Forwarded-For that is no trusted proxy, where the peer is one
- * (Express's `trust proxy`), else the peer. Null for a connection that is gone.
+ * The address of the client. If the peer is a trusted proxy, this is the last address of X-Forwarded-For that is not a
+ * trusted proxy (`trust proxy` of Express); else it is the peer. Null for a closed connection.
  */
 export function sourceAddress(request: Request): string | null {
   const peer = request.socket.remoteAddress ?? '';
-  // What a proxy wrote there is an address only if it is configured so; anything else must not get into the audit.
+  // A misconfigured proxy may write other text there, which must not get into the audit.
   return plainAddress(request.ip ?? '') ?? plainAddress(peer) ?? null;
 }
 
-/** An IP address in its one usual form, without a port, brackets or zone; one of IPv4 in its own form. */
+/** An IP address in its canonical form, without port, brackets or zone. IPv4-mapped addresses become IPv4. */
 export function plainAddress(text: string): string | undefined {
   const [, bare = text] = /^\[(.*)\](?::[0-9]+)?$/.exec(text) ?? /^([0-9.]+):[0-9]+$/.exec(text) ?? [];
   const [address = ''] = bare.split('%');
@@ -21,7 +21,7 @@ export function plainAddress(text: string): string | undefined {
   return /^::ffff:([0-9.]+)$/.exec(usual)?.[1] ?? usual;
 }
 
-/** What limits count as one source: an address of IPv4, or a network of IPv6, of which anybody has 2^64 addresses. */
+/** What limits count as one source: an IPv4 address, or an IPv6 /64 network, because one client can have all of it. */
 export function sourceNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail = ''] = address.split('::');

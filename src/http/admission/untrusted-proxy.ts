@@ -2,17 +2,17 @@ import type { Request, RequestHandler } from 'express';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 
-/** Holds no address: the peer may be a client. */
+/** Contains no address, because the peer may be a client. */
 const warning =
   'requests carry X-Forwarded-For from a peer that KEYFRAME_TRUSTED_PROXIES does not list; if that peer is your proxy, ' +
   'all its clients share the limits of one address: add the address that the audit shows as sourceAddress';
 
-// How often the log repeats the warning, and how long after the last such request /readyz reports it.
+// Interval of the warning in the log, and how long /readyz reports it after the last such request.
 const keptMs = 3_600_000;
 
 /**
- * Notices requests that a proxy seems to have forwarded although its address is not trusted. Anyone can send such a
- * request, so it only leads to a warning: one line an hour in the log, and a detail of /readyz on the metrics port.
+ * Detects requests that a proxy seems to have forwarded although its address is not trusted. Every client can send such a
+ * request, so it only causes a warning: one log line an hour, and a detail of /readyz on the metrics port.
  */
 export class UntrustedProxyWatch {
   readonly #clock: Pick<Clock, 'now'>;
@@ -25,7 +25,7 @@ export class UntrustedProxyWatch {
     this.#logger = logger;
   }
 
-  /** Looks at each request; must come after the app's `trust proxy` is set. */
+  /** Checks each request. `trust proxy` of the app must be set before. */
   get middleware(): RequestHandler {
     return (request, _response, next) => {
       if (request.headers['x-forwarded-for'] !== undefined && !isFromTrustedPeer(request)) this.#note();

@@ -2,84 +2,84 @@ import type { ServerResponse } from 'node:http';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
 
-/** How much is under way at once (docs/interface.md section 8); the defaults are those. */
+/** Limits of concurrent work (docs/interface.md section 8, which has the defaults). */
 export interface WorkLimits {
-  /** Requests, from their authentication to the end of their answer. */
+  /** Requests, from their authentication to the end of their response. */
   readonly requests?: number;
-  /** Those of one person or service token. */
-  readonly requestsOfOne?: number;
-  /** Bytes of large bodies and answers; one caller has half of it. */
+  /** Requests of one user or service token. */
+  readonly requestsPerCaller?: number;
+  /** Bytes of large requests and responses; one caller can use half of it. */
   readonly bytes?: number;
 }
 
-// Far more than the database's connections can be kept busy with. What waits longer is better told so.
+// Far more than keep all database connections busy. Beyond that, an early error is better than a long wait.
 const defaultRequests = 1_000;
-// Whoever sends or reads slowly keeps a place for long: nobody may have all of them.
-const defaultRequestsOfOne = 250;
-// Sixteen times all values of a full environment.
+// A slow client occupies its slots for long, so one caller must not have all of them.
+const defaultRequestsPerCaller = 250;
+// Sixteen times the values of a full environment.
 const defaultBytes = 256 * 1024 * 1024;
-// Large answers of one caller, whatever the number of their tokens: the second is read while the first is sent.
-const largeAnswers = { atOnce: 2, waiting: defaultRequestsOfOne, waitMs: 10_000 };
-// A request that holds no more is never refused for what others hold: a thousand of them are a quarter of the memory.
+// Large responses of one caller, for all tokens together: the second is read while the first is sent.
+const largeResponses = { atOnce: 2, waiting: defaultRequestsPerCaller, waitMs: 10_000 };
+// A smaller request is never refused because of others: a thousand of them use a quarter of the memory.
 const smallBytes = 64 * 1024;
 
-interface Taken {
+interface Usage {
   requests: number;
   bytes: number;
 }
 
-/** What one request takes, until it leaves. */
+/** The resources of one request, until it leaves. */
 export interface Work {
   /**
-   * Sets whose it is. `onTaken` gets the bytes that the request takes from then on, each once.
+   * Sets the caller. `onBytes` gets the bytes that the request uses from then on, each once.
    *
-   * @throws DomainError limit_exceeded if too many of this caller's are under way.
+   * @throws DomainError limit_exceeded if the caller has too many requests in progress.
    */
-  isOf(callerId: string, onTaken?: (bytes: number) => void): void;
-  /** Takes note of bytes that wait in memory. Throws DomainError overloaded where too many do. */
+  isOf(callerId: string, onBytes?: (bytes: number) => void): void;
+  /** Counts bytes that wait in memory. Throws DomainError overloaded if they are too many. */
   hold(bytes: number): void;
   /**
-   * Waits until the caller may have one more large answer, which counts until the work leaves. Throws DomainError
+   * Waits until the caller may have one more large response, which counts until the request leaves. Throws DomainError
    * overloaded if that takes too long.
    */
   enterLarge(): Promise<void>;
-  /** Holds bytes for what will be held later, before it is computed. Throws what `hold` throws. */
+  /** Counts bytes in advance, before the data that `hold` counts later is computed. Throws what `hold` throws. */
   reserve(bytes: number): void;
-  /** Gives everything back, before the answer is out. */
+  /** Releases everything before the response ends. */
   leave(): void;
 }
 
-/** Bounds how many requests are under way at once, and how much memory waits for those who send or read slowly. */
+/** Limits concurrent requests, and the memory that waits for slow clients. */
 export class WorkLimit {
   readonly #limits: Required<WorkLimits>;
-  readonly #all: Taken = { requests: 0, bytes: 0 };
-  readonly #callers = new Map<string, Taken>();
+  readonly #all: Usage = { requests: 0, bytes: 0 };
+  readonly #callers = new Map<string, Usage>();
   readonly #large = new KeyedLimiter({
-    ...largeAnswers,
-    refusal: () => new DomainError('overloaded', 'too many large answers of yours are under way; try again'),
+    ...largeResponses,
+    refusal: () => new DomainError('overloaded', 'too many of your large responses are in progress; try again'),
   });
 
   constructor({
     requests = defaultRequests,
-    requestsOfOne = defaultRequestsOfOne,
+    requestsPerCaller = defaultRequestsPerCaller,
     bytes = defaultBytes,
   }: WorkLimits = {}) {
-    this.#limits = { requests, requestsOfOne, bytes };
+    this.#limits = { requests, requestsPerCaller, bytes };
   }
 
-  /** Takes a place until the answer is out or its connection gone. Throws DomainError overloaded where none is free. */
+  /** Occupies a slot until the response ends or its connection closes. Throws DomainError overloaded if none is free. */
   enter(response: ServerResponse): Work {
     if (this.#all.requests >= this.#limits.requests) {
-      throw new DomainError('overloaded', 'too many requests are under way; try again');
+      throw new DomainError('overloaded', 'too many requests are in progress; try again');
     }
     this.#all.requests += 1;
-    const own: Taken = { requests: 1, bytes: 0 };
+    const own: Usage = { requests: 1, bytes: 0 };
     let caller: string | undefined;
-    let onTaken: ((bytes: number) => void) | undefined;
+    let onBytes: ((bytes: number) => void) | undefined;
     let reserved = 0;
     const take = (bytes: number): void => {
       own.bytes += this.#hold(bytes, own, caller);
-      if (bytes > 0) onTaken?.(bytes);
+      if (bytes > 0) onBytes?.(bytes);
     };
     const left = Promise.withResolvers<void>();
     const leave = (): void => {
@@ -92,7 +92,7 @@ export class WorkLimit {
       isOf: (callerId, listener) => {
         this.#admit(callerId);
         caller = callerId;
-        onTaken = listener;
+        onBytes = listener;
       },
       hold: (bytes) => {
         const used = Math.min(bytes, reserved);
@@ -110,9 +110,9 @@ export class WorkLimit {
 
   #admit(callerId: string): void {
     const taken = this.#callers.get(callerId) ?? { requests: 0, bytes: 0 };
-    const { requestsOfOne } = this.#limits;
-    if (taken.requests >= requestsOfOne) {
-      throw new DomainError('limit_exceeded', `${requestsOfOne} requests of yours are under way; try again`);
+    const { requestsPerCaller } = this.#limits;
+    if (taken.requests >= requestsPerCaller) {
+      throw new DomainError('limit_exceeded', `${requestsPerCaller} of your requests are in progress; try again`);
     }
     taken.requests += 1;
     this.#callers.set(callerId, taken);
@@ -127,21 +127,21 @@ export class WorkLimit {
     await Promise.race([admitted.promise, place]);
   }
 
-  #hold(bytes: number, own: Readonly<Taken>, caller: string | undefined): number {
+  #hold(bytes: number, own: Readonly<Usage>, caller: string | undefined): number {
     const taken = caller === undefined ? undefined : this.#callers.get(caller);
-    const most = this.#limits.bytes;
-    // What is larger than the limit alone may pass alone.
-    const isTooMuch = (of: Taken | undefined, limit: number): boolean =>
+    const maxBytes = this.#limits.bytes;
+    // A request that alone exceeds the limit may pass if no other holds memory.
+    const isTooMuch = (of: Usage | undefined, limit: number): boolean =>
       of !== undefined && of.bytes > own.bytes && of.bytes + bytes > limit;
-    if (own.bytes + bytes > smallBytes && (isTooMuch(this.#all, most) || isTooMuch(taken, most / 2))) {
-      throw new DomainError('overloaded', 'too much memory is taken by large bodies and answers; try again');
+    if (own.bytes + bytes > smallBytes && (isTooMuch(this.#all, maxBytes) || isTooMuch(taken, maxBytes / 2))) {
+      throw new DomainError('overloaded', 'large requests and responses use too much memory; try again');
     }
     this.#all.bytes += bytes;
     if (taken !== undefined) taken.bytes += bytes;
     return bytes;
   }
 
-  #giveBack({ requests, bytes }: Taken, caller: string | undefined): void {
+  #giveBack({ requests, bytes }: Usage, caller: string | undefined): void {
     this.#all.requests -= requests;
     this.#all.bytes -= bytes;
     const taken = caller === undefined ? undefined : this.#callers.get(caller);

@@ -3,12 +3,12 @@ import type { Readiness } from './readiness.ts';
 import { methodNotAllowed, noteRoute } from '../router.ts';
 
 /**
- * /healthz: the process answers. /readyz: it can serve; 503 and the reason while it cannot. No credentials needed.
- * `warnings` returns what an operator should look at although the process can serve. Only /readyz of an internal port
- * may report it.
+ * /healthz returns 200 while the process runs. /readyz returns 200 while it can serve, else 503 and the reason. Neither
+ * requires credentials. `warnings` returns problems that an operator should check although the process can serve. Only
+ * /readyz of an internal port may report them.
  */
 export function healthRouter(
-  readiness: Pick<Readiness, 'fault'>,
+  readiness: Pick<Readiness, 'blocker'>,
   warnings: () => readonly string[] = () => [],
 ): Router {
   const router = Router({ caseSensitive: true, strict: true });
@@ -21,7 +21,7 @@ export function healthRouter(
     .route('/readyz')
     .all(noteRoute('/readyz'))
     .get(async (_request, response) => {
-      const reason = await readiness.fault();
+      const reason = await readiness.blocker();
       const found = warnings();
       const details = found.length === 0 ? {} : { warnings: found };
       if (reason === undefined) send(response, 200, { status: 'ok', ...details });

@@ -3,14 +3,14 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { problemOf, sendProblem } from '../response/problem.ts';
 import { contextOf } from '../request-context.ts';
 
-/** Must come last: answers whatever was thrown as a problem document. */
+/** Sends every thrown value as a problem document. Must come last. */
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const context = contextOf(request);
   const problem = problemOf(error, context.id);
   context.error = error;
   context.code = problem.code;
   if (response.headersSent) {
-    // Half an answer cannot become an error; a cut connection at least does not pass for a whole one.
+    // A started response cannot become an error. A closed connection shows the client that it is incomplete.
     response.destroy();
     return;
   }

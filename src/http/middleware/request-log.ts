@@ -13,8 +13,8 @@ export interface RequestLogDeps {
 }
 
 /**
- * Must come first: gives each request its id, and when its answer is out, or its connection gone, one log line and
- * one observation. Neither holds the path, the query, a header or a body.
+ * Gives each request its id. When its response is sent or its connection is gone, writes one log line and one observation.
+ * Neither contains the path, the query, a header or a body. Must come first.
  */
 export function requestLog({ logger, metrics }: RequestLogDeps): RequestHandler {
   return (request, response, next) => {
@@ -60,15 +60,15 @@ function observe(
   { route, fault, error }: RequestContext,
   { response, method, status, durationMs }: Ended,
 ): void {
-  // How long a stream of events stayed says nothing of how fast the server is.
+  // The duration of an event stream says nothing about the speed of the server.
   if (!isEventStream(response)) metrics.httpRequest({ method: methodLabel(method), route, status, durationMs });
   if (fault !== undefined) metrics.authenticationFailed(fault);
   if (error instanceof LimitExceeded) metrics.rateLimited(error.limit);
 }
 
-// As others call it, too: the caller went before there was an answer.
+// As in nginx: the client disconnected before there was a response.
 const clientGoneStatus = 499;
-// Node takes some thirty more, and each would be a series for every route.
+// Node accepts about thirty more, and each would be a series for every route.
 const usedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 function methodLabel(method: string): string {

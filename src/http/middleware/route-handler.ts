@@ -15,7 +15,7 @@ export interface RouteHandlerDeps extends IdentifyDeps {
   readonly workLimit: WorkLimit;
 }
 
-/** Serves one route: who calls, what the route makes of it, the answer. What is thrown goes to `errorHandler`. */
+/** Serves one route: identifies the caller, runs the route and sends its response. Errors go to `errorHandler`. */
 export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandler {
   const { auditLog, services, workLimit, rateLimits } = deps;
   return async (request, response) => {
@@ -29,18 +29,18 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
       work,
       enterLarge: async () => {
         await work.enterLarge();
-        // Others of the same caller were served while this one waited.
+        // Other requests of the caller were served while this one waited.
         await rateLimits.admitTraffic(principal);
       },
       entered: (organizationId) => void (target['organizationId'] = organizationId),
     });
     try {
-      const answer = await route.run(call, services);
-      // A stream may stay for hours, and has a bound of its own.
-      if ('stream' in answer) work.leave();
-      await sendResponse(response, answer, { hold: (bytes) => work.hold(bytes) });
+      const result = await route.run(call, services);
+      // A stream may stay open for hours, and streams have their own limit.
+      if ('stream' in result) work.leave();
+      await sendResponse(response, result, { hold: (bytes) => work.hold(bytes) });
     } catch (error) {
-      // If the audit entry cannot be written, that is the answer.
+      // If the audit entry cannot be written, the caller gets that error instead.
       if (caller.principal.type === 'service_token' || isAlwaysAudited(route.action)) {
         await auditLog.recordFailure(caller, route.action, target, error);
       }
@@ -49,7 +49,7 @@ export function routeHandler(route: Route, deps: RouteHandlerDeps): RequestHandl
   };
 }
 
-/** Whether a request leaves an audit entry whoever makes it and however it is refused (docs/interface.md section 6). */
+/** Whether every failure of the action is audited, for users too (docs/interface.md section 6). */
 function isAlwaysAudited(action: Route['action']): boolean {
   return action.startsWith('version.') || action === 'secret.list' || action === 'secret.read';
 }
@@ -88,7 +88,7 @@ function pathParams(request: Request): Record<string, string> {
 
 const targetNames: Readonly<Record<string, string>> = { org: 'organization', project: 'project', env: 'environment' };
 
-/** What the path names, as far as it can be a name: anything else may be a value in the wrong place. */
+/** The valid names in the path. An invalid name is left out, because it may be a misplaced value. */
 function auditTarget(request: Request): Record<string, string> {
   const target: Record<string, string> = {};
   for (const [name, text] of Object.entries(pathParams(request))) {

@@ -6,21 +6,21 @@ import type { Route } from '../route.ts';
 import { routeTable } from '../routes/table.ts';
 
 /**
- * The OpenAPI 3.1 document of the interface, made from the route table and the zod schemas that judge requests and
- * answers. docs/openapi.json is this document; a test compares the two.
+ * The OpenAPI 3.1 document of the interface, made from the route table and the zod schemas of requests and responses.
+ * docs/openapi.json is this document; a test compares the two.
  */
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-const description = `Secrets with a memory: versions, snapshots and scoped service tokens.
+const description = `Secrets with versions, snapshots and scoped service tokens.
 
-Every path below \`/api/v1\` needs \`Authorization: Bearer <token>\` with a personal token (\`kf_pat_…\`) or a service token
-(\`kf_svc_…\`). What the caller may not see is answered 404 before anything else of the request is judged; what they see but
-may not do, 403. Bodies and queries are refused where they hold a name that is not described here. Every error is a
-problem document (RFC 9457, \`application/problem+json\`) whose \`code\` is for programs. The request's id is in the header
-\`X-Request-Id\` of every answer.`;
+Every path below \`/api/v1\` requires \`Authorization: Bearer <token>\` with a personal token (\`kf_pat_…\`) or a service token
+(\`kf_svc_…\`). A resource that the caller may not see returns 404 before the rest of the request is checked. An action that
+the caller may not do on a visible resource returns 403. Names in bodies and queries that are not described here are
+refused. Every error is a problem document (RFC 9457, \`application/problem+json\`) whose \`code\` is for programs. The header
+\`X-Request-Id\` of every response has the id of the request.`;
 
-/** The document for these routes; the whole interface unless told. */
+/** The document for these routes; the whole interface by default. */
 export function openApiDocument(table: readonly Route[] = routeTable): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
   for (const [path, routes] of Map.groupBy(table, (route) => route.path)) {
@@ -70,7 +70,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   };
 }
 
-/** `service-tokens` → `Service tokens`: the resource that the path begins with. */
+/** `service-tokens` → `Service tokens`: the first part of the path. */
 function tagOf({ path }: Route): string {
   const [, resource = ''] = path.split('/');
   const words = resource.replaceAll('-', ' ');
@@ -82,7 +82,7 @@ const probeBody = (status: string): oas31.SchemaObject => ({
   properties: { status: { const: status }, ...(status === 'ok' ? {} : { reason: { type: 'string' } }) },
   required: ['status'],
 });
-const probeAnswer = (text: string, status = 'ok'): oas31.ResponseObject => ({
+const probeResponse = (text: string, status = 'ok'): oas31.ResponseObject => ({
   description: text,
   content: { 'application/json': { schema: probeBody(status) } },
 });
@@ -90,24 +90,27 @@ const probePaths: ZodOpenApiPathsObject = {
   '/healthz': {
     get: {
       operationId: 'checkHealth',
-      summary: 'Tell that the process answers',
+      summary: 'Check that the process runs',
       tags: ['Health'],
       security: [],
-      responses: { 200: probeAnswer('It answers.') },
+      responses: { 200: probeResponse('The process runs.') },
     },
   },
   '/readyz': {
     get: {
       operationId: 'checkReadiness',
-      summary: 'Tell whether the server can serve',
+      summary: 'Check that the server can serve requests',
       tags: ['Health'],
       security: [],
-      responses: { 200: probeAnswer('It can.'), 503: probeAnswer('It cannot at present.', 'unavailable') },
+      responses: {
+        200: probeResponse('The server can serve requests.'),
+        503: probeResponse('The server cannot serve requests at present.', 'unavailable'),
+      },
     },
   },
 };
 
-const unchanged = 'It is what the caller has already, by If-None-Match.';
+const unchanged = 'Not modified: If-None-Match matches.';
 const withoutCommand = { $ref: '#/components/responses/Problem404' };
 const downloadPaths: ZodOpenApiPathsObject = {
   '/cli': {

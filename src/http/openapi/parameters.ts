@@ -15,26 +15,26 @@ const targets: Readonly<Record<string, z.ZodType>> = {
   env: slug.meta({ description: "The environment's slug." }),
 };
 
-/** What the parameters are, by their names, where their schemas do not say so. */
+/** Descriptions of parameters by name, if the schema has none. */
 const descriptions: Readonly<Record<string, string>> = {
-  id: 'Its id.',
+  id: 'Id of the resource.',
   org: "The organization's slug.",
   project: "The project's slug.",
   env: "The environment's slug.",
-  user: "The person's id or e-mail address.",
-  version: 'Number of the version.',
-  values: '`false` leaves out the values; keys and versions alone are then read and audited.',
-  prefix: 'Only keys that begin so.',
-  revision: 'The state at this revision: its number or id.',
+  user: "The user's id or e-mail address.",
+  version: 'Version number.',
+  values: '`false` omits the values; then only keys and versions are read and audited.',
+  prefix: 'Only keys with this prefix.',
+  revision: 'Read the state at this revision (number or id).',
   against: '`current`, or the id of another snapshot.',
-  since: 'Only what came after: a revision (number or id); in the audit, from this time on.',
-  limit: 'How many to answer at most.',
-  cursor: 'Where to go on: `nextCursor` of the page before.',
-  action: 'Only this action, such as `secret.list`, or with a dot at its end all of a kind, such as `secret.`.',
-  actor: 'Only what this person or token did, by its id.',
-  actorType: 'Only what these did.',
-  'If-None-Match': 'The `ETag` of what is known already; where it still holds the answer is 304.',
-  'Last-Event-Id': 'Id of the last event that was received; it wins over `since`.',
+  since: 'Only later changes: after this revision (number or id), or for audit entries from this time on.',
+  limit: 'Maximum number of entries.',
+  cursor: '`nextCursor` of the previous page.',
+  action: 'Only this action, such as `secret.list`, or all actions with a prefix, such as `secret.`.',
+  actor: 'Only entries of this actor, by id.',
+  actorType: 'Only entries of actors of this type.',
+  'If-None-Match': '`ETag` of an earlier response; if it still matches, the response is 304.',
+  'Last-Event-Id': 'Id of the last received event; takes precedence over `since`.',
 };
 
 const idempotencyKey = z
@@ -42,16 +42,16 @@ const idempotencyKey = z
   .regex(/^[!-~]{1,255}$/)
   .exactOptional()
   .meta({
-    description: 'The request does what it asks for once, however often it is sent with this key within a day.',
+    description: 'Within a day, repeated requests with this key make the change only once.',
   });
 
-/** What stands in braces in a path, the query and the headers that the route looks at. */
+/** The path parameters, query parameters and headers of a route. */
 export function parametersOf({ path, input }: Pick<Route, 'path' | 'input'>): Parameters {
   const below = objectShape(input.params);
   const names = [...path.matchAll(/\{([a-z]+)\}/gi)].map(([, name = '']) => name);
   const shape = Object.fromEntries(names.map((name) => [name, below[name] ?? targets[name] ?? z.string()]));
   const query = objectShape(input.query);
-  // OpenAPI tells of Accept by the media types of the answers.
+  // OpenAPI describes Accept by the media types of the responses.
   const { accept: _accept, ...taken } = objectShape(input.headers);
   const headers = {
     ...Object.fromEntries(Object.entries(taken).map(([name, schema]) => [capitalized(name), schema])),
@@ -72,7 +72,7 @@ function described(shape: Readonly<Record<string, z.ZodType>>): z.ZodObject {
   return z.object(Object.fromEntries(entries));
 }
 
-/** A header's name as documents write it: `If-None-Match`. */
+/** `if-none-match` → `If-None-Match`. */
 function capitalized(name: string): string {
   return name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
@@ -80,5 +80,5 @@ function capitalized(name: string): string {
 function objectShape(schema: z.ZodType | undefined): Record<string, z.ZodType> {
   if (schema === undefined) return {};
   if (schema instanceof z.ZodObject) return schema.shape;
-  throw new Error('the path and query of a route are described by an object schema');
+  throw new Error('the path and query of a route must have an object schema');
 }

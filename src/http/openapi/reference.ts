@@ -7,11 +7,11 @@ import { openApiDocument } from './document.ts';
 import { methodNotAllowed, noteRoute } from '../router.ts';
 
 /**
- * What tells about the interface: /openapi.json, and at /docs a page that shows it. Both are open to everyone: they say
- * nothing that the sources do not. The page loads nothing from another host and has no inline script.
+ * The description of the interface: /openapi.json, and a page at /docs that renders it. Both are public, as the sources
+ * are. The page loads nothing from another host and has no inline script.
  */
 
-// Swagger UI sets styles through the DOM's objects, which the policy lets pass; its icons are data: URLs.
+// Swagger UI sets styles through the DOM, which this policy allows. Its icons are data: URLs.
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,14 +36,14 @@ const page = `<!doctype html>
   </head>
   <body>
     <div id="reference"></div>
-    <noscript>This page needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>.</noscript>
+    <noscript>This page requires JavaScript. The same content is in <a href="/openapi.json">openapi.json</a>.</noscript>
     <script src="/docs/swagger-ui-bundle.js"></script>
     <script src="/docs/reference.js"></script>
   </body>
 </html>
 `;
 
-// No validator: it is another host, and would be told where this server is. The token is asked for, and forgotten.
+// No validator: it is another host, which would learn the address of this server. The page does not store the token.
 const script = `window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
@@ -54,15 +54,15 @@ const script = `window.SwaggerUIBundle({
   docExpansion: 'list',
 });
 
-// Its style sheet has dark colours, for whoever sets this class.
+// The style sheet has dark colours under this class.
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', follow);
-follow();
+const update = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', update);
+update();
 `;
 
-// No answer has links, whose column takes the room on a narrow screen. What cannot be broken scrolls within its box, and the
-// page itself does not. The names of headers have no dark colour in the package's own style sheet.
+// The column of links is always empty and wastes space on a narrow screen. Long lines scroll within their box, so that the
+// page does not. The style sheet of the package has no dark colour for header names.
 const styles = `body { margin: 0; }
 .swagger-ui .wrapper { box-sizing: border-box; max-width: 1460px; }
 .swagger-ui .response-col_links { display: none; }

@@ -2,41 +2,41 @@ import { type oas31, type ZodOpenApiResponsesObject, createSchema } from 'zod-op
 import { httpErrors } from '../../domain/errors/http-errors.ts';
 import type { Route } from '../route.ts';
 
-/** What each route can answer, as the OpenAPI document tells it. */
+/** The responses of each route in the OpenAPI document. */
 
 const problemDescriptions: Readonly<Record<number, string>> = {
-  400: 'The request is malformed: its path, or a body that is not JSON, or one where none is taken.',
-  401: 'The token is missing, unknown, expired or revoked, or what it belongs to is gone.',
-  403: 'The caller may see this, but not do it.',
-  404: 'There is no such thing, or the caller may not see it.',
-  409: 'It does not fit the present state; `code` and `detail` say why.',
-  410: 'The value that is asked for was destroyed.',
-  412: 'What the request expects no longer holds.',
+  400: 'The request is malformed: its path, a body that is not JSON, or a body on a route that has none.',
+  401: 'The token is missing, unknown, expired or revoked, or its scope or user was deleted.',
+  403: 'The caller may see the resource, but not do this.',
+  404: 'The resource does not exist, or the caller may not see it.',
+  409: 'The request conflicts with the present state; `code` and `detail` say why.',
+  410: 'The requested value was destroyed.',
+  412: 'The state that the request expects has changed.',
   413: 'The body is too large.',
   415: 'The body is not `application/json` in UTF-8.',
-  422: 'A field or parameter is not valid; `errors` names each.',
+  422: 'A field or parameter is invalid; `errors` names each.',
   429: 'Too many requests.',
-  500: 'The server failed; its log tells more under the request id.',
-  503: 'The server cannot serve this at present.',
+  500: 'Unexpected error in the server; its log has details under the request id.',
+  503: 'The server cannot serve the request at present.',
 };
 
-/** Headers that several answers share. */
+/** Headers that several responses share. */
 export const responseHeaders = {
   'X-Request-Id': {
     description: 'Id of the request, as in the log and the audit.',
     schema: { type: 'string', format: 'uuid' },
   },
-  Location: { description: 'Where the new thing can be read, if it can.', schema: { type: 'string' } },
-  ETag: { description: 'For If-None-Match; changes when what is answered does.', schema: { type: 'string' } },
+  Location: { description: 'Path of the created resource, if it can be read.', schema: { type: 'string' } },
+  ETag: { description: 'For If-None-Match; changes when the response does.', schema: { type: 'string' } },
   'Idempotent-Replayed': {
-    description: '`true` where an earlier request with the same Idempotency-Key did what was asked for.',
+    description: '`true` if an earlier request with the same Idempotency-Key made the change.',
     schema: { type: 'string', const: 'true' },
   },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
   'WWW-Authenticate': { description: 'The scheme to authenticate with (RFC 6750).', schema: { type: 'string' } },
 } satisfies Record<string, oas31.HeaderObject>;
 
-/** Actions that need a value of the past, which may have been destroyed. */
+/** Actions that read an earlier value, which may have been destroyed. */
 const destroyable: ReadonlySet<Route['action']> = new Set([
   'secret.list',
   'secret.read',
@@ -44,7 +44,7 @@ const destroyable: ReadonlySet<Route['action']> = new Set([
   'version.rollback',
 ]);
 
-/** The statuses of the errors that a route can answer. */
+/** The statuses of the errors that a route can return. */
 export function errorStatuses({ method, path, input, action }: Route): readonly number[] {
   const hasTarget = path.includes('{');
   const body = input.body === undefined ? undefined : JSON.stringify(createSchema(input.body, { io: 'input' }).schema);
@@ -66,7 +66,7 @@ export function errorStatuses({ method, path, input, action }: Route): readonly 
   ];
 }
 
-/** A route's own answers and, by reference, its errors. */
+/** The successful responses of a route and, by reference, its errors. */
 export function responsesOf(
   { responses: schemas, input }: Route,
   errors: readonly number[],
@@ -80,7 +80,7 @@ export function responsesOf(
       : { 'text/event-stream': { schema: { type: 'string' as const, description: eventDescription } } };
   if (schemas[200] !== undefined) {
     responses['200'] = {
-      description: 'Done.',
+      description: 'Success.',
       headers: { ...headerRefs('X-Request-Id'), ...etag, ...isReplayed },
       content: { 'application/json': { schema: schemas[200] }, ...eventStream },
     };
@@ -92,17 +92,17 @@ export function responsesOf(
       content: { 'application/json': { schema: schemas[201] } },
     };
   }
-  if (schemas[204] !== undefined) responses['204'] = { description: 'Done.', headers: headerRefs('X-Request-Id') };
+  if (schemas[204] !== undefined) responses['204'] = { description: 'Success.', headers: headerRefs('X-Request-Id') };
   if (schemas[304] !== undefined) {
-    responses['304'] = { description: 'Not changed since.', headers: { ...headerRefs('X-Request-Id'), ...etag } };
+    responses['304'] = { description: 'Not modified.', headers: { ...headerRefs('X-Request-Id'), ...etag } };
   }
   for (const status of errors) responses[`${status}` as '400'] = { $ref: `#/components/responses/Problem${status}` };
   return responses;
 }
 
-const eventDescription = 'Server-sent events, for a request with `Accept: text/event-stream`.';
+const eventDescription = 'Server-sent events, if the request has `Accept: text/event-stream`.';
 
-/** The answers that the routes' errors refer to: one for each status of the error catalogue. */
+/** The responses that errors of routes refer to: one for each status of the error catalogue. */
 export function problemResponses(): Record<string, oas31.ResponseObject> {
   return Object.fromEntries(
     Object.entries(problemDescriptions).map(([status, text]) => [
@@ -126,7 +126,7 @@ function exampleProblem(status: number, detail: string): object | undefined {
   if (found === undefined) return undefined;
   const [code, { title }] = found;
   const instance = 'urn:uuid:5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e';
-  const errors = status === 422 ? { errors: [{ field: 'name', message: 'must be given' }] } : {};
+  const errors = status === 422 ? { errors: [{ field: 'name', message: 'is required' }] } : {};
   return { type: `urn:keyframe:error:${code}`, title, status, detail, instance, code, ...errors };
 }
 

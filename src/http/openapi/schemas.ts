@@ -11,7 +11,7 @@ import { environmentView, organizationView, projectView } from '../../wire/tenan
 import { createdUserView, userView } from '../../wire/users.ts';
 import { rollbackView, versionView, versionWithValueView } from '../../wire/versions.ts';
 
-/** The schemas that have a name in the OpenAPI document; each stands there once, and generated clients make types of them. */
+/** The named schemas of the OpenAPI document. Generated clients make a type of each. */
 export const namedSchemas = {
   Problem: problem,
   Organization: organizationView,
@@ -36,7 +36,7 @@ export const namedSchemas = {
   AuditEntry: auditEntryView,
 };
 
-/** Leaves out of the schemas of answers what only zod needs: expressions for what `format` says, bounds of every number. */
+/** Removes keywords that only zod needs from the schemas of responses: a pattern beside `format`, and default bounds of numbers. */
 export const withoutNoise: ZodOpenApiOverride = ({ jsonSchema, io }) => {
   if (io !== 'output') return;
   if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern;

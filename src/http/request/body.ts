@@ -4,40 +4,40 @@ import { limits } from '../../domain/limits.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { maxDepth, scanJson } from './json-scan.ts';
 
-/** Reading of request bodies: after the caller is known and allowed, and never more than the limit. */
+/** Reads request bodies, after the caller was authorized, and never more than the limit. */
 
-/** How much of a body is read. */
+/** Limits for reading a body. */
 export interface BodyBounds {
-  /** Gets the number of bytes that wait in memory, and throws if that are too many. */
+  /** Gets the number of bytes that wait in memory. Throws if they are too many. */
   readonly hold: (bytes: number) => void;
   /** Members of objects and elements of arrays, together. */
   readonly maxEntries: number;
 }
 
-// What takes more than a millisecond to decode or to parse.
+// Larger bodies need more than a millisecond to decode or parse.
 const largeBytes = 256 * 1024;
 
 const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i;
 
 /**
- * The JSON text of a body, parsed. Nothing of a refused body is repeated. A large body is read in time slices.
+ * Reads and parses a JSON body. Errors never quote the body. A large body is parsed in time slices.
  *
  * @throws DomainError unsupported_media_type, payload_too_large (over 8 MiB or `maxEntries`), malformed_request;
- *   invalid_input if a name stands twice in one object; what `hold` throws.
+ *   invalid_input if an object repeats a name; what `hold` throws.
  */
 export async function readJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
   const text = await readText(request, bounds);
-  if (text === undefined) throw new DomainError('malformed_request', 'this request needs a body: a JSON object');
+  if (text === undefined) throw new DomainError('malformed_request', 'this request requires a body: a JSON object');
   return parseJson(text, bounds);
 }
 
-/** Like `readJson`, but undefined for a request whose body is absent or empty. */
+/** Like `readJson`, but returns undefined if the body is absent or empty. */
 export async function readOptionalJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
   const text = await readText(request, bounds);
   return text === undefined || text === '' ? undefined : parseJson(text, bounds);
 }
 
-/** The text of a body; undefined where there is none. */
+/** The text of a body; undefined if the request has none. */
 async function readText(request: IncomingMessage, { hold }: BodyBounds): Promise<string | undefined> {
   if (!hasBody(request)) return undefined;
   const { 'content-type': mediaType = '', 'content-encoding': encoding = 'identity' } = request.headers;
@@ -51,14 +51,14 @@ async function readText(request: IncomingMessage, { hold }: BodyBounds): Promise
     throw new DomainError('unsupported_media_type', 'send the body without Content-Encoding');
   }
   const bytes = await readBytes(request, limits.requestBytes, hold);
-  // Many bodies may end in one turn.
+  // Many bodies may end in one turn of the event loop.
   if (bytes.length > largeBytes) await new TimeSlice().next();
   return decodeUtf8(bytes);
 }
 
-/** @throws DomainError malformed_request when a request that takes no body has one. */
+/** @throws DomainError malformed_request if the request has a body. */
 export function refuseBody(request: IncomingMessage): void {
-  if (hasBody(request)) throw new DomainError('malformed_request', 'this request takes no body');
+  if (hasBody(request)) throw new DomainError('malformed_request', 'this request must not have a body');
 }
 
 // RFC 9112 section 6.3: a request has a body exactly when one of these headers says so.
@@ -77,13 +77,14 @@ async function readBytes(request: IncomingMessage, maxBytes: number, hold: BodyB
     };
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      const fault = bytes > maxBytes ? tooLarge() : refusalOf(hold, chunk.length);
-      if (fault !== undefined) settle(() => reject(fault));
+      const error = bytes > maxBytes ? tooLarge() : errorOf(hold, chunk.length);
+      if (error !== undefined) settle(() => reject(error));
       else chunks.push(chunk);
     };
     const onEnd = (): void => settle(resolve);
-    const onClose = (): void => settle(() => reject(new DomainError('malformed_request', 'the body ended too early')));
-    // An error of the connection is followed by its close.
+    const onClose = (): void =>
+      settle(() => reject(new DomainError('malformed_request', 'the body is incomplete: the connection closed early')));
+    // `close` follows each error of the connection.
     request.on('error', () => {});
     request.on('data', onData).on('end', onEnd).on('close', onClose);
     if (request.destroyed) onClose();
@@ -91,7 +92,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number, hold: BodyB
   return Buffer.concat(chunks, bytes);
 }
 
-function refusalOf(hold: BodyBounds['hold'], bytes: number): Error | undefined {
+function errorOf(hold: BodyBounds['hold'], bytes: number): Error | undefined {
   try {
     hold(bytes);
     return undefined;
@@ -117,7 +118,7 @@ async function parseJson(text: string, { maxEntries }: BodyBounds): Promise<unkn
   const slice = new TimeSlice();
   if (text.length > largeBytes) await slice.next();
   const { excess, repeated } = await scanJson(text, maxEntries, slice);
-  // Not given to JSON.parse, which would keep all other requests waiting for a second.
+  // JSON.parse would block all other requests for a second.
   if (excess === 'depth')
     throw new DomainError('malformed_request', `the body must be nested at most ${maxDepth} levels deep`);
   if (excess === 'entries') {
@@ -128,9 +129,9 @@ async function parseJson(text: string, { maxEntries }: BodyBounds): Promise<unkn
   }
   if (slice.isOver) await slice.next();
   const parsed = parsedJson(text);
-  // JSON.parse would let the last one win: half of what was asked for would be lost in silence.
-  if (repeated !== undefined) throw invalidField(repeated, 'is given twice');
-  // What the schema does is a turn of its own.
+  // JSON.parse keeps only the last value of a repeated name, and the others would be lost silently.
+  if (repeated !== undefined) throw invalidField(repeated, 'must be given once');
+  // The schema runs in another turn of the event loop.
   if (slice.isOver) await slice.next();
   return parsed;
 }
@@ -139,7 +140,7 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The engine's message quotes the text around the fault.
+    // The message of the engine quotes the text around the error.
     throw new DomainError('malformed_request', 'the body is not valid JSON');
   }
 }

@@ -1,38 +1,38 @@
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { shownName } from '../../wire/shown-name.ts';
 
-/** What `JSON.parse` does not report of a text, and what it must not be given. */
+/** Problems of a JSON text that `JSON.parse` does not report, or that it must not be called with. */
 export interface JsonScan {
   /**
-   * Why the text must not be parsed: more than `maxDepth` objects and arrays within each other, or more entries than
-   * allowed. The rest was not looked at.
+   * Why the text must not be parsed: objects and arrays nested deeper than `maxDepth`, or more entries than allowed. The
+   * scan stopped there.
    */
   readonly excess: 'depth' | 'entries' | undefined;
-  /** Path of the first name that stands twice in one object, as far as it may be repeated. */
+  /** Path of the first name that an object repeats, in a form that errors may show. */
   readonly repeated: string | undefined;
 }
 
-/** Objects and arrays within each other; no request needs more than three. */
+/** Nested objects and arrays; no request needs more than three. */
 export const maxDepth = 32;
 
-// How many tokens are looked at between two looks at the clock.
-const tokensPerLook = 256;
+// Tokens between two checks of the clock.
+const tokensPerCheck = 256;
 
 const token = /["{}[\],]/g;
-// A part of a string that is looked through at once.
+// A part of a string that is scanned at once.
 const stringPart = /(?:[^"\\]|\\[^]){0,16384}/y;
-// No field and no key has a longer one, however it is escaped.
+// No valid field or key is longer, however it is escaped.
 const maxNameLiteral = 2_048;
 
 /**
- * Looks through a JSON text, each of its characters once, in time slices. `maxEntries` bounds the members of objects and
- * the elements of arrays together. A text that is not JSON gets some result: `JSON.parse` decides whether it is JSON.
+ * Scans a JSON text once, in time slices. `maxEntries` limits the members of objects and the elements of arrays together.
+ * The result for invalid JSON is unspecified: `JSON.parse` reports that.
  */
 export async function scanJson(text: string, maxEntries: number, slice = new TimeSlice()): Promise<JsonScan> {
   const levels = new Levels();
   const tokens = new RegExp(token);
   for (let count = 0; levels.excess(maxEntries) === undefined && tokens.test(text); count += 1) {
-    if (count % tokensPerLook === 0 && slice.isOver) await slice.next();
+    if (count % tokensPerCheck === 0 && slice.isOver) await slice.next();
     const at = tokens.lastIndex - 1;
     if (text[at] === '"') {
       tokens.lastIndex = await endOfString(text, at, slice);
@@ -50,14 +50,14 @@ interface Level {
   name: string;
 }
 
-/** Where the scan is, from the outermost object or array to the innermost. */
+/** The open objects and arrays, outermost first. */
 class Levels {
   readonly #levels: Level[] = [];
-  /** Whether a string that comes now is a name. */
+  /** Whether the next string is a name. */
   isNameNext = false;
   repeated: string | undefined;
 
-  /** Members and elements so far, at most: each object and array has one more than commas. */
+  /** Upper bound of the members and elements so far: each object and array has at most one more than commas. */
   #entries = 0;
 
   excess(maxEntries: number): JsonScan['excess'] {
@@ -65,7 +65,7 @@ class Levels {
     return this.#entries > maxEntries ? 'entries' : undefined;
   }
 
-  /** Goes on by a bracket, a brace or a comma. */
+  /** Handles a bracket, a brace or a comma. */
   take(character: string): void {
     if (character === '}' || character === ']') {
       this.isNameNext = false;
@@ -92,27 +92,27 @@ class Levels {
   }
 }
 
-/** The index behind the quote that ends the string which begins at `start`; that of the text where none does. */
+/** The index after the closing quote of the string that begins at `start`, or the length of the text if it has none. */
 async function endOfString(text: string, start: number, slice: TimeSlice): Promise<number> {
   let from = start + 1;
   for (;;) {
     const end = endOfPart(text, from);
     if (text[end] === '"') return end + 1;
-    // Nothing follows but a backslash.
+    // Only a backslash follows.
     if (end === from) return text.length;
     if (slice.isOver) await slice.next();
     from = end;
   }
 }
 
-/** Where a part of a string ends that begins at `start`: at the quote that ends the string, or before. */
+/** The end of the part of a string that begins at `start`: the closing quote, or before it. */
 function endOfPart(text: string, start: number): number {
   stringPart.lastIndex = start;
   stringPart.test(text);
   return stringPart.lastIndex;
 }
 
-/** What a string of JSON stands for: one name can be written in many ways. */
+/** The value of a JSON string literal. Escapes allow several spellings of one name. */
 function unescaped(literal: string): string {
   if (literal.length > maxNameLiteral || !literal.includes('\\')) return literal.slice(1, -1);
   try {

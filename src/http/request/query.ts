@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { shownName } from '../../wire/shown-name.ts';
 
 /**
- * The names and values of a URL's query. A name that stands twice is refused: which of the two was meant?
+ * Reads the names and values of a URL's query. A repeated name is refused, because it is unclear which value counts.
  *
  * @throws DomainError invalid_input
  */
@@ -13,8 +13,8 @@ export function readQuery(url: string): Record<string, string> {
   for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
     if (values.has(name)) {
       const field = shownName(name);
-      throw new DomainError('invalid_input', `${field}: is given twice`, {
-        fields: [{ field, message: 'is given twice' }],
+      throw new DomainError('invalid_input', `${field}: must be given once`, {
+        fields: [{ field, message: 'must be given once' }],
       });
     }
     values.set(name, value);

@@ -1,6 +1,6 @@
 /** Conditional reads: ETag and If-None-Match (RFC 9110 sections 8.8.3 and 13.1.2). */
 
-/** The strong tag of what an id names; ids have no quote in them. */
+/** A strong tag made from an id. Ids contain no quotes. */
 export function entityTag(id: string): string {
   return `"${id}"`;
 }
@@ -9,8 +9,8 @@ export function entityTag(id: string): string {
 const listMember = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
 /**
- * Whether a caller who sent this If-None-Match has what the tag names already. `*` fits whatever exists. Weak tags
- * count like strong ones, as the header asks for; a header that is no list of tags fits nothing.
+ * Whether the If-None-Match of a caller contains the tag. `*` matches everything. Weak tags match like strong ones, as the
+ * RFC requires. A header that is not a list of tags matches nothing.
  */
 export function isKnownTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
@@ -18,7 +18,7 @@ export function isKnownTag(ifNoneMatch: string | undefined, tag: string): boolea
   return tagsOf(ifNoneMatch).includes(tag);
 }
 
-/** The tags of a list without their `W/`; none where the text is not a list of tags throughout. */
+/** The tags of a list without their `W/`; none if any part of the text is not a tag. */
 function tagsOf(list: string): string[] {
   const tags: string[] = [];
   listMember.lastIndex = 0;

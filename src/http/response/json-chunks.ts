@@ -3,8 +3,8 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 const chunkCharacters = 64 * 1024;
 
 /**
- * The JSON text of an object in pieces, made in time slices: the elements of its lists one by one, as a list may hold
- * all values of an environment. The pieces together are what `JSON.stringify` makes of the object.
+ * Serializes an object as JSON in chunks and in time slices. Lists are serialized element by element, because one list may
+ * hold all values of an environment. The concatenated chunks equal the output of `JSON.stringify`.
  */
 export async function* jsonChunks(body: object): AsyncGenerator<string> {
   const slice = new TimeSlice();

@@ -4,13 +4,12 @@ import type { ErrorCode, HttpErrorCode } from '../../domain/errors/catalogue.ts'
 import { httpErrors } from '../../domain/errors/http-errors.ts';
 import type { Problem } from '../../wire/problem.ts';
 
-/** The only writer of error answers (RFC 9457), so that each of them comes from the catalogue. */
+/** The only writer of error responses (RFC 9457), so that each of them comes from the catalogue. */
 
 const mediaType = 'application/problem+json';
-const internalDetail =
-  'something went wrong in the server; its log tells more under the request id that is in "instance"';
+const internalDetail = 'unexpected error in the server; search its log for the request id in "instance"';
 
-/** What the caller is told of whatever was thrown: a DomainError's own text, and of anything else nothing. */
+/** The problem document for a thrown value. The caller sees the text of a DomainError only; any other error is `internal`. */
 export function problemOf(thrown: unknown, requestId: string): Problem & { code: HttpErrorCode } {
   const error = shownError(thrown);
   const code = httpCode(error.code);
@@ -26,7 +25,7 @@ export function problemOf(thrown: unknown, requestId: string): Problem & { code:
   };
 }
 
-/** Answers with an error. Headers that were prepared for a success stay; those an error needs are added. */
+/** Sends an error response. Headers that are already set stay. */
 export function sendProblem(response: ServerResponse, problem: Problem): void {
   const body = Buffer.from(JSON.stringify(problem));
   response.statusCode = problem.status;
@@ -37,7 +36,7 @@ export function sendProblem(response: ServerResponse, problem: Problem): void {
   response.end(body);
 }
 
-/** A whole answer as text, for a connection whose request Node's parser gave up on: no response object exists. */
+/** A whole error response as text. If Node's parser rejects a request, no response object exists. */
 export function rawProblem(problem: Problem): string {
   const body = JSON.stringify(problem);
   return [

@@ -2,20 +2,20 @@
 
 export interface ServerSentEvent {
   readonly event: string;
-  /** Where a reader who got this event goes on; absent to leave it where it was. */
+  /** Where a reader resumes after this event; absent to leave that unchanged. */
   readonly id?: string;
   readonly data: object;
 }
 
-/** Nobody is told anything by it; it shows that the connection lives. */
+/** Carries no data; it keeps the connection alive. */
 export const comment = ':\n\n';
 
-/** How long a reader waits before it connects again, in milliseconds. */
+/** Sets how long a reader waits before it reconnects, in milliseconds. */
 export function retryText(delayMs: number): string {
   return `retry: ${delayMs}\n\n`;
 }
 
-/** JSON has no line break outside of strings, and escapes those within. */
+/** An event with JSON data, which contains no raw line break: `JSON.stringify` escapes them. */
 export function eventText({ event, id, data }: ServerSentEvent): string {
   const idLine = id === undefined ? '' : `id: ${id}\n`;
   return `${idLine}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

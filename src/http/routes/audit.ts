@@ -9,7 +9,7 @@ export const auditRoutes: readonly Route[] = [
     path: '/audit',
     action: 'audit.list_instance',
     operation: 'listInstanceAuditEntries',
-    summary: 'Read the audit of the instance: what belongs to no organization',
+    summary: 'List audit entries of the instance, which belong to no organization',
     input: { query: auditQuery },
     responses: { 200: auditListView },
     async handle({ auditEntries }, access, { query }) {
@@ -22,7 +22,7 @@ export const auditRoutes: readonly Route[] = [
     path: '/audit/{org}',
     action: 'audit.list',
     operation: 'listAuditEntries',
-    summary: "Read an organization's audit",
+    summary: 'List audit entries of an organization',
     input: { query: auditQuery },
     responses: { 200: auditListView },
     async handle({ auditEntries }, access, { query }) {

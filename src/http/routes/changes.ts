@@ -14,7 +14,7 @@ import { revisionText } from '../../wire/fields.ts';
 import { acceptsEvents, comment, eventText, retryText } from '../response/server-sent-events.ts';
 import { type EventStream, type Route, environmentRoute } from '../route.ts';
 
-// Caches and proxies must neither mix up the two answers nor hold events back.
+// Caches must not mix up the two responses, and proxies must not buffer events.
 const listHeaders = { Vary: 'Accept' };
 const streamHeaders = { Vary: 'Accept', 'X-Accel-Buffering': 'no' };
 const reconnectMs = 2_000;
@@ -26,7 +26,7 @@ export const changeRoutes: readonly Route[] = [
     path: '/changes/{org}/{project}/{env}',
     action: 'change.list',
     operation: 'listChanges',
-    summary: 'List the changes of an environment, or follow them as server-sent events',
+    summary: 'List the changes of an environment, or stream them as server-sent events',
     input: { query: changesQuery, headers: changesHeaders },
     responses: { 200: changeListView, events: z.union([streamChangeView, streamPlaceView]) },
     async handle({ changes, changeStreams }, access, { query, headers }) {
@@ -36,7 +36,8 @@ export const changeRoutes: readonly Route[] = [
         return { status: 200, body, headers: listHeaders };
       }
       for (const field of ['limit', 'cursor'] as const) {
-        if (query[field] !== undefined) throw invalidField(field, 'pages the list; a stream of events has no pages');
+        if (query[field] !== undefined)
+          throw invalidField(field, 'applies to the list only; a stream of events has no pages');
       }
       const opened = await changeStreams.start(access, startOf(query.since, headers['last-event-id']));
       return { status: 200, stream: textOf(opened), headers: streamHeaders };
@@ -44,7 +45,7 @@ export const changeRoutes: readonly Route[] = [
   }),
 ];
 
-/** The last event that the reader got comes before what the URL says: it does not change when a browser reconnects. */
+/** Last-Event-ID takes precedence over the URL, because the URL does not change when a browser reconnects. */
 function startOf(since: StreamStart, lastEventId: string | undefined): StreamStart {
   if (lastEventId === undefined || lastEventId === '') return since;
   const parsed = revisionText.safeParse(lastEventId);
@@ -53,7 +54,7 @@ function startOf(since: StreamStart, lastEventId: string | undefined): StreamSta
 
 function textOf(stream: OpenStream): EventStream {
   return async function* text(signal) {
-    // Begun before anything is written: it holds its place until it is ended.
+    // Started before anything is written: the stream occupies its slot until it ends.
     const events = stream(signal);
     let isFirst = true;
     for await (const event of events) {
@@ -68,12 +69,12 @@ function textOfEvent(event: StreamEvent): string {
   const { kind, revision, revisionId } = event;
   const place = { revision, revisionId };
   if (event.kind === 'change') return eventText({ event: kind, id: revisionId, data: { ...place, keys: event.keys } });
-  // What was missed comes after it: a reader that is cut off now goes on where it left off before.
+  // Missed changes follow. A reader that loses its connection now must resume at its former position.
   const isBehind = event.kind === 'ready' && event.resumed;
   return eventText({ event: kind, data: place, ...(isBehind ? {} : { id: cursorOf(place) }) });
 }
 
-/** Revision 0 has an id of which nothing is kept after the first change: its number means «from the very beginning». */
+/** The id of revision 0 is lost after the first change, so its number stands for the beginning. */
 function cursorOf({ revision, revisionId }: { readonly revision: number; readonly revisionId: string }): string {
   return revision === 0 ? '0' : revisionId;
 }

@@ -45,7 +45,7 @@ export const environmentRoutes: readonly Route[] = [
     path: '/environments/{org}/{project}/{env}',
     action: 'environment.read',
     operation: 'getEnvironment',
-    summary: 'Show an environment and its newest revision',
+    summary: 'Get an environment and its newest revision',
     input: {},
     responses: { 200: environmentView },
     async handle({ environments }, access) {
@@ -69,7 +69,7 @@ export const environmentRoutes: readonly Route[] = [
     path: '/environments/{org}/{project}/{env}',
     action: 'environment.delete',
     operation: 'deleteEnvironment',
-    summary: 'Delete an environment with all that is in it',
+    summary: 'Delete an environment and everything in it',
     input: {},
     responses: { 204: null },
     async handle({ environments }, access) {
@@ -82,7 +82,7 @@ export const environmentRoutes: readonly Route[] = [
     path: '/environments/{org}/{project}/{env}/purge',
     action: 'environment.purge',
     operation: 'purgeEnvironment',
-    summary: 'Remove a deleted environment for good',
+    summary: 'Purge a deleted environment',
     input: { params: environmentPath },
     responses: { 204: null },
     async handle({ environments }, access, { params }) {

@@ -9,7 +9,7 @@ export const meRoutes: readonly Route[] = [
     path: '/me',
     action: 'me.read',
     operation: 'getMe',
-    summary: 'Show who the token stands for',
+    summary: 'Get the user or service token behind the presented token',
     input: {},
     responses: { 200: meView },
     async handle({ me }, caller) {

@@ -17,7 +17,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/members/{org}',
     action: 'member.list',
     operation: 'listMembers',
-    summary: 'List the members of an organization by e-mail address',
+    summary: 'List the members of an organization, sorted by e-mail address',
     input: {},
     responses: { 200: memberListView },
     async handle({ members }, access) {
@@ -30,7 +30,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/members/{org}/{user}',
     action: 'member.set',
     operation: 'setMember',
-    summary: 'Make a user a member, or give a member another role',
+    summary: 'Add a member, or change the role of a member',
     input: { params: memberParams, body: setMemberBody },
     responses: { 200: memberView, 201: memberView },
     async handle({ members }, access, { params, body }) {
@@ -43,7 +43,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/members/{org}/{user}',
     action: 'member.remove',
     operation: 'removeMember',
-    summary: 'End a membership: your own, or as an admin another one',
+    summary: 'Remove a member; every member can leave, admins can remove others',
     input: { params: memberParams },
     responses: { 204: null },
     async handle({ members }, access, { params }) {
@@ -56,7 +56,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/organizations/{org}/owner',
     action: 'organization.appoint_owner',
     operation: 'appointOwner',
-    summary: 'Give an organization that has no owner its first one',
+    summary: 'Appoint an owner of an organization that has none',
     input: { params: organizationPath, body: appointOwnerBody },
     responses: { 200: memberView, 201: memberView },
     async handle({ members }, access, { params, body }) {

@@ -16,7 +16,7 @@ export const organizationRoutes: readonly Route[] = [
     path: '/organizations',
     action: 'organization.list',
     operation: 'listOrganizations',
-    summary: 'List the organizations you may see',
+    summary: 'List the organizations that you can see',
     input: {},
     responses: { 200: organizationListView },
     async handle({ organizations }, caller) {
@@ -30,7 +30,7 @@ export const organizationRoutes: readonly Route[] = [
     path: '/organizations',
     action: 'organization.create',
     operation: 'createOrganization',
-    summary: 'Create an organization, owned by you',
+    summary: 'Create an organization that you own',
     input: { body: createTenantBody },
     responses: { 201: organizationView },
     async handle({ organizations }, access, { body }) {
@@ -43,7 +43,7 @@ export const organizationRoutes: readonly Route[] = [
     path: '/organizations/{org}',
     action: 'organization.read',
     operation: 'getOrganization',
-    summary: 'Show an organization',
+    summary: 'Get an organization',
     input: {},
     responses: { 200: organizationView },
     async handle({ organizations }, access) {
@@ -67,7 +67,7 @@ export const organizationRoutes: readonly Route[] = [
     path: '/organizations/{org}',
     action: 'organization.delete',
     operation: 'deleteOrganization',
-    summary: 'Delete an organization with all that is in it',
+    summary: 'Delete an organization and everything in it',
     input: {},
     responses: { 204: null },
     async handle({ organizations }, access) {
@@ -92,7 +92,7 @@ export const organizationRoutes: readonly Route[] = [
     path: '/organizations/{org}/purge',
     action: 'organization.purge',
     operation: 'purgeOrganization',
-    summary: 'Remove a deleted organization for good',
+    summary: 'Purge a deleted organization',
     input: { params: organizationPath },
     responses: { 204: null },
     async handle({ organizations }, access, { params }) {

@@ -31,7 +31,7 @@ export const personalTokenRoutes: readonly Route[] = [
     path: '/personal-tokens',
     action: 'personal_token.create',
     operation: 'createPersonalToken',
-    summary: 'Create a personal token of yours; its value is in this one answer',
+    summary: 'Create a personal token for yourself; its value is returned only once',
     input: { body: createPersonalTokenBody },
     responses: { 201: createdPersonalTokenView },
     async handle({ personalTokens }, access, { body }) {
@@ -44,7 +44,7 @@ export const personalTokenRoutes: readonly Route[] = [
     path: '/personal-tokens/{id}',
     action: 'personal_token.revoke',
     operation: 'revokePersonalToken',
-    summary: 'Revoke a personal token of yours at once',
+    summary: 'Revoke one of your personal tokens immediately',
     input: { params: personalTokenParams },
     responses: { 204: null },
     async handle({ personalTokens }, access, { params }) {

@@ -41,7 +41,7 @@ export const projectRoutes: readonly Route[] = [
     path: '/projects/{org}/{project}',
     action: 'project.read',
     operation: 'getProject',
-    summary: 'Show a project',
+    summary: 'Get a project',
     input: {},
     responses: { 200: projectView },
     async handle({ projects }, access) {
@@ -65,7 +65,7 @@ export const projectRoutes: readonly Route[] = [
     path: '/projects/{org}/{project}',
     action: 'project.delete',
     operation: 'deleteProject',
-    summary: 'Delete a project with all that is in it',
+    summary: 'Delete a project and everything in it',
     input: {},
     responses: { 204: null },
     async handle({ projects }, access) {
@@ -78,7 +78,7 @@ export const projectRoutes: readonly Route[] = [
     path: '/projects/{org}/{project}/purge',
     action: 'project.purge',
     operation: 'purgeProject',
-    summary: 'Remove a deleted project for good',
+    summary: 'Purge a deleted project',
     input: { params: projectPath },
     responses: { 204: null },
     async handle({ projects }, access, { params }) {

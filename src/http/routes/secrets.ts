@@ -52,7 +52,7 @@ export const secretRoutes: readonly Route[] = [
     path: all,
     action: 'secret.write',
     operation: 'patchSecrets',
-    summary: 'Set and delete several secrets in one step',
+    summary: 'Set and delete several secrets in one change',
     input: { body: patchSecretsBody, maxEntries: limits.batchEntries },
     responses: { 200: secretPatchView },
     async handle({ secrets }, access, { body }) {
@@ -107,7 +107,7 @@ export const secretRoutes: readonly Route[] = [
     path: one,
     action: 'secret.delete',
     operation: 'deleteSecret',
-    summary: 'Delete a secret; its history stays',
+    summary: 'Delete a secret; its history is kept',
     input: { params: secretParams },
     responses: { 204: null },
     async handle({ secrets }, access, { params }) {
@@ -129,7 +129,7 @@ function viewOfKey({ key, version, updatedAt }: SecretKey): Omit<SecretView, 'va
   return { key, version, updatedAt: updatedAt.toISOString() };
 }
 
-/** The one place where values leave for whoever asked for them. */
+/** The only place where values are revealed to a caller. */
 function viewOf({ key, value, version, updatedAt }: SecretValue): SecretView {
   return { key, value: value.reveal(), version, updatedAt: updatedAt.toISOString() };
 }

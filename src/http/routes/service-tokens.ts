@@ -39,7 +39,7 @@ export const serviceTokenRoutes: readonly Route[] = [
     path: all,
     action: 'service_token.create',
     operation: 'createServiceToken',
-    summary: 'Create a service token; its value is in this one answer',
+    summary: 'Create a service token; its value is returned only once',
     input: { body: createServiceTokenBody, idempotencyKey: true },
     responses: { 201: createdServiceTokenView, 200: serviceTokenView },
     async handle({ serviceTokens }, access, { body, idempotencyKey }) {
@@ -54,7 +54,7 @@ export const serviceTokenRoutes: readonly Route[] = [
     path: one,
     action: 'service_token.list',
     operation: 'getServiceToken',
-    summary: 'Show a service token',
+    summary: 'Get a service token',
     input: { params: serviceTokenParams },
     responses: { 200: serviceTokenView },
     async handle({ serviceTokens }, access, { params }) {
@@ -66,7 +66,7 @@ export const serviceTokenRoutes: readonly Route[] = [
     path: `${one}/rotate`,
     action: 'service_token.rotate',
     operation: 'rotateServiceToken',
-    summary: 'Give a service token a new value, which is in this one answer',
+    summary: 'Rotate a service token; the new value is returned only once',
     input: { params: serviceTokenParams, body: rotateServiceTokenBody },
     responses: { 200: createdServiceTokenView },
     async handle({ serviceTokens }, access, { params, body }) {
@@ -91,7 +91,7 @@ export const serviceTokenRoutes: readonly Route[] = [
     path: one,
     action: 'service_token.revoke',
     operation: 'revokeServiceToken',
-    summary: 'Revoke a service token at once',
+    summary: 'Revoke a service token immediately',
     input: { params: serviceTokenParams },
     responses: { 204: null },
     async handle({ serviceTokens }, access, { params }) {

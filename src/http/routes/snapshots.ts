@@ -45,7 +45,7 @@ export const snapshotRoutes: readonly Route[] = [
     path: all,
     action: 'snapshot.create',
     operation: 'createSnapshot',
-    summary: 'Make a snapshot of an environment as it is',
+    summary: 'Create a snapshot of the present state of an environment',
     input: { body: createSnapshotBody, idempotencyKey: true },
     responses: { 201: snapshotView, 200: snapshotView },
     async handle({ snapshots }, access, { body, idempotencyKey: idempotency }) {
@@ -60,13 +60,13 @@ export const snapshotRoutes: readonly Route[] = [
       };
     },
   }),
-  // Before the snapshots: its path is one of theirs as well.
+  // Before the routes of snapshots, whose path matches too.
   environmentRoute({
     method: 'POST',
     path: `${all}/restore`,
     action: 'snapshot.restore',
     operation: 'restoreSnapshot',
-    summary: 'Restore an environment from one of its snapshots, or plan it',
+    summary: 'Restore an environment from one of its snapshots, or plan the restore',
     input: { body: restoreBody, idempotencyKey: true },
     responses: { 200: restoreView },
     async handle({ restores }, access, { body: { dryRun = false, ...input }, idempotencyKey: idempotency }) {
@@ -77,9 +77,9 @@ export const snapshotRoutes: readonly Route[] = [
           body: { ...restoreViewOf({ ...plan, backupSnapshotId: null }), planHash: plan.planHash },
         };
       }
-      const answer = await restores.restore(access, { ...input, idempotency });
-      const view = restoreViewOf(answer);
-      return answer.replayed === true ? replayed(view) : { status: 200, body: view };
+      const result = await restores.restore(access, { ...input, idempotency });
+      const view = restoreViewOf(result);
+      return result.replayed === true ? replayed(view) : { status: 200, body: view };
     },
   }),
   environmentRoute({
@@ -87,7 +87,7 @@ export const snapshotRoutes: readonly Route[] = [
     path: `${all}/prune`,
     action: 'snapshot.delete',
     operation: 'pruneSnapshots',
-    summary: 'Delete the snapshots that a retention does not keep, or tell which',
+    summary: 'Delete the snapshots that a retention policy does not keep, or list them',
     input: { body: pruneBody },
     responses: { 200: pruneView },
     async handle({ snapshots }, access, { body }) {
@@ -101,7 +101,7 @@ export const snapshotRoutes: readonly Route[] = [
     path: one,
     action: 'snapshot.read',
     operation: 'getSnapshot',
-    summary: 'Read one snapshot',
+    summary: 'Get a snapshot',
     input: { params: snapshotParams },
     responses: { 200: snapshotView },
     async handle({ snapshots }, access, { params }) {
@@ -126,7 +126,7 @@ export const snapshotRoutes: readonly Route[] = [
     path: `${one}/diff`,
     action: 'snapshot.read',
     operation: 'diffSnapshot',
-    summary: 'Compare a snapshot with the present or with another snapshot',
+    summary: 'Compare a snapshot with the present state or with another snapshot',
     input: { params: snapshotParams, query: diffQuery },
     responses: { 200: snapshotDiffView },
     async handle({ snapshots }, access, { params, query }) {
@@ -138,7 +138,7 @@ export const snapshotRoutes: readonly Route[] = [
     path: '/snapshots/{id}',
     action: 'snapshot.read',
     operation: 'findSnapshot',
-    summary: 'Find a snapshot and its environment by its id',
+    summary: 'Get a snapshot and its environment by id',
     input: { params: snapshotParams },
     responses: { 200: placedSnapshotView },
     async handle({ snapshots }, access, { params }) {
@@ -178,8 +178,8 @@ function pruneViewOf({ kept, pruned }: SnapshotPruning): PruneView {
   };
 }
 
-function restoreViewOf(answer: Omit<RestorePlan, 'planHash'> & Pick<RestoreAnswer, 'backupSnapshotId'>): RestoreView {
-  const { restored, unchanged, skipped, destroyed, pruned, backupSnapshotId, revision, revisionId } = answer;
+function restoreViewOf(result: Omit<RestorePlan, 'planHash'> & Pick<RestoreAnswer, 'backupSnapshotId'>): RestoreView {
+  const { restored, unchanged, skipped, destroyed, pruned, backupSnapshotId, revision, revisionId } = result;
   return {
     restored: [...restored],
     unchanged: [...unchanged],

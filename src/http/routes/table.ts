@@ -13,7 +13,7 @@ import { snapshotRoutes } from './snapshots.ts';
 import { userRoutes } from './users.ts';
 import { versionRoutes } from './versions.ts';
 
-/** Every route below /api/v1. A new resource gets a file of its own and a line here. */
+/** Every route below /api/v1. A new resource gets its own file and a line here. */
 export const routeTable: readonly Route[] = [
   ...meRoutes,
   ...userRoutes,

@@ -20,7 +20,7 @@ export const userRoutes: readonly Route[] = [
     path: '/users',
     action: 'user.list',
     operation: 'listUsers',
-    summary: 'List the users by e-mail address',
+    summary: 'List the users, sorted by e-mail address',
     input: { query: pageQuery },
     responses: { 200: userListView },
     async handle({ users }, access, { query }) {
@@ -33,7 +33,7 @@ export const userRoutes: readonly Route[] = [
     path: '/users',
     action: 'user.create',
     operation: 'createUser',
-    summary: 'Create a user; their first personal token is in this one answer',
+    summary: 'Create a user; the first personal token is returned only once',
     input: { body: createUserBody },
     responses: { 201: createdUserView },
     async handle({ users }, access, { body }) {
@@ -50,7 +50,7 @@ export const userRoutes: readonly Route[] = [
     path: '/users/{id}',
     action: 'user.read',
     operation: 'getUser',
-    summary: 'Show a user',
+    summary: 'Get a user',
     input: { params: userParams },
     responses: { 200: userView },
     async handle({ users }, access, { params }) {
@@ -74,7 +74,7 @@ export const userRoutes: readonly Route[] = [
     path: '/users/{id}/personal-tokens',
     action: 'user.update',
     operation: 'createUserPersonalToken',
-    summary: 'Create a personal token for a user; its value is in this one answer',
+    summary: 'Create a personal token for a user; its value is returned only once',
     input: { params: userParams, body: createPersonalTokenBody },
     responses: { 201: createdPersonalTokenView },
     async handle({ users }, access, { params, body }) {
@@ -87,7 +87,7 @@ export const userRoutes: readonly Route[] = [
     path: '/users/{id}/personal-tokens',
     action: 'user.update',
     operation: 'revokeUserPersonalTokens',
-    summary: 'Revoke all personal tokens of a user at once',
+    summary: 'Revoke all personal tokens of a user immediately',
     input: { params: userParams },
     responses: { 204: null },
     async handle({ users }, access, { params }) {

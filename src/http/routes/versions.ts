@@ -32,13 +32,13 @@ export const versionRoutes: readonly Route[] = [
       return { status: 200, body: view };
     },
   }),
-  // Before the versions: its path is one of theirs as well.
+  // Before the routes of versions, whose path matches too.
   environmentRoute({
     method: 'POST',
     path: `${all}/rollback`,
     action: 'version.rollback',
     operation: 'rollbackSecret',
-    summary: 'Roll a secret back to an earlier version',
+    summary: 'Roll back a secret to an earlier version',
     input: { params: secretParams, body: rollbackBody, idempotencyKey: true },
     responses: { 201: rollbackView, 200: rollbackView },
     async handle({ versions }, access, { params, body, idempotencyKey: idempotency }) {
@@ -70,7 +70,7 @@ export const versionRoutes: readonly Route[] = [
     path: `${all}/{version}/destroy`,
     action: 'version.destroy',
     operation: 'destroyVersion',
-    summary: 'Erase the value of one version for good; its record stays',
+    summary: 'Permanently destroy the value of one version; its record is kept',
     input: { params: versionParams, body: destroyBody },
     responses: { 200: destroyedVersionView },
     async handle({ destructions }, access, { params: { key, version }, body }) {

@@ -53,7 +53,7 @@ describe('what a caller may not see is not found, before anything else is judged
 
 describe('a body', () => {
   const json = 'application/json';
-  const needsBody = 'this request needs a body: a JSON object';
+  const needsBody = 'this request requires a body: a JSON object';
   const needsJson = 'send the body as JSON in UTF-8, with Content-Type: application/json';
 
   test.each<[string, [unknown, string], [number, string]]>([
@@ -74,11 +74,11 @@ describe('a body', () => {
     ['__proto__', [`{"value":"","__proto__":{"x":"${word}"}}`, json], [422, '__proto__: is not a field']],
     ['no value', ['{"comment":"x"}', json], [422, 'value: is required']],
     ['a number as value', ['{"value":1}', json], [422, 'value: must be a string']],
-    ['a field twice', [`{"value":"${word}","value":"x"}`, json], [422, 'value: is given twice']],
+    ['a field twice', [`{"value":"${word}","value":"x"}`, json], [422, 'value: must be given once']],
     [
       'another name twice',
       [`{"value":"","${word} ":1,"${word} ":2}`, json],
-      [422, '(unprintable name): is given twice'],
+      [422, '(unprintable name): must be given once'],
     ],
     ['deep nesting', ['['.repeat(4 * mebibyte), json], [400, 'the body must be nested at most 32 levels deep']],
     ['half an object with a name twice', ['{"value":"","value":""', json], [400, 'the body is not valid JSON']],
@@ -109,7 +109,7 @@ describe('a body', () => {
   test('is refused where none is taken', async () => {
     for (const path of [`${secrets}/BODY`, `${tokens}/${randomUUID()}`]) {
       const { detail } = await expectProblem(owner.send('DELETE', path, { value: 'x' }), 'malformed_request');
-      expect(detail).toBe('this request takes no body');
+      expect(detail).toBe('this request must not have a body');
     }
   });
 
@@ -156,7 +156,7 @@ describe('a body', () => {
   test('that names a key twice is refused as a whole', async () => {
     const body = '{"set":{"TWICE":"1","OTHER":"","TW\\u0049CE":"2"}}';
     const { errors } = await expectProblem(owner.send('PATCH', secrets, body), 'invalid_input');
-    expect(errors).toEqual([{ field: 'set.TWICE', message: 'is given twice' }]);
+    expect(errors).toEqual([{ field: 'set.TWICE', message: 'must be given once' }]);
     await expectProblem(owner.send('GET', `${secrets}/OTHER`), 'not_found');
   });
 

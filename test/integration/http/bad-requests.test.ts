@@ -55,7 +55,7 @@ describe('a request is refused with 401', () => {
     ['two tokens', 'Bearer kf_pat_x kf_pat_y'],
   ])('with %s', async (_case, authorization) => {
     expect(await refusal(api.client(), { authorization })).toEqual([
-      'the Authorization header must be: Bearer, a space, and a token',
+      'the header Authorization must be: Bearer, a space, and a token',
       'Bearer realm="keyframe", error="invalid_token"',
     ]);
   });
@@ -116,7 +116,7 @@ describe('paths and methods', () => {
   ])('%s %s is refused with what is allowed there', async (method, path, allowed) => {
     const answer = await owner.send(method, path);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allowed]);
-    expect(answer.body).toMatchObject({ code: 'method_not_allowed', detail: `this path takes ${allowed}` });
+    expect(answer.body).toMatchObject({ code: 'method_not_allowed', detail: `this path allows ${allowed}` });
   });
 
   test('HEAD answers like GET, without the body', async () => {
@@ -174,7 +174,7 @@ describe('paths and methods', () => {
     const unbuilt = await expectProblem(owner.send('GET', `${secrets}?vlaues=false`), 'invalid_input');
     expect(unbuilt.detail).toBe('vlaues: is not a query parameter of this request');
     const twice = await expectProblem(owner.send('GET', `${versions}/A?limit=1&limit=2`), 'invalid_input');
-    expect(twice.errors).toEqual([{ field: 'limit', message: 'is given twice' }]);
+    expect(twice.errors).toEqual([{ field: 'limit', message: 'must be given once' }]);
     const cursor = await expectProblem(owner.send('GET', `${tokens}?cursor=${word}`), 'invalid_input');
     expect(cursor.errors).toEqual([{ field: 'cursor', message: expect.stringContaining('is not a cursor') }]);
     await expectProblem(owner.send('GET', `${secrets}?__proto__=1`), 'invalid_input');

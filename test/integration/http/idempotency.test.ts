@@ -245,7 +245,7 @@ test('where it does nothing the header is refused, after the caller is known and
     ['POST', `/projects/${world.slugs.organization}`],
   ] as const) {
     const problem = await expectProblem(client.send(method, path, undefined, headers), 'malformed_request');
-    expect(problem.detail).toContain('Idempotency-Key works where snapshots and service tokens are created');
+    expect(problem.detail).toContain('Idempotency-Key is supported only to create snapshots and service tokens');
   }
   const stranger = api.client(world.stranger.token);
   await expectProblem(stranger.send('PUT', `/secrets/${place}/X`, undefined, headers), 'not_found');

@@ -33,7 +33,7 @@ test.each([
   { method: 'DELETE', path: '/A', body: undefined, condition: { 'if-match': stale } },
 ])('$method with $condition is refused and changes nothing', async ({ method, path, body, condition }) => {
   const { detail } = await expectProblem(owner.send(method, secrets + path, body, condition), 'malformed_request');
-  expect(detail).toMatch(/^changes take no If-Match, If-None-Match or If-Unmodified-Since/);
+  expect(detail).toMatch(/^changes do not support If-Match, If-None-Match or If-Unmodified-Since/);
   expect(await owner.expectStatus(200, 'GET', `${secrets}/A`)).toMatchObject({ value: 'kept', version: 1 });
 });
 

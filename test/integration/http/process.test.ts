@@ -129,7 +129,7 @@ describe('a start that cannot succeed says why in one message', () => {
     });
     expect([code, output]).toEqual([
       69,
-      `keyframe-server: cannot listen on 127.0.0.1, port ${port}: the port is taken; stop what uses it or set KEYFRAME_${variable}\n`,
+      `keyframe-server: cannot listen on 127.0.0.1, port ${port}: the port is in use; stop the other program or set KEYFRAME_${variable}\n`,
     ]);
     holder.close();
   });

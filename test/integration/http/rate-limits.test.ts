@@ -140,7 +140,9 @@ describe('refused tokens of one address', () => {
     // From another address too: the limit is the token's.
     const statements = await statementsOf(async () => {
       const refused = await expectProblem(from(newAddress())(token), 'limit_exceeded');
-      expect(refused.detail).toMatch(/^this token opens nothing and was sent too often in a minute; try again in /);
+      expect(refused.detail).toMatch(
+        /^this token is no longer valid and was sent too often within a minute; try again in /,
+      );
     });
     expect(statements).toEqual([]);
     expect((await from(address)(fresh.token)).status).toBe(200);
@@ -238,7 +240,7 @@ test('more requests at once than the server takes are answered 503 with Retry-Af
 });
 
 test('one caller takes no more than their part of the requests under way, and leaves the rest to others', async () => {
-  const small = await startAnother({ workLimits: { requests: 10, requestsOfOne: 1 } });
+  const small = await startAnother({ workLimits: { requests: 10, requestsPerCaller: 1 } });
   const [one, other] = [await createUser(small.services), await createUser(small.services)];
   const waiting = request({ port: small.port, method: 'POST', path: '/api/v1/personal-tokens', host: '127.0.0.1' });
   waiting.setHeader('authorization', `Bearer ${one.token.reveal()}`).setHeader('content-type', 'application/json');

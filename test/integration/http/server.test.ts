@@ -23,7 +23,7 @@ async function raw(port: number, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-const noFragment = 'the path must not have a fragment; write "#" as %23';
+const noFragment = 'the path must not contain a fragment; write "#" as %23';
 
 describe('requests that are no HTTP', () => {
   let api: TestApi;
@@ -56,13 +56,13 @@ describe('requests that are no HTTP', () => {
   // Node and Express have answers of their own for these.
   test.each([
     ['a URL that is none', 'GET http://[/ HTTP/1.1\r\nHost: x\r\n', 'the path is not valid percent-encoded UTF-8'],
-    ['a request without Host', 'GET /healthz HTTP/1.1\r\n', 'a request of HTTP/1.1 needs the header Host'],
-    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n', 'the header host is given twice'],
-    ['two equal Hosts', 'GET /healthz HTTP/1.0\r\nHost: x\r\nhost: x\r\n', 'the header host is given twice'],
+    ['a request without Host', 'GET /healthz HTTP/1.1\r\n', 'an HTTP/1.1 request requires the header Host'],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n', 'the header host must be given once'],
+    ['two equal Hosts', 'GET /healthz HTTP/1.0\r\nHost: x\r\nhost: x\r\n', 'the header host must be given once'],
     [
       'two tokens',
       'GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n',
-      'the header authorization is given twice',
+      'the header authorization must be given once',
     ],
     ['a fragment', 'GET /healthz#x HTTP/1.1\r\nHost: x\r\n', noFragment],
     ['an empty fragment', 'GET /healthz# HTTP/1.1\r\nHost: x\r\n', noFragment],
@@ -137,7 +137,7 @@ describe('a failure of our own', () => {
       expect(answer.status).toBe(500);
       expect(answer.body).toMatchObject({
         code: 'internal',
-        detail: expect.stringMatching(/^something went wrong in the server/),
+        detail: expect.stringMatching(/^unexpected error in the server/),
       });
       expect(api.logs.at(-1)).toMatchObject({
         level: 'error',
@@ -268,7 +268,7 @@ describe('listening', () => {
     const first = await HttpServer.listen(() => {}, local);
     const taken = HttpServer.listen(() => {}, { ...local, port: first.port });
     await expect(taken).rejects.toThrow(
-      `cannot listen on 127.0.0.1, port ${first.port}: the port is taken; stop what uses it or set KEYFRAME_PORT`,
+      `cannot listen on 127.0.0.1, port ${first.port}: the port is in use; stop the other program or set KEYFRAME_PORT`,
     );
     await expect(taken).rejects.toBeInstanceOf(ListenError);
     const foreign = HttpServer.listen(() => {}, { ...local, host: '192.0.2.1' });

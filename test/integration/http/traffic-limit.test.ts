@@ -6,7 +6,8 @@ import { type World, createWorld } from '../../support/api/services.ts';
 const mebibyte = 1024 * 1024;
 const kibibyte = 1024;
 const envBytes = 600 * kibibyte;
-const detail = /^this caller has sent and read too many bytes in a minute; try again in [1-9][0-9]? seconds$/;
+const detail =
+  /^this user or service token has sent and read too many bytes within a minute; try again in [1-9][0-9]? seconds$/;
 let api: TestApi;
 let world: World;
 let path: string;

@@ -35,11 +35,11 @@ test('it is ready when no check has a fault, and tells the first that has one', 
   const clock = new ManualClock();
   const faults: (string | undefined)[] = [undefined, undefined];
   const readiness = new Readiness({ clock, checks: faults.map((_, index) => () => Promise.resolve(faults[index])) });
-  expect(await readiness.fault()).toBeUndefined();
+  expect(await readiness.blocker()).toBeUndefined();
   expect(clock.pending).toBe(0);
   clock.pass(200);
   faults[1] = 'the second waits';
-  expect(await readiness.fault()).toBe('the second waits');
+  expect(await readiness.blocker()).toBe('the second waits');
 });
 
 test('however often it is asked, it checks five times a second at most', async () => {
@@ -50,28 +50,28 @@ test('however often it is asked, it checks five times a second at most', async (
     return Promise.resolve(undefined);
   };
   const readiness = new Readiness({ clock, checks: [check] });
-  await Promise.all([readiness.fault(), readiness.fault()]);
+  await Promise.all([readiness.blocker(), readiness.blocker()]);
   clock.pass(199);
-  await readiness.fault();
+  await readiness.blocker();
   expect(checks).toBe(1);
   clock.pass(1);
-  await readiness.fault();
+  await readiness.blocker();
   expect(checks).toBe(2);
 });
 
 test('a check that fails is told without its message, and one that hangs is not waited for', async () => {
   const clock = new ManualClock();
   const failing = new Readiness({ clock, checks: [() => Promise.reject(new Error('canary'))] });
-  expect(await failing.fault()).toBe('the database cannot be reached');
+  expect(await failing.blocker()).toBe('the database cannot be reached');
   const hanging = new Readiness({ clock, checks: [() => new Promise(() => {})] });
-  const fault = hanging.fault();
+  const blocker = hanging.blocker();
   clock.pass(2000);
-  expect(await fault).toBe('the database does not answer in time');
+  expect(await blocker).toBe('the database did not respond in time');
 });
 
 test('it is not ready from the moment of shutting down, whatever was found before', async () => {
   const readiness = new Readiness({ clock: new ManualClock(), checks: [() => Promise.resolve(undefined)] });
-  expect(await readiness.fault()).toBeUndefined();
+  expect(await readiness.blocker()).toBeUndefined();
   readiness.shutDown();
-  expect(await readiness.fault()).toBe('this process is shutting down');
+  expect(await readiness.blocker()).toBe('this process is shutting down');
 });

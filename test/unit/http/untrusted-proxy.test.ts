@@ -80,11 +80,11 @@ test('a trusted proxy leads to no warning', async () => {
 });
 
 test('/readyz of the metrics port reports warnings, ready or not', async () => {
-  let fault: string | undefined;
+  let blocker: string | undefined;
   const app = createMetricsApp({
     logger: createLogger('silent'),
     metrics: new Metrics(),
-    readiness: { fault: () => Promise.resolve(fault) },
+    readiness: { blocker: () => Promise.resolve(blocker) },
     warnings: () => ['look at this'],
   });
   const server = createServer(app).listen(0, '127.0.0.1');
@@ -95,6 +95,6 @@ test('/readyz of the metrics port reports warnings, ready or not', async () => {
     return (await fetch(`http://127.0.0.1:${port}/readyz`)).json();
   };
   expect(await ask()).toEqual({ status: 'ok', warnings: ['look at this'] });
-  fault = 'it waits';
+  blocker = 'it waits';
   expect(await ask()).toEqual({ status: 'unavailable', reason: 'it waits', warnings: ['look at this'] });
 });

@@ -17,7 +17,7 @@ test('a place is free again when its answer is out or its connection gone', () =
   expect(() => limit.enter(response())).toThrow(expect.objectContaining({ code: 'overloaded' }));
   first.emit('close');
   limit.enter(response());
-  expect(() => limit.enter(response())).toThrow('too many requests are under way');
+  expect(() => limit.enter(response())).toThrow('too many requests are in progress');
 });
 
 test('a place that was left is free once, whatever comes after', () => {
@@ -28,11 +28,11 @@ test('a place that was left is free once, whatever comes after', () => {
   work.leave();
   first.emit('close');
   limit.enter(response());
-  expect(() => limit.enter(response())).toThrow('too many requests are under way');
+  expect(() => limit.enter(response())).toThrow('too many requests are in progress');
 });
 
 test('one caller has a part of the places, and gets them back', () => {
-  const limit = new WorkLimit({ requests: 10, requestsOfOne: 2 });
+  const limit = new WorkLimit({ requests: 10, requestsPerCaller: 2 });
   const first = response();
   limit.enter(first).isOf('ada');
   limit.enter(response()).isOf('ada');
@@ -40,7 +40,7 @@ test('one caller has a part of the places, and gets them back', () => {
   limit.enter(response()).isOf('eve');
   first.emit('close');
   limit.enter(response()).isOf('ada');
-  expect(() => limit.enter(response()).isOf('ada')).toThrow('requests of yours are under way');
+  expect(() => limit.enter(response()).isOf('ada')).toThrow('of your requests are in progress');
 });
 
 test('large bodies and answers wait in so much memory, and of one caller in half of it', () => {
