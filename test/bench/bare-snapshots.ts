@@ -45,7 +45,7 @@ const auditSql = `INSERT INTO audit_entry
 
 /**
  * The floor of snapshots and restores: the rows that Keyframe writes, by statements over whole sets on one connection of
- * pg, as somebody would write them who knows that every key is to be restored. No authorisation, no plan, no answer that
+ * pg, as a developer would write them who knows that every key is to be restored. No authorisation, no plan, no answer that
  * names the keys.
  */
 export class BareSnapshots {

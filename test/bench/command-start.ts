@@ -16,7 +16,7 @@ const aim = 1.6;
 /** What the kernel counts processor time in. */
 const tickMs = 10;
 
-/** Milliseconds of one run: on the clock, and of processors' time (NaN where the kernel does not tell it). */
+/** Milliseconds of one run: on the clock, and of processors' time (NaN where the kernel does not report it). */
 interface Figures {
   readonly wallMs: number;
   readonly cpuMs: number;

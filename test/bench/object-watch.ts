@@ -9,7 +9,7 @@ interface Waiter<T> {
   readonly resolve: (receivedAtMs: number) => void;
 }
 
-/** Follows all objects of some collections, and tells when many of them are as wanted. */
+/** Follows all objects of some collections, and reports when many of them are as wanted. */
 export class ObjectWatch<T extends KubeObject> {
   /** The objects as they are, by `namespace/name`. */
   readonly objects = new Map<string, T>();

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
-/** What a process holds, as Linux tells. */
+/** What a process holds, as Linux reports it. */
 export interface ProcessFigures {
   readonly residentBytes: number;
   /** The most that it has been. */

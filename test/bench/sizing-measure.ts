@@ -96,7 +96,7 @@ export async function measureReady({ fleet, floorObjects }: SizingSite, count: n
   return { floor: (count * 1000) / floorPerSecond, keyframe: (count * 1000) / perSecond };
 }
 
-/** All the work with what is there, and a new leader at the end: returns it as well. */
+/** All the work with the objects that exist, and a new leader at the end: returns it as well. */
 export async function measureWork(
   resources: AsyncDisposableStack,
   site: SizingSite,

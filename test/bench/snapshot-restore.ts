@@ -14,7 +14,7 @@ const sizes: readonly (readonly [secrets: number, times: number])[] = [
 
 /**
  * Making a snapshot of an environment and restoring it from one, one request after the other, beside the bare
- * statements that write the same rows (bare-snapshots.ts). A restore writes every key anew, whether its value differs
+ * statements that write the same rows (bare-snapshots.ts). A restore writes every key again, whether its value differs
  * or not: so each finds what the one before it found, an environment with a newer version of each key.
  */
 export async function snapshotRestore(): Promise<void> {

@@ -79,7 +79,7 @@ describe('an AccessGrant', () => {
     await waitForGrant(name, 'NoNamespaces', 0);
   });
 
-  test('whose spec changes tells of the new one', async () => {
+  test('whose spec changes reports the new one', async () => {
     const [first] = stack.namespaces;
     const name = await createGrant({ namespaces: ['not-there'], rules });
     await waitForGrant(name, 'NoNamespaces', 0);

@@ -26,7 +26,7 @@ afterAll(() => resources.disposeAsync());
 beforeEach(async () => {
   site = await stack.makeSite({ values: { COUNT: '0' } });
   await site.waitUntilSynced({ COUNT: '0' });
-  // After an outage they are begun anew one by one, with pauses that grow.
+  // After an outage they are restarted one by one, with pauses that grow.
   const watches = (): number => proxy.countOpen(isWatchOf('secrets')) + proxy.countOpen(isWatchOf('secretsyncs'));
   await waitFor('the watches of SecretSyncs, targets, token Secrets and the token', () => watches() === 4);
 });
@@ -59,7 +59,7 @@ describe('a write', () => {
     expect((await site.waitUntilSynced({ COUNT: '1' })).metadata.uid).toBe(uid);
   });
 
-  test('of the status whose answer is lost leaves a status that tells the truth', async () => {
+  test('of the status whose answer is lost leaves a status that is true', async () => {
     const cut = proxy.cut(statusPatchesOf(site), { when: 'after' });
     await site.environment.change({ COUNT: '1' });
     await cut.arrived();
@@ -90,7 +90,7 @@ describe('a write', () => {
 });
 
 describe('a watch', () => {
-  test('of Secrets that is told «gone» when it begins anew is begun with a list, which shows what was missed', async () => {
+  test('of Secrets that gets «gone» when it restarts begins with a list, which shows what was missed', async () => {
     const gone = { type: 'ERROR', object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 } };
     const ofTargets = ({ method, path, query }: ProxiedRequest): boolean =>
       method === 'GET' &&

@@ -182,7 +182,7 @@ async function useController(): Promise<void> {
   await invalid.waitForReason('TypeUnmet');
   const undecodable = await makeSite('undecodable', { spec: { keys: { decodeBase64: ['*'] } } });
   await undecodable.waitForReason('NotBase64');
-  // Composed, it is where it may be; what cannot be composed tells names alone.
+  // Composed, it is where it may be; a message about what cannot be composed has names alone.
   const composed = await makeSite('composed', { spec: { template: { data: { T: '<$(CANARY | base64 | json)>' } } } });
   await composed.waitForReason('Synced');
   const binary = `x${Buffer.from([0xff]).toString('latin1')}`;

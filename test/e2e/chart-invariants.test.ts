@@ -208,7 +208,7 @@ test('approvals are asked for by default', async () => {
   expect(ofKind(objects, 'ValidatingAdmissionPolicyBinding')).toHaveLength(1);
 });
 
-test('PostgreSQL’s port is open to the server’s pods alone, and it may call nobody', async () => {
+test('PostgreSQL’s port is open to the server’s pods alone, and it may call no one', async () => {
   const objects = objectsOf(await renderChart({ namespace, values: 'network-policies.yaml' }));
   const [policy] = ofKind<KubeObject & { spec: { ingress: { from: { podSelector: { matchLabels: Labels } }[] }[] } }>(
     objects,

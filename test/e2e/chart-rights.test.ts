@@ -11,7 +11,7 @@ import { runKubectl } from '../support/cluster/kubectl.ts';
 import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
-/** The rights that the chart gives, as a real API server tells them: exactly the committed ones. */
+/** The rights that the chart gives, as a real API server reports them: exactly the committed ones. */
 
 const resources = new AsyncDisposableStack();
 const folder = join(checkoutDirectory, 'test', 'e2e', 'chart-rights');
@@ -36,7 +36,7 @@ async function apply(manifests: string): Promise<void> {
   await runKubectl(cluster, ['apply', '--server-side', '--force-conflicts', '--filename', file]);
 }
 
-/** What `kubectl auth can-i --list` tells of an account `namespace:name`, in an order of its own. */
+/** What `kubectl auth can-i --list` reports about an account `namespace:name`, sorted. */
 async function rights(account: string, place: string): Promise<string> {
   const as = `--as=system:serviceaccount:${account}`;
   const table = await runKubectl(cluster, ['auth', 'can-i', '--list', as, '--namespace', place]);

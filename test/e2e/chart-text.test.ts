@@ -6,7 +6,7 @@ import { chartFolder, neededValues, renderChart, runHelm } from '../support/clus
 // Not the documented one: a name that the notes copy from the pages must not pass.
 const namespace = 'elsewhere';
 
-test('a release’s notes tell the next three commands, and which Secrets it makes and waits for', async () => {
+test('a release’s notes show the next three commands, and which Secrets it makes and waits for', async () => {
   const token =
     "$(kubectl -n elsewhere get secret mine-keyframe-admin -o 'go-template={{.data.token | base64decode}}')";
   const url = 'KEYFRAME_URL=http://127.0.0.1:8700';

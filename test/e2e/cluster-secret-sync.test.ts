@@ -103,13 +103,13 @@ describe('the selection', () => {
     await site.waitForStatus('shared-flip', 'Synced', { ready: 4 });
     const select = (team: string): Promise<void> =>
       site.syncs.patch('shared-flip', { spec: { namespaceSelector: { matchLabels: { team } } } });
-    await select('nobody');
+    await select('none');
     const blocked = await site.waitForStatus('shared-flip', 'RemovalBlocked', { selected: 0 });
     expect(blocked.status?.conditions?.[0]?.message).toContain('The selection is empty');
     await select('flip');
     await site.waitForStatus('shared-flip', 'Synced', { selected: 4, ready: 4 });
     expect((await site.child('flip-0', 'shared-flip'))?.metadata.generation).toBe(1);
-    await select('nobody');
+    await select('none');
     await site.consent('shared-flip');
     await site.waitForChildren('shared-flip', []);
     // With deletionPolicy: Retain, the Secret stays.

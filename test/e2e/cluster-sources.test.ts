@@ -111,7 +111,7 @@ describe('the programs that KUBEBUILDER_ASSETS names', () => {
 });
 
 // Where there is no Docker, kind itself can't run. So that its way is not left untried, the commands which kind and docker
-// get are checked here, with programs that note them and hand out another cluster of ours.
+// get are checked here, with programs that note them and hand out another cluster of this test.
 describe('the way through kind', () => {
   let programs: string;
   const notes = (): string => readFileSync(join(programs, 'notes'), 'utf8');

@@ -41,7 +41,7 @@ function createSecret(name: string, more: { stringData?: object; metadata?: obje
   return adminClient().json({ method: 'POST', path: secretsPath(), body });
 }
 
-/** A client that speaks as somebody with this token. */
+/** A client with this token. */
 function clientWith(token: string, name: string): KubeHttp {
   const path = join(cache.folder, `${name}.kubeconfig`);
   writeKubeconfigFor(path, sharedCluster().kubeconfig, { name, token });
@@ -66,10 +66,10 @@ describe('who may do what', () => {
   });
 
   test('who shows no token learns nothing but the health of the server', async () => {
-    const client = clientWith('', 'nobody');
+    const client = clientWith('', 'unknown');
     expect((await client.send({ path: '/readyz' })).status).toBe(200);
     expect([401, 403]).toContain((await client.send({ path: '/api/v1/namespaces' })).status);
-    // Kubernetes by default tells its version to everybody; ours does not.
+    // Kubernetes by default shows its version to everyone; this cluster does not.
     const allowed = ['assets', 'built'].includes(sharedCluster().how) ? [401] : [200, 401, 403];
     expect(allowed).toContain((await client.send({ path: '/version' })).status);
     client.close();
@@ -168,7 +168,7 @@ describe('a watched Secret', () => {
     watch.close();
   });
 
-  test('that never comes gives an error which tells what was awaited and seen', async () => {
+  test('that never comes gives an error which says what was awaited and seen', async () => {
     await createSecret('still', { stringData: { key: 'value' } });
     const watch = await watchSecret(namespace, 'still');
     const awaited = watch.next('be deleted', ({ type }) => type === 'DELETED', 50);

@@ -46,7 +46,7 @@ async function definitions(): Promise<Definition[]> {
   return await Promise.all(files.map(async (file) => parse(await readFile(join(folder, file), 'utf8')) as Definition));
 }
 
-test('every field of every kind is explained, in the file and as the cluster tells it', async () => {
+test('every field of every kind is explained, in the file and as the cluster shows it', async () => {
   const { body } = await adminClient().send({ path: '/openapi/v3/apis/keyframe.dev/v1alpha1' });
   const { schemas } = (body as { components: { schemas: Record<string, Schema> } }).components;
   const kinds = await definitions();

@@ -117,7 +117,7 @@ describe('a SnapshotRestore never changes', () => {
     );
   });
 
-  test('but it can be approved, approved anew, and suspended', async () => {
+  test('but it can be approved, approved again, and suspended', async () => {
     const planned = await trial.made({ ...byId, suspend: true });
     expect(await trial.change(planned, { suspend: false })).toMatchObject({ status: 200 });
     expect(await trial.change(planned, { mode: 'Apply', planHash })).toMatchObject({ status: 200 });

@@ -72,8 +72,8 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
   ['a retention that keeps nothing', { ...spec, retention: {} }, keepSomething],
   ['none to keep', { ...spec, retention: { keepLast: 0 } }, 'greater than or equal to 1'],
   ['too many to keep', { ...spec, retention: { keepDaily: 10_001 } }, 'less than or equal to 10000'],
-  ['a label of ours', withMetadata({ labels: { 'keyframe.dev/schedule': 'other' } }), ours],
-  ['an annotation of ours', withMetadata({ annotations: { 'keyframe.dev/schedule-proof': 'x' } }), ours],
+  ['a label of Keyframe', withMetadata({ labels: { 'keyframe.dev/schedule': 'other' } }), ours],
+  ['an annotation of Keyframe', withMetadata({ annotations: { 'keyframe.dev/schedule-proof': 'x' } }), ours],
 ];
 
 describe('a SnapshotSchedule is refused with a sentence about', () => {

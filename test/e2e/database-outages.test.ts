@@ -84,7 +84,7 @@ describe('the listening connection', () => {
     expect(controllerDatabase.listeners().map(({ id }) => id)).not.toEqual(frozen.map(({ id }) => id));
   });
 
-  test('is there anew, and a change that came just before it heard anything is found by comparing', async () => {
+  test('is back, and a change that came just before it heard anything is found by comparing', async () => {
     const listen = controllerDatabase.hold(runs(/^LISTEN/i));
     controllerDatabase.kill(controllerDatabase.listeners());
     await listen.arrived();
@@ -105,7 +105,7 @@ describe('PostgreSQL', () => {
     await site.waitUntilSynced({ COUNT: '1' });
   });
 
-  test('crashes right after a commit, before anybody has heard of it, and the change arrives', async () => {
+  test('crashes right after a commit, before any listener has heard of it, and the change arrives', async () => {
     controllerDatabase.freeze();
     await site.environment.change({ COUNT: '1' });
     await crash();

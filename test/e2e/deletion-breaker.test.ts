@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-/** Waits until a deletion other than `before` is blocked; answers the digest that allows it, as the condition tells it. */
+/** Waits until a deletion other than `before` is blocked; returns the digest that allows it, as the condition shows it. */
 async function blockedDigest(site: SyncSite, before?: string): Promise<string> {
   return await waitFor('the digest of what is blocked', async () => {
     const { message } = await site.waitForReason('DeletionBlocked');

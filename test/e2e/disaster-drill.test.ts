@@ -111,7 +111,7 @@ async function waitForValues(site: DisasterSite, name: string, values: object): 
   await site.syncs.waitForReason(name, 'Synced');
 }
 
-describe('the database, made anew from the dump', () => {
+describe('the database, recreated from the dump', () => {
   test('is of this release after «migrate», and takes the dump', async () => {
     expect(await runRole({ role: 'migrate', env: { DATABASE_URL: databaseUrl } })).toMatchObject({ code: 0 });
     await dump.load(databaseUrl);

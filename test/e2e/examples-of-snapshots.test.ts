@@ -65,7 +65,7 @@ describe('«A snapshot before each sync»', () => {
   const heading = 'A snapshot before each sync';
   const good = { API_URL: 'https://api.example', TIMEOUT: '5s' };
 
-  test('whoever goes through its steps by hand has a snapshot, a way back, and else nothing synced', async () => {
+  test('a user who goes through its steps by hand has a snapshot, a way back, and else nothing synced', async () => {
     await step(heading, 1);
     await step(heading, 2);
     expect(await valuesOf('cart', 'web')).toEqual(good);
@@ -92,10 +92,10 @@ describe('«A snapshot before each sync»', () => {
     );
   });
 
-  test('Argo CD syncs nothing as long as no snapshot can be taken, and is told why', async () => {
+  test('Argo CD syncs nothing as long as no snapshot can be taken, and reports why', async () => {
     await run('kubectl delete accessgrant cart');
     const begun = await begin('bbbbbbbb');
-    const waiting = await waitFor('the hook to tell what is missing', async () => {
+    const waiting = await waitFor('the hook to report what is missing', async () => {
       const state = await begun.state();
       expect(state.message).toContain('no AccessGrant allows that to namespace cart');
       return state;
@@ -156,7 +156,7 @@ describe('«A restore with a separate approver»', () => {
 });
 
 describe('«Nightly snapshots»', () => {
-  test('a schedule tells when its next snapshot is due, and what was taken by hand is pruned by hand', async () => {
+  test('a schedule reports when its next snapshot is due, and what was taken by hand is pruned by hand', async () => {
     const heading = 'Nightly snapshots';
     await step(heading, 1);
     const { status } = await site.resource<SnapshotSchedule>('ledger', 'snapshotschedules', 'nightly');

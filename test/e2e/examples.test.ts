@@ -21,7 +21,7 @@ const step = (heading: string, number: number): Promise<string> => site.step(hea
 const valuesOf = (namespace: string, name: string): ReturnType<ExampleSite['values']> => site.values(namespace, name);
 
 describe('«Several teams»', () => {
-  test('two teams get what their grants cover, tell what is missing otherwise, and lose it with the label', async () => {
+  test('two teams get what their grants cover, report what is missing otherwise, and lose it with the label', async () => {
     const heading = 'Several teams';
     await step(heading, 1);
     expect(await valuesOf('payments', 'app')).toEqual({ STRIPE_KEY: 'sk-payments' });

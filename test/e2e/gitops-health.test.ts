@@ -22,7 +22,7 @@ afterAll(() => resources.disposeAsync());
 
 interface State {
   readonly claim?: ReadyClaim;
-  /** Of the spec; the status tells about the first one. */
+  /** Of the spec; the status describes the first one. */
   readonly generation?: number;
   readonly spec?: object;
   readonly deletionTimestamp?: string;

@@ -8,7 +8,7 @@ import { Workloads } from '../support/cluster/workloads.ts';
 
 export interface GuardedOptions extends SiteOptions {
   readonly onFailure: 'Hold' | 'Rollback';
-  /** Names of Deployments; `web` unless told. */
+  /** Names of Deployments; `web` by default. */
   readonly targets?: readonly string[];
   /** Their `spec.progressDeadlineSeconds`. */
   readonly deadlineSeconds?: number;
@@ -43,7 +43,7 @@ export class GuardedSite {
     return site;
   }
 
-  /** Changes the environment and waits until the status tells of that; answers the revision. */
+  /** Changes the environment and waits until the status reports that; answers the revision. */
   async change(set: Readonly<Record<string, string>>, deleted: readonly string[] = []): Promise<number> {
     const { revision } = await this.sync.environment.change(set, deleted);
     await waitFor(`revision ${revision} to be taken up`, async () => {

@@ -14,7 +14,7 @@ import { type SecretObject, secretValues } from '../support/cluster/secret-watch
 import { Stack } from '../support/cluster/stack.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
-// Someone who may do everything in their namespace, and nothing outside of it, tries to get at what is somebody else's.
+// A user who may do everything in one namespace, and nothing outside of it, tries to reach what belongs to another user.
 
 const count = 200;
 const seed = Number(process.env['KEYFRAME_TEST_SEED'] ?? Date.now() % 2 ** 31);
@@ -130,7 +130,7 @@ async function makeNeighbours(): Promise<void> {
   await siteOf('SecretSnapshot', victimNamespace).waitForReason('victim', 'Taken');
   await makePair(attackerNamespace, targets.read, { token: targets.tokenSecret, sync: 'synced' });
   const secrets = `/api/v1/namespaces/${attackerNamespace}/secrets`;
-  // One that is nobody's, and one with the annotations of the victim's.
+  // One without an owner, and one with the annotations of the victim's.
   const [copied] = (await secretsOf(victimNamespace)).filter(({ metadata: { name } }) => name === 'victim-synced');
   const { labels = {}, annotations = {} } = copied?.metadata ?? {};
   for (const metadata of [{ name: 'foreign' }, { name: 'planted', labels, annotations }]) {
@@ -180,9 +180,9 @@ async function attempt(hostile: HostileResource, name: string): Promise<Attempt>
   const { kind, metadata, spec, status } = hostile;
   const path = siteOf(kind, attackerNamespace).path();
   const body = { apiVersion: 'keyframe.dev/v1alpha1', kind, metadata: { ...metadata, name }, spec, status };
-  const { status: answer, body: told } = await attacker.send({ method: 'POST', path, body });
+  const { status: answer, body: response } = await attacker.send({ method: 'POST', path, body });
   if (answer === 201 && status !== undefined) await forge(kind, name, status);
-  return { ...hostile, name, answer, refusal: answer < 400 ? '' : String(Object(told).message) };
+  return { ...hostile, name, answer, refusal: answer < 400 ? '' : String(Object(response).message) };
 }
 
 /** Edits a status by hand. */
@@ -268,7 +268,7 @@ async function expectNoMoreThanGranted(attempts: readonly Attempt[]): Promise<vo
   }
 }
 
-/** Whoever was refused a place is in the audit with it; in the instance's, for a stranger must not fill an organization's. */
+/** A client that was refused a place is in the audit with it: in the instance's, because a stranger must not fill an organization's. */
 async function expectAudited(attempts: readonly Attempt[]): Promise<void> {
   const refused = attempts.filter(({ answer, isAllowed }) => answer === 201 && !isAllowed);
   const tokens = refused.filter(({ kind, spec }) => kind === 'ServiceToken' && !('secretName' in spec));

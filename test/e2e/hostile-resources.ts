@@ -14,7 +14,7 @@ export interface HostileTargets {
   readonly victimSnapshots: readonly string[];
   /** A Secret with a token that may read `read`. */
   readonly tokenSecret: string;
-  /** Secrets of the namespace that other resources, or nobody, own. */
+  /** Secrets of the namespace that other resources own, or none. */
   readonly takenNames: readonly string[];
   /** Names that belong to another namespace. */
   readonly victimNames: readonly string[];

@@ -100,7 +100,7 @@ interface Versions {
   readonly sync: string;
 }
 
-/** Whoever writes the Secret or the SecretSync changes these. */
+/** A write of the Secret or of the SecretSync changes these. */
 async function versionsOf(sync: TokenSync): Promise<Versions> {
   const { uid, resourceVersion: secret } = (await sync.site.secret('app'))?.metadata ?? {};
   return { uid, secret, sync: (await sync.syncs.get('app')).metadata.resourceVersion };

@@ -42,7 +42,7 @@ const roles = (): ReturnType<LeaderPair['roles']> => pair.roles();
 
 const isWrite = ({ method, path }: ProxiedRequest): boolean => method !== 'GET' && !path.includes('/leases');
 
-/** The values of COUNT that the Secret has had, in order; a write that changes nothing is told by no watch. */
+/** The values of COUNT that the Secret has had, in order; no watch reports a write that changes nothing. */
 function history(): number[] {
   return watch.events.map(({ secret }) => Number(secretValues(secret).get('COUNT')));
 }
@@ -93,7 +93,7 @@ describe('of two controllers', () => {
     expect(await isLeader(leader)).toBe(false);
   });
 
-  test('the other takes over within fifteen seconds when the leader is killed, and tells why it waited', async () => {
+  test('the other takes over within fifteen seconds when the leader is killed, and reports why it waited', async () => {
     const { leader, standby } = await roles();
     await leader.server.kill();
     await site.environment.change({ COUNT: '1' });
@@ -147,7 +147,7 @@ describe('a leader that is frozen past its Lease and thawed', () => {
 });
 
 describe('the API server', () => {
-  test('is away for longer than a Lease lasts: the leader stops, nobody leads, and one goes on when it is back', async () => {
+  test('is away for longer than a Lease lasts: the leader stops, none leads, and one continues when it is back', async () => {
     const { leader, standby } = await roles();
     for (const { api } of [leader, standby]) {
       api.refuse();
@@ -169,10 +169,10 @@ describe('the API server', () => {
 });
 
 describe('the Lease', () => {
-  test('that a hand gives to somebody else stops the leader at once, and is taken when that one stays silent', async () => {
+  test('that is given to another holder by hand stops the leader at once, and is taken when that one stays silent', async () => {
     const { leader } = await roles();
     const contentType = 'application/merge-patch+json';
-    const body = { spec: { holderIdentity: 'somebody' } };
+    const body = { spec: { holderIdentity: 'another' } };
     await stack.kube.json({ method: 'PATCH', path: pair.leasePath, contentType, body });
     await waitFor('the leader to stop', async () => !(await isLeader(leader)), { timeoutMs: 5_000 });
     await site.environment.change({ COUNT: '1' });
@@ -189,7 +189,7 @@ describe('the Lease', () => {
     await site.waitUntilSynced({ COUNT: '1' });
   });
 
-  test('that the account may not hold is told by readiness, with the rules to apply', async () => {
+  test('that the account may not hold is reported by readiness, with the rules to apply', async () => {
     const foreign = await createNamespace(stack.kube);
     resources.defer(() => discardNamespace(foreign, stack.kube));
     const server = await stack.spawnController({ name: 'without rights', env: { NAMESPACE: foreign } });
@@ -198,7 +198,7 @@ describe('the Lease', () => {
       expect(await answer.text()).toContain(`hold its Lease keyframe-controller in the namespace ${foreign}`);
       return answer.status === 503;
     };
-    await waitFor('readiness to tell', readiness);
+    await waitFor('readiness to report', readiness);
     await server.stop();
   });
 });

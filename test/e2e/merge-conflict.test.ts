@@ -41,7 +41,7 @@ const patchesOf =
   ({ method, path }) =>
     method === 'PATCH' && path === wanted;
 
-describe('a key of ours that somebody else', () => {
+describe('a key of Keyframe that another client', () => {
   test('edits is theirs: nothing is written until they take it out', async () => {
     const { site, shared } = await makeMerged({ A: '1', B: '2' });
     await shared.patch({ data: encoded({ A: 'edited' }) });
@@ -86,7 +86,7 @@ describe('a conflict', () => {
     await shared.waitUntilMerged({ ...theirs, A: '1' }, 1);
   });
 
-  test('about very many keys is told in few words', async () => {
+  test('about very many keys is reported in few words', async () => {
     const keys = Array.from({ length: 400 }, (_, n) => `${'KEY_'.repeat(30)}${n}`);
     const all = (value: string): Record<string, string> => Object.fromEntries(keys.map((key) => [key, value]));
     const site = await makeMergeSite(stack, { values: all('ours'), withoutSync: true });
@@ -129,7 +129,7 @@ describe('a conflict', () => {
 });
 
 describe('which keys are ours', () => {
-  test('is told by the Secret alone, so that a new controller takes away what was lost meanwhile', async () => {
+  test('is known by the Secret alone, so that a new controller takes away what was lost meanwhile', async () => {
     const { site, shared } = await makeMerged({ A: '1', B: '2', C: '3', D: '4' });
     // Keys of others would be lost too, if they were taken for ours.
     await site.patchSync({ spec: { maxDeletedKeys: 1 } });
@@ -194,9 +194,9 @@ describe('a write that comes late', () => {
     await site.environment.change({ A: '2' });
     await hold.arrived();
     await shared.delete();
-    const anew = await shared.create(theirs);
+    const recreated = await shared.create(theirs);
     hold.release();
     await site.waitForReason('TargetNotOwned');
-    await site.expectStays(async () => expect(await shared.get()).toEqual(anew));
+    await site.expectStays(async () => expect(await shared.get()).toEqual(recreated));
   });
 });

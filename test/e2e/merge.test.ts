@@ -125,7 +125,7 @@ describe('keys', () => {
     await shared.waitUntilMerged(theirs, 0);
   });
 
-  test('that somebody took out are put back', async () => {
+  test('that another client removed are put back', async () => {
     const { shared } = await makeMerged();
     await shared.replace((data) => {
       delete data['A'];
@@ -211,7 +211,7 @@ describe('keys', () => {
     await shared.waitUntilMerged({ ...theirs, A: 'later', B: '2' }, 2);
   });
 
-  test('that are too many beside those of others are told to be', async () => {
+  test('that are too many beside those of others are reported', async () => {
     const { site, shared } = await makeMerged();
     await shared.patch({ data: { LARGE: Buffer.alloc(600_000, 'x').toString('base64') } });
     await site.environment.change({ ALSO_1: 'y'.repeat(250_000), ALSO_2: 'y'.repeat(250_000) });

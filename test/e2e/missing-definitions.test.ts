@@ -12,7 +12,7 @@ const advice = 'apply the custom resource definitions with `kubectl apply -f crd
 
 afterAll(() => resources.disposeAsync());
 
-test('a cluster without our definitions is told once, with what to do, and served as soon as they are there', async () => {
+test('a cluster without the definitions is reported once, with what to do, and served as soon as they exist', async () => {
   const cluster = await startOwnCluster(resources, { withoutDefinitions: true });
   const database = await createTestDatabase();
   resources.defer(() => database.drop());
@@ -25,9 +25,9 @@ test('a cluster without our definitions is told once, with what to do, and serve
     },
   });
   const timesTold = (): number => controller.captured.output.toString().split(advice).length - 1;
-  await waitFor('the controller to tell what is missing', () => timesTold() > 0);
+  await waitFor('the controller to report what is missing', () => timesTold() > 0);
   // A server that has just started first says that it does not hear of commits yet.
-  await waitFor('readiness to tell what is missing', async () => {
+  await waitFor('readiness to report what is missing', async () => {
     const readiness = await fetch(`${controller.metricsUrl}/readyz`);
     expect(readiness.status).toBe(503);
     expect(await readiness.text()).toContain('kubectl apply -f crds/');

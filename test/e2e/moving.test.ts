@@ -278,7 +278,7 @@ describe('docs/leaving.md', () => {
     }
   });
 
-  test('without the controller a resource that its finalizer holds is let go, and nothing of ours is left', async () => {
+  test('without the controller a resource that its finalizer holds is released, and nothing of Keyframe is left', async () => {
     await controller.stop();
     const metadata = '{ name: ci, namespace: shop, finalizers: [keyframe.dev/cleanup] }';
     const stranded = others.split('---\n')[2]?.replace('{ name: ci, namespace: shop }', metadata) ?? '';
@@ -292,7 +292,7 @@ describe('docs/leaving.md', () => {
     await reader.step('5. Remove the labels and annotations');
     expect(await reader.run('kubectl get secret -A -o yaml')).not.toContain('keyframe.dev/');
     expect(await held('owned')).toEqual(now);
-    // Of helm's own work test/e2e/chart.test.ts tells.
+    // test/e2e/chart.test.ts covers helm's part.
     expect(reader.untried).toEqual(['4. Remove Keyframe, 1']);
   });
 });

@@ -52,7 +52,7 @@ async function applyRights(namespace: string, watched: string): Promise<void> {
   await runKubectl(cluster, ['apply', '--filename', file]);
 }
 
-test('is that of its tokens and its snapshot at once, and needs nobody after the rights are gone', async () => {
+test('is that of its tokens and its snapshot at once, and needs no admin after the rights are gone', async () => {
   const sites = [await TokenSite.make(stack, both), await TokenSite.make(stack, both)] as const;
   const [owned, other] = [await fillNamespace(stack, sites[0]), await fillNamespace(stack, sites[1])];
   expect([await owned.answers(), await owned.snapshots()]).toEqual([[200, 200], 1]);
@@ -89,10 +89,10 @@ test('that comes after the end of the rights ends the tokens and the snapshot to
     expect([await answers(), await snapshots()]).toEqual([[401, 401], 0]);
     return true;
   });
-  const told = (plural: string): RegExp => new RegExp(`before its ${plural} were let go: .* until an admin runs`);
+  const reported = (plural: string): RegExp => new RegExp(`before its ${plural} were let go: .* until an admin runs`);
   await waitFor('the log to say what to do', () => {
     const log = controller.captured.output.toString();
-    return told('servicetokens').test(log) && told('secretsnapshots').test(log);
+    return reported('servicetokens').test(log) && reported('secretsnapshots').test(log);
   });
   await waitFor(
     'the namespace to wait for the finalizers',
@@ -119,7 +119,7 @@ test('leaves a controller that starts afterwards to serve the namespaces that th
 async function runDocumented(namespace: string): Promise<void> {
   const page = readFileSync(join(checkoutDirectory, 'docs', 'upgrade.md'), 'utf8');
   const command = documentedCommands(page).find((found) => found.command.includes('"finalizers":null'));
-  if (command === undefined) throw new Error('docs/upgrade.md does not tell how to let a namespace go');
+  if (command === undefined) throw new Error('docs/upgrade.md does not say how to let a namespace go');
   const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
   using reader = new CommandReader({
     PATH: `${dirname(kubectl)}:${process.env['PATH'] ?? ''}`,

@@ -64,7 +64,7 @@ describe('deleting a SecretSync', () => {
       timeoutMs: 40_000,
     });
     expect(await retained.existingSecret()).toEqual(before);
-    // Nobody follows the environment any more.
+    // No SecretSync follows the environment any more.
     await retained.environment.change({ KEY: 'later' });
     await retained.expectStays(async () => expect(await retained.existingSecret()).toEqual(before));
   });
@@ -123,7 +123,7 @@ describe('a Secret of that name which is not ours', () => {
     expect(countWrites(site)).toBe(1);
   });
 
-  test('stays untouched when it took the place of ours between the look and the write', async () => {
+  test('stays untouched when it replaced Keyframe’s between the look and the write', async () => {
     const site = await stack.makeSite({ values });
     await site.waitUntilSynced(values);
     const hold = proxy.hold(writesOf(site, 'PUT'));
@@ -136,7 +136,7 @@ describe('a Secret of that name which is not ours', () => {
     expect(answersTo(site, 'PUT')).toEqual([409]);
   });
 
-  test('stays untouched when it was ours until somebody took the mark away', async () => {
+  test('stays untouched when it was Keyframe’s until a user removed the mark', async () => {
     const site = await stack.makeSite({ values });
     await site.waitUntilSynced(values);
     const theirs = await site.patchSecret({ metadata: { annotations: { 'keyframe.dev/owned-by': null } } });

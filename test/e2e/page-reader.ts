@@ -17,7 +17,7 @@ export -f kubectl
 set -euo pipefail
 `;
 
-/** Somebody who follows a page of docs/ with a cluster and a server of a test, block by block as it stands there. */
+/** A user who follows a page of docs/ with a cluster and a server of a test, block by block as it stands there. */
 export class PageReader {
   readonly #deps: PageReaderDeps;
   readonly #kubectl: string;

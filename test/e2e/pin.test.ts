@@ -71,7 +71,7 @@ describe('a SecretSync pinned to a revision', () => {
     await site.waitUntilSynced(second);
   });
 
-  test('waits for a revision that is yet to come, and tells the newest', async () => {
+  test('waits for a revision that is yet to come, and reports the newest', async () => {
     const site = await makePinSite(stack);
     const before = await site.waitUntilSynced(third);
     await site.patchSync({ spec: { revision: 5 } });
@@ -87,7 +87,7 @@ describe('a SecretSync pinned to a revision', () => {
     await site.waitForReason('RevisionNotFound');
   });
 
-  test('has its Secret put right after somebody edits or deletes it', async () => {
+  test('has its Secret put right after another client edits or deletes it', async () => {
     const site = await makePinSite(stack, { spec: { revision: 1 } });
     await site.waitUntilSynced(first);
     await site.patchSecret({ data: { A: btoa('edited'), B: null, ADDED: btoa('x') } });
@@ -96,7 +96,7 @@ describe('a SecretSync pinned to a revision', () => {
     await site.waitUntilSynced(first);
   });
 
-  test('is written by nobody when the controller starts anew', async () => {
+  test('is not written when the controller restarts', async () => {
     const site = await makePinSite(stack, { withoutSync: true });
     await site.environment.change({ Z: 'four' });
     await grantSnapshots(site, site.environment);
@@ -131,7 +131,7 @@ describe('a SecretSync pinned to a revision', () => {
     expect(await seen()).toEqual([secret, annotated, otherSecret, otherSync]);
   });
 
-  test('is told when its environment or its token ends, and its Secret stays', async () => {
+  test('is reported when its environment or its token ends, and its Secret stays', async () => {
     const site = await makePinSite(stack, { spec: { revision: 1 } });
     const held = await site.waitUntilSynced(first);
     await site.environment.revokeToken(site.token.id);
@@ -250,7 +250,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     const { organization, project, name } = foreign.ref;
     const mismatch = await site.waitForReason('SnapshotMismatch');
     expect(mismatch.message).toContain(`is of environment ${organization}/${project}/${name} and not of`);
-    // The token has no right there, so the pin gives none either, and no word of the snapshot is told.
+    // The token has no right there, so the pin gives none either, and nothing about the snapshot is shown.
     await site.patchSync({ spec: { environmentRef: foreign.ref } });
     const denied = await site.waitForReason('NotFound');
     expect(denied.message).not.toContain('snapshot');

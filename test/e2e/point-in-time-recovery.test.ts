@@ -11,7 +11,7 @@ import { TokenSync } from '../support/cluster/token-sync.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 // The database goes back in time beneath a cluster that does not, and beneath servers that run. The steps are those of
-// docs/backup-and-recovery.md, but that nobody stopped the servers first.
+// docs/backup-and-recovery.md, except that the servers were not stopped first.
 
 const resources = new AsyncDisposableStack();
 let postgres: RecoverablePostgres;
@@ -121,7 +121,7 @@ describe('after «recovered», though no server was stopped', () => {
     await tokens.waitForReason('Issued');
   });
 
-  test('one whose token somebody had revoked since gets another value too, and never the old one', async () => {
+  test('one whose token was revoked since gets another value too, and never the old one', async () => {
     expect(await workingValue('ended')).not.toBe(endedValue);
     expect(await statusOf(endedValue)).toBe(401);
   });
@@ -135,9 +135,9 @@ describe('after «recovered», though no server was stopped', () => {
     await sync.waitForValues({ A: 'later' });
   });
 
-  test('a Secret that would lose most of its keys is kept until somebody consents', async () => {
+  test('a Secret that would lose most of its keys is kept until a user consents', async () => {
     const token = await admin.call<ServiceToken>('POST', `/service-tokens/${grown.environment.ref.organization}`, {
-      name: 'anew',
+      name: 'again',
       scope: 'environment',
       environmentId: grown.environment.id,
       permission: 'read',
@@ -155,7 +155,7 @@ describe('after «recovered», though no server was stopped', () => {
     await handed.waitForValues({ A: 'alpha' });
   });
 
-  test('a reader of changes is told to begin anew, and an ETag of a lost revision fits nothing', async () => {
+  test('a reader of changes must start again, and an ETag of a lost revision fits nothing', async () => {
     const { organization, project, name } = sync.site.environment.ref;
     const token = await sync.site.waitForSerial(2, 'reader');
     const url = `${admin.url}/api/v1/changes/${organization}/${project}/${name}`;

@@ -139,9 +139,9 @@ test('what was being deleted goes, and the log names it; other finalizers and ot
   );
   const { code, output } = await hook.run();
   expect(code).toBe(0);
-  const told =
+  const reported =
     /"namespace":"(\S+)","name":"left","msg":"the deleted resource goes now, and its token was not revoked"/g;
-  expect([...output.matchAll(told)].map(([, namespace]) => namespace)).toEqual([watched?.split('/').at(-2)]);
+  expect([...output.matchAll(reported)].map(([, namespace]) => namespace)).toEqual([watched?.split('/').at(-2)]);
   expect(await finalizersOf(`${watched}/left`)).toBe('gone');
   expect(await finalizersOf(`${watched}/two`)).toEqual(['example.com/mine']);
   expect(await finalizersOf(`${unwatched}/left`)).toEqual([finalizer]);

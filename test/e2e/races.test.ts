@@ -128,7 +128,7 @@ describe('an older state does not win', () => {
     older = await startOlder();
   });
 
-  test('when it is to be created anew while the newer one is', async () => {
+  test('when it is to be created again while the newer one is', async () => {
     const hold = olderApi.hold(writesOf(site, 'POST'));
     await letOlderTakeOn(() => site.deleteSecret());
     await hold.arrived();

@@ -122,7 +122,7 @@ describe.each([
     await stack.startController({ clock, env });
   });
 
-  test('has the native Secrets made anew, from the environment and from what they are pinned to', async () => {
+  test('has the native Secrets created again, from the environment and from what they are pinned to', async () => {
     // SecretSnapshot nightly names its environment, and so it is another snapshot here, of the present.
     await waitForValues(site, { web: present, survivor: present, pinned: good, first: good, night: present });
   });
@@ -166,7 +166,7 @@ describe.each([
     expect(rest).toEqual(restThen);
   });
 
-  test('makes ServiceTokens with values of their own; those of before go on until somebody revokes them', async () => {
+  test('makes ServiceTokens with values of their own; earlier ones work until they are revoked', async () => {
     await site.tokens.waitForReason('ci', 'Issued');
     const { token = '' } = await site.values('ci');
     expect(token).not.toBe(firstValue);

@@ -22,7 +22,7 @@ const selected = { 'keyframe.dev/target': 'true' };
 let namespace: string;
 let client: KubeClient;
 let secrets: SecretsClient;
-let told: string[];
+let reported: string[];
 let failures: FailureKind[];
 const reflectors: Reflector<KubeObject>[] = [];
 
@@ -35,7 +35,7 @@ afterAll(() => client.close());
 
 beforeEach(async () => {
   namespace = await createNamespace();
-  told = [];
+  reported = [];
   failures = [];
 });
 
@@ -56,8 +56,8 @@ function start(source: Partial<ReflectorSource> = {}, options: StartOptions = {}
     logger: createLogger('silent'),
     source: { path: `/api/v1/namespaces/${namespace}/secrets`, metadataOnly: true, ...source },
     handler: {
-      onUpsert: ({ metadata }) => void told.push(`+${metadata.name}`),
-      onDelete: ({ metadata }) => void told.push(`-${metadata.name}`),
+      onUpsert: ({ metadata }) => void reported.push(`+${metadata.name}`),
+      onDelete: ({ metadata }) => void reported.push(`-${metadata.name}`),
     },
     limits,
     onFailure: (kind) => void failures.push(kind),
@@ -79,25 +79,25 @@ async function label(name: string, labels: Record<string, string | null>): Promi
 }
 
 async function expectTold(...expected: string[]): Promise<void> {
-  await waitFor(`the handler to be told ${expected.join(' ')}`, () => told.length >= expected.length);
-  expect(told).toEqual(expected);
+  await waitFor(`the handler to get ${expected.join(' ')}`, () => reported.length >= expected.length);
+  expect(reported).toEqual(expected);
 }
 
 describe('a metadata-only watch with a label', () => {
   const source = { labelSelector: 'keyframe.dev/target=true' };
 
-  test('holds what is there, page by page, and no value of it', async () => {
+  test('holds what exists, page by page, and no value of it', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await make(name);
     await make('unlabelled', {});
     const reflector = start(source, { pageSize: 2 });
     await reflector.synced;
-    expect(told.toSorted()).toEqual(['+a', '+b', '+c', '+d', '+e']);
+    expect(reported.toSorted()).toEqual(['+a', '+b', '+c', '+d', '+e']);
     const held = [...reflector.keys()].map((key) => reflector.get(key));
     expect(JSON.stringify(held)).not.toContain(canary);
     for (const object of held) expect(object?.metadata).not.toHaveProperty('managedFields');
   });
 
-  test('tells of what is made, changed, unlabelled, labelled again and deleted', async () => {
+  test('reports what is created, changed, unlabelled, labelled again and deleted', async () => {
     const reflector = start(source);
     await reflector.synced;
     const made = await make('a');
@@ -143,7 +143,7 @@ describe('a watch by name', () => {
   });
 });
 
-test('a resource that the cluster does not know is told as missing', async () => {
+test('a resource that the cluster does not know is reported as missing', async () => {
   // With all rights: to others the API server says that they may not look.
   const admin = KubeClient.load({ kubeconfigFile: sharedCluster().kubeconfig, clock: systemClock });
   const reflector = start({ path: '/apis/keyframe.dev/v1alpha1/nothings' }, { client: admin });
@@ -174,7 +174,7 @@ describe('what the API server demands of writes', () => {
     expect(JSON.stringify(metadata)).not.toContain(canary);
   });
 
-  test('a dry run tells what would be refused, and not that the name is taken', async () => {
+  test('a dry run shows what would be refused, and not that the name is taken', async () => {
     await make('a');
     const content = { metadata: { name: 'a' }, type: 'kubernetes.io/tls', data: {} };
     await expect(secrets.check(namespace, content)).rejects.toMatchObject({ status: 422 });

@@ -95,7 +95,7 @@ export class ResourceChanges {
     await this.#stack.kube.json({ method: 'DELETE', path: site.secretPath('lost') });
   }
 
-  /** The reason that a ServiceToken made meanwhile tells. */
+  /** The reason that a ServiceToken made meanwhile reports. */
   async reasonOfMade(): Promise<string | undefined> {
     return (await this.#site.condition('Ready', 'made'))?.reason;
   }

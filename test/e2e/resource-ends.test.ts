@@ -63,8 +63,8 @@ describe('two ServiceTokens for one Secret', () => {
   });
 });
 
-describe('an environment that is purged and made anew under the same slugs', () => {
-  test('is another one: the token stays dead until its ServiceToken is made anew, and the snapshot stays gone', async () => {
+describe('an environment that is purged and recreated under the same slugs', () => {
+  test('is another one: the token stays dead until its ServiceToken is recreated, and the snapshot stays gone', async () => {
     const site = await TokenSite.make(stack, both);
     const { organization, project, name } = site.environment.ref;
     const snapshots = snapshotsIn(stack, site);

@@ -55,7 +55,7 @@ describe('what is made, withdrawn and deleted', () => {
       const backAtMs = performance.now() + databaseOutageMs;
       await changes.make();
       await waitFor(
-        'the outage to be told',
+        'the outage to be reported',
         async () => (await changes.reasonOfMade()) === 'StoreUnavailable',
         patient,
       );

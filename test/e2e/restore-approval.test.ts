@@ -92,11 +92,11 @@ function expectDenied({ status, body }: KubeAnswer): void {
   const { message } = body as { message: string };
   expect(message).toContain(
     `user "system:serviceaccount:${namespace}:planner" may plan restores here, but not approve one: spec.mode Apply needs the verb ` +
-      `approve on snapshotrestores.keyframe.dev in namespace ${namespace}. Have somebody set it who has that right.`,
+      `approve on snapshotrestores.keyframe.dev in namespace ${namespace}. A user with that right must set it.`,
   );
 }
 
-test('whoever may write SnapshotRestores may plan, and only who may approve that one has it carried out', async () => {
+test('users who may write SnapshotRestores may plan, and only one who may approve it has it carried out', async () => {
   expect(await create(planner, 'approvable', { snapshotId })).toMatchObject({ status: 201 });
   const approval = { spec: { mode: 'Apply', planHash } };
   expectDenied(await patch(planner, 'approvable', approval));
@@ -113,7 +113,7 @@ test('what was approved can be annotated, suspended and approved as it is, but n
   expect(await patch(approver, 'made-approved', { spec: { suspend: false } })).toMatchObject({ status: 200 });
 });
 
-test('nobody makes an approved one, with a plan or without, under a given or a generated name, who may not approve', async () => {
+test('a user who may not approve makes no approved one, with a plan or without, under a given or a generated name', async () => {
   expectDenied(await create(planner, 'at-once', applied));
   expectDenied(await create(planner, 'at-once', { snapshotId, environmentRef, mode: 'Apply', allowUnplanned: true }));
   expectDenied(await create(planner, 'at-once', { ...applied, suspend: true }));

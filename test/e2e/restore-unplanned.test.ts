@@ -8,7 +8,7 @@ import { RestoreSite, applyUnplanned, drifted } from '../support/cluster/restore
 import { Stack } from '../support/cluster/stack.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
-/** A restore without a plan does what its own spec says, at once or never, and nothing that somebody puts in its way. */
+/** A restore without a plan does what its own spec says, at once or never, and nothing that another user puts in its way. */
 
 const resources = new AsyncDisposableStack();
 const again = { metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } };

@@ -63,7 +63,7 @@ async function generation(target: Target = web): Promise<number> {
 
 const rows = async (of = site): Promise<unknown> => (await of.sync()).status?.workloads;
 
-/** Changes the environment and waits until the status tells that the Secret holds that; answers the revision. */
+/** Changes the environment and waits until the status shows that the Secret holds that; answers the revision. */
 async function change(changes: Readonly<Record<string, string>>): Promise<number> {
   const { revision } = await site.environment.change(changes);
   await waitFor(`revision ${revision} to be synced`, async () => {
@@ -74,7 +74,7 @@ async function change(changes: Readonly<Record<string, string>>): Promise<number
 }
 
 describe('an installation that does not allow restarts', () => {
-  test('syncs the Secret as ever and says what is to be done', async () => {
+  test('syncs the Secret as without it and says what is to be done', async () => {
     controller = await stack.startController();
     await makeSite([web]);
     await workloads.create(web);

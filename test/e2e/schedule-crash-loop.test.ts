@@ -15,7 +15,7 @@ let ground: ScheduleGround;
 
 beforeAll(async () => {
   clock = new MovedClock(resources, 24 * hourMs);
-  // Away from the end of an hour: no trial shall run over it.
+  // Away from the end of an hour: no trial must run over it.
   const toGoMs = hourOf(clock.now()) + hourMs - clock.now();
   if (toGoMs < 1_800_000) clock.move(toGoMs);
   stage = await CrashStage.start(resources, makeSite, clock);

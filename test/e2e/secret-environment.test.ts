@@ -95,7 +95,7 @@ describe('a SecretEnvironment', () => {
       ({ revisionId } = await stack.admin.call<{ revisionId: string }>('PATCH', path, body));
       versions.add((await environments.get(name)).metadata.resourceVersion);
     }
-    await waitFor('the status to tell of the newest revision', async () => {
+    await waitFor('the status to report the newest revision', async () => {
       const { status, metadata } = await environments.get(name);
       versions.add(metadata.resourceVersion);
       expect(status).toMatchObject({ revision: 20, revisionId, secretCount: 20 });
@@ -126,7 +126,7 @@ describe('a SecretEnvironment', () => {
     expect(await found(environmentRef)).toBeUndefined();
   });
 
-  test('whose environment is deleted over the API says what to do, and makes it anew after a purge', async () => {
+  test('whose environment is deleted over the API says what to do, and recreates it after a purge', async () => {
     const environmentRef = await newRef();
     const name = await environments.create({ environmentRef });
     const before = await environments.waitForReason(name, 'Available');

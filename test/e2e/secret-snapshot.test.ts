@@ -207,7 +207,7 @@ describe('a SecretSnapshot', () => {
     expect(await listed(site)).toEqual([]);
   });
 
-  test('whose environment is deleted and purged tells of both', async () => {
+  test('whose environment is deleted and purged reports both', async () => {
     const site = await makeSite();
     const name = await site.snapshots.create(source(site));
     await site.snapshots.waitForReason(name, 'Taken');
@@ -217,7 +217,7 @@ describe('a SecretSnapshot', () => {
     const deleted = await site.snapshots.waitForReason(name, 'EnvironmentDeleted');
     await stack.admin.call('POST', `${path}/purge`);
     const gone = await site.snapshots.waitForReason(name, 'SnapshotGone');
-    // Which one it was is still told.
+    // Which one it was is still reported.
     expect(gone.status?.snapshotId).toBe(deleted.status?.snapshotId);
   });
 

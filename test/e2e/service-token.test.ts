@@ -181,7 +181,7 @@ describe('a ServiceToken', () => {
     expect(await site.answer(value)).toBe(401);
   });
 
-  test('whose token was revoked over the API says that it must be made anew', async () => {
+  test('whose token was revoked over the API says that it must be recreated', async () => {
     const site = await makeSite();
     await site.create();
     const value = await site.waitForSerial(1);
@@ -219,7 +219,7 @@ describe('a ServiceToken', () => {
     await site.waitForReason('Issued');
   });
 
-  test('whose value was in the Secret when the controller died gets it activated; one that was not there is made anew', async () => {
+  test('whose value was in the Secret when the controller died gets it activated; one that was not there is recreated', async () => {
     const site = await makeSite();
     await site.create({}, 'sent');
     await site.create({}, 'unsent');
@@ -252,7 +252,7 @@ describe('a ServiceToken', () => {
     expect(await site.answer(first)).toBe(200);
     expect(await site.answer(await site.value())).toBe(200);
     await waitForAnswer(site, first, 401);
-    await until('the status to tell', async () =>
+    await until('the status to report', async () =>
       expect((await site.resource()).status?.previousSerial).toBeUndefined(),
     );
   });

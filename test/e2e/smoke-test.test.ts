@@ -80,7 +80,7 @@ test('what an earlier one left is removed first', async () => {
   expect(await leftovers()).toEqual([]);
 });
 
-test('a token that the database does not know is told, and nothing is made', async () => {
+test('a token that the database does not know is reported, and nothing is made', async () => {
   const stranger = stack.adminToken.replace(/^kf_pat_.{22}/, 'kf_pat_0000000000000000000000');
   const { code, output } = await smokeTest.run({ ...env, SMOKE_TEST_TOKEN: stranger });
   expect(code).toBe(1);
@@ -89,7 +89,7 @@ test('a token that the database does not know is told, and nothing is made', asy
   expect(await leftovers()).toEqual([]);
 });
 
-test('told to stop, it removes what it made', async () => {
+test('asked to stop, it removes what it made', async () => {
   // A namespace that no controller serves: it would wait for a minute.
   const elsewhere = await createNamespace();
   resources.defer(() => discardNamespace(elsewhere));

@@ -22,7 +22,7 @@ async function makeSite(): Promise<RestoreSite> {
   return site;
 }
 
-const told = (...keys: string[]): object => ({ count: keys.length, keys });
+const keysOf = (...keys: string[]): object => ({ count: keys.length, keys });
 const again = { metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } };
 
 /** All conditions of a restore, by what they say: Ready, Reconciling and Stalled first. */
@@ -47,11 +47,11 @@ describe('a SnapshotRestore', () => {
     const plan = {
       revision: 3,
       revisionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      restored: told('A'),
-      unchanged: told('SAME'),
-      skipped: told('GONE'),
-      destroyed: told(),
-      pruned: told('LATER'),
+      restored: keysOf('A'),
+      unchanged: keysOf('SAME'),
+      skipped: keysOf('GONE'),
+      destroyed: keysOf(),
+      pruned: keysOf('LATER'),
     };
     expect(planned.status).toMatchObject({
       snapshotId: id,
@@ -130,7 +130,7 @@ describe('a SnapshotRestore', () => {
     expect(await site.listed()).toHaveLength(2);
   });
 
-  test('plans anew with each commit, without being asked', async () => {
+  test('plans again with each commit, without being asked', async () => {
     const site = await makeSite();
     const name = await site.restores.create({ snapshotId: await site.drift(), prune: true });
     const hashes = [await site.planned(name)];
@@ -179,7 +179,7 @@ describe('a SnapshotRestore', () => {
     expect(await site.values()).toMatchObject({ A: 'old', MOVED: '2' });
   });
 
-  test('made anew from the same YAML restores nothing, for its hash was another one’s', async () => {
+  test('recreated from the same YAML restores nothing, for its hash was another one’s', async () => {
     const site = await makeSite();
     const snapshotId = await site.drift();
     const name = await site.restores.create({ snapshotId });
@@ -219,7 +219,7 @@ describe('a SnapshotRestore', () => {
       revision: 4,
       revisionId: expect.anything(),
     });
-    expect(status?.plan).toMatchObject({ revision: 3, pruned: told('LATER') });
+    expect(status?.plan).toMatchObject({ revision: 3, pruned: keysOf('LATER') });
     expect(status).not.toHaveProperty('planHash');
     expect((await site.listed()).map(({ id }) => id)).toEqual([status?.backupSnapshotId, spec.snapshotId]);
     await site.environment.change(drifted);

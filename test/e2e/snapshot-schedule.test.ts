@@ -16,7 +16,7 @@ let clock: MovedClock;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 18 });
   clock = new MovedClock(resources, 24 * hourMs);
-  // Away from the end of an hour: no test shall run over it.
+  // Away from the end of an hour: no test must run over it.
   const toGoMs = hourOf(clock.now()) + hourMs - clock.now();
   if (toGoMs < 600_000) clock.move(toGoMs);
   await stack.startController({ clock });
@@ -169,7 +169,7 @@ describe('what a schedule cannot be about', () => {
     await site.waitUntilTaken('hourly', hourOf(clock.now()));
   });
 
-  test('a grant that is withdrawn, and an environment that is deleted, are told, and nothing is taken or pruned', async () => {
+  test('a grant that is withdrawn, and an environment that is deleted, are reported, and nothing is taken or pruned', async () => {
     const site = await makeSite({ isGranted: false });
     const granted = await site.grant();
     await site.schedules.create(site.spec({ retention: { keepLast: 5 } }), 'hourly');

@@ -53,7 +53,7 @@ export class SourceSite {
     await this.sync.patchGrant(rules);
   }
 
-  /** The shared environment and its own one as sources, each with more fields if told. */
+  /** The shared environment and its own one as sources, each with more fields if given. */
   sources(shared: Partial<SpecSource> = {}, own: Partial<SpecSource> = {}): SpecSource[] {
     return [
       { name: 'shared', environmentRef: this.shared.ref, ...shared },
@@ -97,9 +97,9 @@ export class SourceSite {
     return again;
   }
 
-  /** Waits until Ready has this reason and its message tells this; answers the message. */
+  /** Waits until Ready has this reason and its message contains this; returns the message. */
   async waitForWord(reason: string, word: string): Promise<string> {
-    return await waitFor(`the condition to tell: ${word}`, async () => {
+    return await waitFor(`the condition to contain: ${word}`, async () => {
       const message = await this.sync.waitForReason(reason);
       expect(message).toContain(word);
       return message;

@@ -104,7 +104,7 @@ test('one changed value is one write of its Secret and one status patch', async 
   await passComparisons(2);
   const { others } = await requestsSince(mark);
   expect(others.filter(isWrite)).toEqual(['update secrets app-0 200', 'patch secretsyncs/status app-0 200']);
-  // A token is read anew for each reconcile, and nothing else is.
+  // A token is read for each reconcile, and nothing else is.
   expect(others.filter((request) => !isWrite(request))).toEqual(['get secrets app-0-token 200']);
 });
 

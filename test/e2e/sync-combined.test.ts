@@ -98,7 +98,7 @@ test('a pin, a merge and a ServiceToken keep their promises together, whatever i
   expect(await expectState('AccessDenied', good)).toContain('ServiceToken');
   await site.grant();
   await expectState('SnapshotNotFound', good);
-  // Another snapshot under the same name is no wish of anybody's.
+  // Another snapshot under the same name is not what the spec asks for.
   await takeSnapshot();
   expect(await expectState('DeletionBlocked', good)).toContain('The state that Secret shared is pinned to lacks 4');
   await syncs.patch('app', { spec: { snapshotRef: null, revision: 2 } });

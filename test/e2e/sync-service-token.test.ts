@@ -62,7 +62,7 @@ describe('a SecretSync that names a ServiceToken', () => {
     await sync.waitForValues({ A: 'unseen' });
   });
 
-  test('keeps its Secret when that is deleted, and goes on when it is made anew', async () => {
+  test('keeps its Secret when that is deleted, and goes on when it is recreated', async () => {
     const sync = await makeNamed();
     await sync.site.delete();
     await sync.waitForReason('ServiceTokenNotFound');
@@ -84,7 +84,7 @@ describe('a SecretSync that names a ServiceToken', () => {
     await stack.kube.json({ method: 'POST', path: `/api/v1/namespaces/${sync.site.namespace}/secrets`, body });
     await sync.site.create({ secretName: 'theirs' });
     await sync.create({ tokenRef: { name: 'ci' } });
-    await waitFor('the condition to tell of the Secret', async () =>
+    await waitFor('the condition to report the Secret', async () =>
       (await sync.waitForReason('ServiceTokenNotReady')).includes('(TargetNotOwned): Secret theirs is not'),
     );
     await sync.expectStays(async () => expect(await sync.values()).toBeUndefined());

@@ -78,13 +78,13 @@ describe('a SecretSync of several sources', () => {
     await site.sync.waitForValues({ ...united, A: 'unseen', C: 'meanwhile' });
     const { organization, project, name } = site.own.ref;
     await stack.admin.call('DELETE', `/environments/${organization}/${project}/${name}`);
-    await waitFor('the end of the environment to be told', async () => {
+    await waitFor('the end of the environment to be reported', async () => {
       const { status } = await site.syncs.get('app');
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       expect([ready?.status, ready?.message.startsWith('Source own: ')]).toEqual(['False', true]);
       return true;
     });
-    await site.shared.change({ A: 'for nobody' });
+    await site.shared.change({ A: 'for no one' });
     const kept = { ...united, A: 'unseen', C: 'meanwhile' };
     await site.sync.expectStays(async () => expect(await site.sync.values()).toEqual(kept));
   });
@@ -113,7 +113,7 @@ describe('a SecretSync of several sources', () => {
     const before = await site.versions();
     expect(await controller.stop()).toEqual({ code: 0, signal: null });
     controller = await stack.startController();
-    // Whoever is made after the start is in step after all who were there before.
+    // A SecretSync that is made after the start is in step after all that existed before.
     const other = await SourceSite.make(stack);
     await other.createInStep();
     expect(await site.versions()).toEqual(before);
@@ -176,7 +176,7 @@ describe('the sources of a SecretSync', () => {
     await site.sync.waitForValues({ B: 'shared b' });
   });
 
-  test('write nothing where the environment of one was purged and made anew, until somebody consents', async () => {
+  test('write nothing where the environment of one was purged and recreated, until a user consents', async () => {
     const site = await SourceSite.make(stack);
     await site.putToken(site.own, 'mine');
     await site.createInStep(site.sources({}, { tokenSecretRef: { name: 'mine', key: 'token' } }));

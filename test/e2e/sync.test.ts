@@ -110,7 +110,7 @@ describe('a SecretSync', () => {
     await site.waitUntilSynced({ KEY: 'after' });
   });
 
-  test('tells by Events what became of it, and by its conditions that nothing is under way', async () => {
+  test('reports by Events what became of it, and by its conditions that nothing is under way', async () => {
     const site = await stack.makeSite({ values: { KEY: 'value' } });
     await site.waitUntilSynced({ KEY: 'value' });
     expect(await site.condition('Reconciling')).toMatchObject({ status: 'False' });

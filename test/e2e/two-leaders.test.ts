@@ -24,7 +24,7 @@ let ground: ScheduleGround;
 beforeAll(async () => {
   stack = await Stack.start(resources, { namespaces: 2 });
   clock = new MovedClock(resources, 24 * hourMs);
-  // Away from the end of an hour: no test shall run over it.
+  // Away from the end of an hour: no test must run over it.
   const toGoMs = hourOf(clock.now()) + hourMs - clock.now();
   if (toGoMs < 600_000) clock.move(toGoMs);
   restores = await RestoreSite.make(stack);

@@ -7,7 +7,7 @@ import { Stack } from '../support/cluster/stack.ts';
 import type { SyncSite } from '../support/cluster/sync-site.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
-// What comes and goes while no watch looks is told by no event.
+// What comes and goes while no watch is open causes no event.
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;
@@ -98,7 +98,7 @@ test('a watch of a quiet namespace that is cut again and again starts again each
   expect(failures.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(['debug', 'debug', 'debug']);
 });
 
-describe('names that mean something to JavaScript or to nobody', () => {
+describe('names that mean something to JavaScript, or nothing at all', () => {
   test('as the key of a token are looked for in the Secret alone', async () => {
     const site = await stack.makeSite({ values: { COUNT: '0' } });
     await site.waitUntilSynced({ COUNT: '0' });

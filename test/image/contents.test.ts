@@ -49,7 +49,7 @@ describe('The image', () => {
     expect(readJson(join(app, 'package.json'))).toMatchObject({ name: 'keyframe', version: checkout.version });
   });
 
-  test('adds files in /app alone, all of them root’s and writable by nobody else', () => {
+  test('adds files in /app alone, all of them root’s and writable by no other user', () => {
     expect(listing.length).toBeGreaterThan(200);
     const strange = listing.filter((line) => {
       const [mode = '', owner, , , , path = ''] = line.split(/\s+/);
@@ -73,7 +73,7 @@ describe('The image', () => {
     expect(readdirSync(join(app, migrations))).toEqual(readdirSync(join(checkoutDirectory, migrations)));
     const files = filesBelow(app);
     expect(files.filter((path) => /\.map$|\.[cm]?ts$|\.test\.|\.env/.test(path))).toEqual([]);
-    // Secrets of whoever builds, and the caches of tools.
+    // Secrets of the user who builds, and the caches of tools.
     expect(files.filter((path) => /^\.(?:npmrc|git|npm|package-lock\.json)$/.test(basename(path)))).toEqual([]);
     expect(readdirSync(join(root, 'root')).filter((name) => /npm|cache/.test(name))).toEqual([]);
     expect(readdirSync(join(root, 'tmp'))).toEqual([]);

@@ -89,7 +89,7 @@ describe('A container of the image, without a shell and with a root that can onl
     }
   });
 
-  test('migrates a database, serves the API and its page, and stops when it is told to', async () => {
+  test('migrates a database, serves the API and its page, and stops at a signal', async () => {
     const env = serverEnvironment();
     const migrated = await ended({ args: ['migrate'], env: { KEYFRAME_DATABASE_URL: database.url } });
     expect(migrated).toMatchObject({ code: 0 });
@@ -137,7 +137,7 @@ describe('A container of the image, without a shell and with a root that can onl
     expect(output.trim()).toBe('hello');
   });
 
-  test('asks the cluster it is told of, as the controller', async () => {
+  test('asks the cluster that is configured, as the controller', async () => {
     await ended({ args: ['migrate'], env: { KEYFRAME_DATABASE_URL: database.url } });
     listener = createServer().listen(0, '127.0.0.1');
     const greeted = greeting(listener);
@@ -177,7 +177,7 @@ describe('A container of the image, without a shell and with a root that can onl
   }
 });
 
-/** The first byte that anybody sends. */
+/** The first byte that a client sends. */
 async function greeting(listener: Server): Promise<number | undefined> {
   const [socket] = (await once(listener, 'connection')) as [Socket];
   socket.on('error', () => undefined);

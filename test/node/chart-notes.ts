@@ -13,7 +13,7 @@ export interface NotesReaderOptions {
   readonly cli: CliRunner;
   /** Of which the reader is the administrator. */
   readonly cluster: Pick<Cluster, 'kubeconfig' | 'runFolder'>;
-  /** Of this machine, in the place of 8700, which somebody else may have. */
+  /** Of this machine, in the place of 8700, which another process may have. */
   readonly port: number;
 }
 

@@ -15,7 +15,7 @@ const files = () => Object.fromEntries(names().map((name) => [name, fs.readFileS
 const answer = () => JSON.stringify({ pod: require('node:os').hostname(), variables: process.env, files: files() });
 require('node:http').createServer((request, response) => response.end(answer())).listen(8080);`;
 
-/** An application of one pod that has a Secret as variables and as files, and tells what it has. */
+/** An application of one pod that has a Secret as variables and as files, and reports what it has. */
 export class Consumer {
   readonly #url: string;
 

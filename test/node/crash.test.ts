@@ -53,7 +53,7 @@ function treeOf(root: number): ProcessIdentity[] {
   return below(String(root)).flatMap((pid) => findProcess(Number(pid)) ?? []);
 }
 
-/** The name of a program of ours without its hash. */
+/** The name of a program of this build without its hash. */
 function programOf({ pid }: ProcessIdentity): string {
   return readlinkSync(`/proc/${pid}/exe`).replace(/^.*\/|-[0-9a-f]{16}$/g, '');
 }

@@ -19,7 +19,7 @@ const ownImage = 'localhost/guarded-app:1';
 const missingImage = 'localhost/guarded-app:none';
 const allKept = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
 
-// Tells its mode, unless that is one which it cannot run in.
+// Reports its mode, unless that is one which it cannot run in.
 const script = `const { MODE = '', ENDS_IF } = process.env;
 if (MODE.startsWith(ENDS_IF)) process.exit(3);
 require('node:http').createServer((request, response) => response.end(MODE)).listen(8080);`;
@@ -61,7 +61,7 @@ async function deploy(sync: SyncSite, { name, endsIf: ENDS_IF = 'never', image }
   return await PodWatch.open(resources, site.kube, { namespace, app: name });
 }
 
-/** What the ready pods tell of themselves. */
+/** What the ready pods report about themselves. */
 async function modes(pods: PodWatch): Promise<string[]> {
   const answers = pods.ready.map(async ({ status }) => {
     const response = await fetch(`http://${status?.podIP}:8080`, { signal: AbortSignal.timeout(2_000) });
@@ -121,10 +121,10 @@ describe('An application whose Secret is taken back where its pods fail', () => 
     });
   }
 
-  /** Waits until it is told of what the pods are stuck with a revision; the Secret keeps that. */
+  /** Waits until the status says why the pods are stuck with a revision; the Secret keeps that. */
   async function waitUntilStuck(value: string, cause: RegExp): Promise<void> {
     await waitFor(
-      `Converged of ${sync.namespace} to tell of ${cause.source}`,
+      `Converged of ${sync.namespace} to report ${cause.source}`,
       async () => {
         const condition = await sync.condition('Converged');
         expect(condition).toMatchObject({ status: 'False', reason: 'RolloutStuck' });
@@ -180,7 +180,7 @@ describe('An application whose Secret is taken back where its pods fail', () => 
     expectAllKept();
   });
 
-  test('keeps a change behind which somebody gave it an image that is nowhere, and runs with it once that is mended', async () => {
+  test('keeps a change after which it was given a missing image, and runs with it once that is fixed', async () => {
     pods.forget();
     await useImage(missingImage);
     const { revision } = await sync.environment.change({ MODE: 'three' });

@@ -59,12 +59,12 @@ describe('The chart, installed on a node with its defaults', () => {
     const { items } = await site.kube.json<{ items: readonly PodObject[] }>({
       path: `/api/v1/namespaces/${release.namespace}/pods`,
     });
-    const told = items.map(({ metadata, status }) => ({
+    const reported = items.map(({ metadata, status }) => ({
       component: metadata.labels?.['app.kubernetes.io/component'],
       ready: status.conditions.find(({ type }) => type === 'Ready')?.status,
       restarts: status.containerStatuses.map(({ restartCount }) => restartCount),
     }));
-    expect(told.toSorted((a, b) => String(a.component).localeCompare(String(b.component)))).toEqual([
+    expect(reported.toSorted((a, b) => String(a.component).localeCompare(String(b.component)))).toEqual([
       { component: 'postgres', ready: 'True', restarts: [0] },
       { component: 'server', ready: 'True', restarts: [0] },
     ]);

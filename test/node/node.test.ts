@@ -15,7 +15,7 @@ const nameServer = `require('node:http')
   .createServer((request, response) => response.end(require('node:os').hostname()))
   .listen(8080)`;
 
-/** Refuses whoever has not the right token, and tells at /count how many requests of pods it has answered. */
+/** Refuses clients without the right token, and reports at /count how many requests of pods it has answered. */
 const fussyServer = `let count = 0;
 require('node:http').createServer(({ url, headers }, response) => {
   if (url === '/count') return response.end(String(count));

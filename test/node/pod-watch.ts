@@ -57,7 +57,7 @@ export class PodWatch {
     return this.#readyNow;
   }
 
-  /** How many were ready when the fewest were, since it was last told to forget. */
+  /** How many were ready when the fewest were, since it last forgot. */
   get fewestReady(): number {
     return Math.min(this.#fewestReady, this.ready.length);
   }

@@ -44,7 +44,7 @@ async function startLoad(options: { readonly connectsAgain?: boolean } = {}): Pr
   return load;
 }
 
-/** Each change once and in order, whichever server told it. */
+/** Each change once and in order, whichever server reported it. */
 function expectWholeWatch({ watched }: ServiceLoad): void {
   const first = watched[0] ?? 0;
   expect(watched).toEqual(watched.map((_, index) => first + index));

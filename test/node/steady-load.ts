@@ -26,14 +26,14 @@ export interface LoadResult {
   readonly slowestMs: number;
 }
 
-/** Requests that go on, one after the other from each client, until they are told to stop. */
+/** Requests that go on, one after the other from each client, until they are stopped. */
 export interface SteadyLoad {
   /** Answers what became of them, once the last is answered. */
   stop(): Promise<LoadResult>;
 }
 
 // Runs as CommonJS in a process or a pod of its own, so that the load is as steady as the test is busy. It prints its result
-// when it is told to end.
+// when it is asked to end.
 const loadScript = `
 const { Agent, get } = require('node:http');
 const { url, token, clients } = JSON.parse(process.env.LOAD);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Where PGDATA is empty, makes a cluster for POSTGRES_USER with the password in the file POSTGRES_PASSWORD_FILE and the
-# database POSTGRES_DB; then becomes the server, which listens on all addresses. Runs as whoever it is started as.
+# database POSTGRES_DB; then becomes the server, which listens on all addresses. Runs as the user that starts it.
 set -Eeuo pipefail
 
 mkdir -p "$PGDATA"
