@@ -15,7 +15,7 @@ import type {
   PersonAccess,
   ProjectAccess,
 } from '../services/access/access.ts';
-import type { IdempotencyRequest } from '../services/kernel/mutate-once.ts';
+import type { IdempotencyRequest } from '../services/kernel/once.ts';
 import type { ReadRoom } from '../services/kernel/read-sizes.ts';
 import { parseInput } from '../wire/parse-input.ts';
 import type { HttpServices } from './http-services.ts';

@@ -21,7 +21,7 @@ import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { lockAtRevision } from '../kernel/environment-lock.ts';
-import { type Mutated, mutate, mutateJudgedFirst } from '../kernel/mutation.ts';
+import { type Changed, makeChange, changeJudgedFirst } from '../kernel/change.ts';
 import { deletedMeanwhile } from '../tenancy/organizations.ts';
 import type { OwnAccess } from './access.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
@@ -83,7 +83,7 @@ export class ResourceEnvironments {
       const path = await findEnvironmentPath(this.#deps.database.pool, [organization, project, environment]);
       refuseDeleted(slugs, path);
       if (isWhole(path) && !needsName(path, displayName)) return ensured(path, false);
-      return mutate(this.#deps, access, (tx) => new Ensuring(tx, access, { slugs, displayName }).run());
+      return makeChange(this.#deps, access, (tx) => new Ensuring(tx, access, { slugs, displayName }).run());
     });
   }
 
@@ -104,7 +104,7 @@ export class ResourceEnvironments {
     const call = { caller, action, organizationId, target: { organization, project, environment, environmentId } };
     const target = { organizationId, projectId, environmentId };
     await auditedFailure(this.#deps.audit, call, () =>
-      mutateJudgedFirst(this.#deps, access, {
+      changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
           await lockForDeletion(tx, target);
           await lockAtRevision(tx, environmentId);
@@ -138,7 +138,7 @@ class Ensuring {
     this.#displayName = displayName;
   }
 
-  async run(): Promise<Mutated<EnsuredEnvironment>> {
+  async run(): Promise<Changed<EnsuredEnvironment>> {
     const tx = this.#tx;
     const { organization, project, environment } = this.#slugs;
     const displayName = this.#displayName;

@@ -11,14 +11,14 @@ import {
   type ToldLists,
   wasRestoredUnderName,
 } from '../../store/resource-restores.ts';
-import { planRestore, type StoredPlan } from '../../store/restore.ts';
+import { planLockedRestore, planRestore, type StoredPlan } from '../../store/restore.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkUuid } from '../kernel/checks.ts';
-import { lockAtRevision, type PresentRevision } from '../kernel/environment-lock.ts';
+import type { PresentRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { changeEnvironment } from '../kernel/change.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
 import {
   checkPlanHash,
@@ -99,25 +99,24 @@ export class ResourceRestores {
    * Carries the restore out, just as the plan of `planHash` tells or, with null, as it comes, and answers what was done;
    * or answers what this resource did before, wherever that was. Without a plan a resource of the name of one that did
    * restore the environment is refused with DomainError already_restored. Throws what `checkPlan`,
-   * `EnvironmentQueue.run` and `mutate` throw.
+   * `EnvironmentQueue.run` and `makeChange` throw.
    */
   async restore(access: Access, input: ResourceRestoreInput, planHash: string | null): Promise<ClaimedRestore> {
     const call = callOf(access, input);
     return auditedFailure(this.#deps.audit, call, async () => {
       const demand = demandOf(access, input, planHash);
-      return this.#deps.queue.run(access.environmentId, () =>
-        mutate(this.#deps, access, async (tx) => {
-          const { principal } = access.caller;
-          const before = await lockAtRevision(tx, access.environmentId);
-          const claim = { operation: 'restore', serial: 1, organizationId: access.organizationId } as const;
-          const isFirst = await claimOnce(tx, principal, claim);
-          const { budget } = this.#deps;
-          const more = isFirst ? await carryOut(tx, access, { input, demand, before, budget }) : { replayed: true };
+      const { principal } = access.caller;
+      const claim = { operation: 'restore', serial: 1, organizationId: access.organizationId } as const;
+      const { budget } = this.#deps;
+      return changeEnvironment(this.#deps, access, access.environmentId, {
+        first: (tx) => claimOnce(tx, principal, claim),
+        async work(tx, { before, first: isFirst }) {
+          const more = isFirst ? await restoreFirst(tx, access, { input, demand, before, budget }) : { replayed: true };
           const result = await readClaimedRestore(tx, principal);
-          if (result === undefined) throw new Error('the restore that was just claimed is not there');
+          if (result === undefined) throw new Error('the restore that was just claimed does not exist');
           return { result, audit: successRecord(call, more) };
-        }),
-      );
+        },
+      });
     });
   }
 
@@ -135,7 +134,7 @@ interface FirstRestore {
 }
 
 /** Restores and notes it in the claim, which is there already; answers what the audit tells of it. */
-async function carryOut(
+async function restoreFirst(
   tx: Transaction,
   access: Access,
   { input, demand, before, budget }: FirstRestore,
@@ -147,7 +146,8 @@ async function carryOut(
   }
   const { type, id, name } = principal;
   const comment = `restored from snapshot ${input.snapshotId} by ${name}`;
-  const done = await restoreLocked(tx, demand, { actor: { type, id, name }, comment, budget });
+  const author = { actor: { type, id, name }, comment, budget };
+  const done = await restoreLocked(tx, demand, author, { before, first: await planLockedRestore(tx, demand.wish) });
   const { backupSnapshotId, revision, revisionId } = done;
   const made = { backupSnapshotId, revision, revisionId };
   await noteRestore(tx, principal, { ...placeIn(access, input), ...toldOf(done), planHash, from: before, ...made });

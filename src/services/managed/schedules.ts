@@ -8,7 +8,7 @@ import {
 } from '../../store/schedule-runs.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { makeChange } from '../kernel/change.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
 
 export type { ScheduledChild, ScheduleRun } from '../../store/schedule-runs.ts';
@@ -43,13 +43,13 @@ export class ResourceSchedules {
 
   /**
    * Records what the schedule made, one for each time: the first that is recorded for a time stays. Forgets what is gone,
-   * but for its latest time. Throws what `mutate` throws.
+   * but for its latest time. Throws what `makeChange` throws.
    */
   async record(access: EnvironmentPlaceAccess<'schedule.run'>, { made, gone }: RecordRunsInput): Promise<void> {
     const owner = access.caller.principal;
     await auditedFailure(this.#deps.audit, access, (note) => {
       note({ made: made.map(({ name }) => name) });
-      return mutate(this.#deps, access, async (tx) => {
+      return makeChange(this.#deps, access, async (tx) => {
         const recorded = await insertScheduleRuns(tx, owner, made);
         if (gone.length > 0) await deleteScheduleRuns(tx, owner, gone);
         const replayed = recorded < made.length ? { replayed: true } : {};

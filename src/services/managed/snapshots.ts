@@ -8,10 +8,9 @@ import type { Transaction } from '../../store/transaction.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkDescription, checkName, checkUuid } from '../kernel/checks.ts';
-import { lockAtRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import type { SnapshotBudget } from '../kernel/growth-budget.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { changeEnvironment, makeChange } from '../kernel/change.ts';
 import type { EnvironmentPlaceAccess, OwnAccess } from './access.ts';
 
 export type { ClaimedSnapshot } from '../../store/resource-snapshots.ts';
@@ -54,7 +53,7 @@ export class ResourceSnapshots {
   /**
    * Takes the resource's snapshot under the environment's lock, or answers the one that it has already, of whatever
    * environment. Throws DomainError invalid_input for a bad name or description, and what `EnvironmentQueue.run`,
-   * `lockAtRevision`, `GrowthBudget` and `mutate` throw.
+   * `lockAtRevision`, `GrowthBudget` and `makeChange` throw.
    */
   async take(
     access: EnvironmentPlaceAccess<'snapshot.create'>,
@@ -119,14 +118,11 @@ export class ResourceSnapshots {
     const { id, environmentId, organizationId, organization, project, environment } = found;
     const call = { caller, action, organizationId, target: { organization, project, environment, snapshotId: id } };
     await auditedFailure(this.#deps.audit, call, () =>
-      this.#deps.queue.run(environmentId, () =>
-        mutate(this.#deps, access, async (tx) => {
-          // Under the lock, as every deletion of a snapshot: no restore from it is half done.
-          await lockAtRevision(tx, environmentId);
-          await deleteSnapshots(tx, [id]);
-          return { result: undefined, audit: successRecord(call, auditedFields(found)) };
-        }),
-      ),
+      // Under the lock, as each deletion of a snapshot: no restore from it is half done.
+      changeEnvironment(this.#deps, access, environmentId, {
+        first: (tx) => deleteSnapshots(tx, [id]),
+        work: async () => ({ result: undefined, audit: successRecord(call, auditedFields(found)) }),
+      }),
     );
     return true;
   }
@@ -136,7 +132,7 @@ export class ResourceSnapshots {
     const { caller, action } = access;
     const call = { caller, action, organizationId: null, target: { snapshotId: null } };
     return auditedFailure(this.#deps.audit, call, () =>
-      mutate(this.#deps, access, async (tx) => {
+      makeChange(this.#deps, access, async (tx) => {
         await claimOnce(tx, caller.principal, { operation: 'snapshot', serial: 1, organizationId: null });
         const result = (await readClaimedSnapshot(tx, caller.principal)) ?? 'gone';
         return { result, audit: successRecord(call) };
@@ -152,10 +148,9 @@ export class ResourceSnapshots {
       check();
       const { environmentId, organizationId, caller } = access;
       const claim: Claim = { operation: 'snapshot', serial: 1, organizationId };
-      return this.#deps.queue.run(environmentId, () =>
-        mutate(this.#deps, access, async (tx) => {
-          await lockAtRevision(tx, environmentId);
-          const isFirst = await claimOnce(tx, caller.principal, claim);
+      return changeEnvironment(this.#deps, access, environmentId, {
+        first: (tx) => claimOnce(tx, caller.principal, claim),
+        async work(tx, { first: isFirst }) {
           if (isFirst) await noteClaimed(tx, caller.principal, claim, { snapshotId: await obtain(tx) });
           const result = await readClaimedSnapshot(tx, caller.principal);
           if (result === undefined) throw new Error('the snapshot that was just claimed is not there');
@@ -163,8 +158,8 @@ export class ResourceSnapshots {
           const fields = result === 'gone' ? { gone: true } : auditedFields(result);
           const replayed = isFirst ? {} : { replayed: true };
           return { result, audit: successRecord(access, { ...fields, ...replayed }) };
-        }),
-      );
+        },
+      });
     });
   }
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { generateToken, hashesEqual, parseToken } from '../../crypto/token.ts';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
-import { appendAudit } from '../../store/audit.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyServiceToken } from '../../store/notify.ts';
 import { type LiveToken, listLiveTokens } from '../../store/live-tokens.ts';
@@ -25,12 +24,11 @@ import {
   type TokenOrGone,
 } from '../../store/resource-tokens.ts';
 import { insertServiceToken, revokeServiceToken } from '../../store/service-tokens.ts';
-import { inSqlTransaction } from '../../store/sql-transaction.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import { type AuditLog, auditRecord, type AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure } from '../audit/audited.ts';
 import { checkName, checkWhole } from '../kernel/checks.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { makeChange } from '../kernel/change.ts';
 import type { OwnAccess, PlaceAccess } from './access.ts';
 import { checkMintable, checkPlace, credentialOf, revokedToken, scopeOf, targetOf } from './token-rules.ts';
 
@@ -116,7 +114,7 @@ export class ResourceTokens {
       checkWhole('serial', serial, { least: 1, most: greatestSerial });
       const id = randomUUID();
       const { token, hash: tokenHash } = generateToken('service_token', id);
-      const tokenId = await mutate(this.#deps, access, async (tx) => {
+      const tokenId = await makeChange(this.#deps, access, async (tx) => {
         const result = await this.#put(tx, access, { name, credential: { id, serial, tokenHash, expiresAt } });
         const target = {
           ...access.target,
@@ -304,14 +302,13 @@ export class ResourceTokens {
       target: { ...targetOf(known), ...more },
     };
     return await auditedFailure(this.#deps.audit, call, () =>
-      inSqlTransaction(this.#deps.database, async (tx) => {
+      makeChange(this.#deps, access, async (tx) => {
         const changed = await change(tx, await holdResourceToken(tx, owner));
-        if (changed === undefined) return false;
+        if (changed === undefined) return { result: false, audit: null };
         const { tokenId, organizationId } = changed;
         await notifyServiceToken(tx, tokenId);
         const target = { ...targetOf(changed), ...more };
-        await appendAudit(tx, auditRecord(caller, { action, organizationId, target }));
-        return true;
+        return { result: true, audit: auditRecord(caller, { action, organizationId, target }) };
       }),
     );
   }
@@ -324,16 +321,15 @@ export class ResourceTokens {
   ): Promise<void> {
     const { caller, action, owner, organizationId } = access;
     await auditedFailure(this.#deps.audit, access, () =>
-      inSqlTransaction(this.#deps.database, async (tx) => {
+      makeChange(this.#deps, access, async (tx) => {
         const held = await holdResourceToken(tx, owner);
         if (held === undefined) throw new DomainError('not_found', `${caller.principal.name} has no token`);
         checkPlace(held, access);
         if (held.revokedAt !== null) throw revokedToken(held);
-        if (!(await change(tx, held))) return;
+        if (!(await change(tx, held))) return { result: undefined, audit: null };
         await notifyServiceToken(tx, held.tokenId);
         const target = { ...access.target, ...targetOf(held), ...more };
-        await appendAudit(tx, auditRecord(caller, { action, organizationId, target }));
-        await access.confirm(tx);
+        return { result: undefined, audit: auditRecord(caller, { action, organizationId, target }) };
       }),
     );
   }

@@ -25,7 +25,7 @@ import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug, checkUuid } from '../kernel/checks.ts';
-import { mutateJudgedFirst } from '../kernel/mutation.ts';
+import { changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
 
 export type { MemberRecord, UserRef } from '../../store/members.ts';
@@ -121,7 +121,7 @@ export class Members {
       checkUserRef(ref);
       note({ organization, ...noteOf(ref) });
       let found: { readonly organizationId: string; readonly userId: string };
-      return mutateJudgedFirst(this.#deps, access, {
+      return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
           const userId = await findUserId(tx, ref);
           await holdUsers(tx, userId === undefined ? [caller.principal.id] : [caller.principal.id, userId]);
@@ -166,7 +166,7 @@ export class Members {
       checkUserRef(ref);
       note(noteOf(ref));
       let userId: string | undefined;
-      return mutateJudgedFirst(this.#deps, access, {
+      return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
           userId = await findUserId(tx, ref);
           // Neither is being disabled from here on, so that an owner who is counted stays one.
@@ -200,7 +200,7 @@ export class Members {
   }
 }
 
-type ChangeOf<T> = Parameters<typeof mutateJudgedFirst<T>>[2]['change'];
+type ChangeOf<T> = Parameters<typeof changeJudgedFirst<T>>[2]['change'];
 
 /** Throws DomainError invalid_input for what is neither a UUID nor an e-mail address in lower case. */
 function checkUserRef(ref: UserRef): void {

@@ -19,7 +19,7 @@ import {
   issuePersonalToken,
   type PersonalTokenInput,
 } from '../tokens/issue-personal-token.ts';
-import { type Mutated, mutateJudgedFirst } from '../kernel/mutation.ts';
+import { type Changed, changeJudgedFirst } from '../kernel/change.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 
 export type { UserChanges, UserRecord } from '../../store/users.ts';
@@ -73,7 +73,7 @@ export class Users {
       if (displayName !== null) checkName('displayName', displayName);
       const email = input.email.toLowerCase();
       note({ email });
-      return mutateJudgedFirst(this.#deps, access, {
+      return changeJudgedFirst(this.#deps, access, {
         lock: store.lockUserChanges,
         change: async (tx) => {
           const user = await store.insertUser(tx, { id: randomUUID(), email, displayName, instanceAdmin });
@@ -180,13 +180,13 @@ export class Users {
       checkUuid('id', id);
       note({ userId: id });
       let before: store.UserRecord | undefined;
-      return mutateJudgedFirst(this.#deps, access, {
+      return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
           await store.lockUserChanges(tx);
           before = await store.lockUser(tx, id);
           await prepare?.(tx);
         },
-        async change(tx): Promise<Mutated<T>> {
+        async change(tx): Promise<Changed<T>> {
           if (before === undefined) throw absentUser(id);
           const { result, target, concernsOrganizations = false } = await change(tx, before);
           const audit = successRecord(call, { userId: id, email: before.email, ...target });

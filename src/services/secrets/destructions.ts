@@ -13,9 +13,8 @@ import type { EnvironmentAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkKey, checkVersion } from '../kernel/checks.ts';
-import { lockAtRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { changeEnvironment, type Locked } from '../kernel/change.ts';
 import { absentSecrets } from './secret-plan.ts';
 
 export interface DestroyInput {
@@ -52,7 +51,7 @@ export class Destructions {
    * Erases the value of a version for good, also of a deleted key; its record stays. It makes no revision: what a read
    * answers now stays the same, so the current version is refused. Of a version that was destroyed already it answers the
    * same again. Throws DomainError not_found for a key that was never written or has no such version, version_current,
-   * value_in_other_versions where `sameValue` has to be told, and what `EnvironmentQueue.run` and `mutate` throw.
+   * value_in_other_versions where `sameValue` has to be told, and what `EnvironmentQueue.run` and `makeChange` throw.
    */
   async destroy(
     access: EnvironmentAccess<'version.destroy'>,
@@ -63,15 +62,16 @@ export class Destructions {
       checkKey(key);
       checkVersion('version', version);
       note({ key, version });
-      return this.#deps.queue.run(access.environmentId, () =>
-        mutate(this.#deps, access, async (tx) => {
-          const result = await destroyLocked(tx, access, { key, version, sameValue });
+      return changeEnvironment(this.#deps, access, access.environmentId, {
+        first: (tx) => findDoomedVersion(tx, access.environmentId, key, version),
+        work: async (tx, locked) => {
+          const result = await destroyLocked(tx, access, { key, version, sameValue, locked });
           const { destroyedVersions } = result;
           const versions = destroyedVersions.slice(0, auditedVersions).map(String);
           const destroyed = { destroyedVersions: versions, destroyed: destroyedVersions.length };
           return { result, audit: successRecord(access, { key, version, ...destroyed }) };
-        }),
-      );
+        },
+      });
     });
   }
 }
@@ -80,6 +80,7 @@ interface LockedDestruction {
   readonly key: string;
   readonly version: number;
   readonly sameValue: boolean | undefined;
+  readonly locked: Locked<Awaited<ReturnType<typeof findDoomedVersion>>>;
 }
 
 async function destroyLocked(
@@ -88,8 +89,7 @@ async function destroyLocked(
   wish: LockedDestruction,
 ): Promise<DestroyedVersion> {
   const { key, version } = wish;
-  const { revisionId } = await lockAtRevision(tx, environmentId);
-  const found = await findDoomedVersion(tx, environmentId, key, version);
+  const { before, first: found } = wish.locked;
   if (found === 'no-key') throw absentSecrets([key]);
   if (found === 'no-version') throw new DomainError('not_found', `secret ${key} has no version ${version}`);
   const { secretId, isCurrent: _isCurrent, currentVersion: _currentVersion, equalVersions, ...record } = found;
@@ -100,7 +100,7 @@ async function destroyLocked(
   const versions = wish.sameValue === true ? [version, ...equalVersions].toSorted((a, b) => a - b) : [version];
   const { type, id, name } = caller.principal;
   const destroyedAt = await destroyVersions(tx, { secretId, versions, actor: { type, id, name } });
-  await notifyDestruction(tx, environmentId, revisionId);
+  await notifyDestruction(tx, environmentId, before.revisionId);
   const destroyed = { destroyedAt, destroyedBy: id, destroyedByType: type, destroyedByName: name };
   return { ...record, ...destroyed, destroyedVersions: versions };
 }

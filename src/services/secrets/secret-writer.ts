@@ -10,11 +10,10 @@ import type { Transaction } from '../../store/transaction.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 import { successRecord } from '../audit/audited.ts';
-import { lockAtRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import type { GrowthBudget } from '../kernel/growth-budget.ts';
-import { mutateOnce, type Once, type OnceOutcome } from '../kernel/mutate-once.ts';
-import { mutate, type Mutated } from '../kernel/mutation.ts';
+import { changeEnvironment, changeEnvironmentOnce, type EnvironmentChange, type Locked } from '../kernel/change.ts';
+import type { Once, OnceOutcome } from '../kernel/once.ts';
 import { checkQuota, isGrowth } from '../kernel/quota.ts';
 import { type Plan, type PlanInput, planWrite, type Wishes } from './secret-plan.ts';
 
@@ -66,42 +65,43 @@ export class SecretWriter {
    * Does one write under the environment's lock, with its audit row, and tells the listeners at the commit. An order
    * without wishes, or with nothing to change, makes no revision. Throws DomainError version_mismatch where the
    * environment or a key is not as expected, quota_exceeded and limit_exceeded beyond the limits of docs/interface.md section 8,
-   * not_found where the environment was deleted meanwhile, overloaded where its writers wait too long, and what `planWrite` and `mutate` throw.
+   * not_found where the environment was deleted meanwhile, overloaded where its writers wait too long, and what `planWrite` and `makeChange` throw.
    */
   async write(access: WriteAccess, order: SecretOrder): Promise<WrittenSecrets> {
-    return this.#run(access, order, (work) => mutate(this.#deps, access, work));
+    return changeEnvironment(this.#deps, access, access.environmentId, () => this.#prepare(access, order));
   }
 
-  /** Like `write`, but a repetition of the order is not done again (`mutateOnce`). */
+  /** Like `write`, but a repetition of the order is not done again (`makeChangeOnce`). */
   async writeOnce<Kept extends object, Replay>(
     access: WriteAccess,
     order: SecretOrder,
     once: Once<WrittenSecrets, Kept, Replay>,
   ): Promise<OnceOutcome<WrittenSecrets, Replay>> {
-    return this.#run(access, order, (work) => mutateOnce(this.#deps, access, once, work));
+    return changeEnvironmentOnce(this.#deps, access, once, () => this.#prepare(access, order));
   }
 
-  async #run<T>(
+  /** Seals the values before the transaction. */
+  async #prepare(
     access: WriteAccess,
     order: SecretOrder,
-    commit: (work: (tx: Transaction) => Promise<Mutated<WrittenSecrets>>) => Promise<T>,
-  ): Promise<T> {
-    return this.#deps.queue.run(access.environmentId, async () => {
-      const sealing = await this.#sealEachOnce(access, order.wishes);
-      return commit(async (tx) => {
-        const result = await this.#writeLocked(tx, { access, order, sealing });
+  ): Promise<EnvironmentChange<readonly store.StoredSecret[], WrittenSecrets>> {
+    const sealing = await this.#sealEachOnce(access, order.wishes);
+    return {
+      expectedRevision: order.expectedRevision,
+      first: (tx) => store.findStoredSecrets(tx, access.environmentId, [...order.wishes.keys()]),
+      work: async (tx, locked) => {
+        const result = await this.#writeLocked(tx, { access, order, sealing }, locked);
         return { result, audit: successRecord(access, summaryOf(result, order)) };
-      });
-    });
+      },
+    };
   }
 
-  async #writeLocked(tx: Transaction, { access, order, sealing }: LockedWrite): Promise<WrittenSecrets> {
+  async #writeLocked(
+    tx: Transaction,
+    { access, order, sealing }: LockedWrite,
+    { before, first: found }: Locked<readonly store.StoredSecret[]>,
+  ): Promise<WrittenSecrets> {
     const { environmentId } = access;
-    // Begun together; the transaction runs the second statement, which looks for itself, when the first one has the lock.
-    const [before, found] = await tx.pipeline([
-      lockAtRevision(tx, environmentId, order.expectedRevision),
-      store.findStoredSecrets(tx, environmentId, [...order.wishes.keys()]),
-    ]);
     const { changes, unchanged, growth } = await this.#plan(tx, { access, order, sealing }, found);
     if (changes.length === 0) return { ...before, at: null, changes, unchanged };
     if (isGrowth(growth)) checkQuota(await store.measureEnvironment(tx, environmentId), growth);

@@ -8,7 +8,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead } from '../audit/audited.ts';
 import { checkComment, checkKey, checkVersion } from '../kernel/checks.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
-import { goneReplay, type IdempotencyRequest } from '../kernel/mutate-once.ts';
+import { goneReplay, type IdempotencyRequest } from '../kernel/once.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 import { absentSecrets, type Wish } from './secret-plan.ts';
 import type { SecretWriter, WrittenSecrets } from './secret-writer.ts';

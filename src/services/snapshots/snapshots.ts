@@ -16,11 +16,10 @@ import type { EnvironmentAccess } from '../access/access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkDescription, checkName, checkUuid } from '../kernel/checks.ts';
-import { lockAtRevision } from '../kernel/environment-lock.ts';
 import type { EnvironmentQueue } from '../kernel/environment-queue.ts';
 import type { SnapshotBudget } from '../kernel/growth-budget.ts';
-import { goneReplay, type IdempotencyRequest, mutateOnce } from '../kernel/mutate-once.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { changeEnvironment, changeEnvironmentOnce } from '../kernel/change.ts';
+import { goneReplay, type IdempotencyRequest } from '../kernel/once.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from '../kernel/page.ts';
 import { checkPruning, planPruning, type PruneSnapshotsInput, type SnapshotPruning } from './snapshot-pruning.ts';
 
@@ -78,7 +77,7 @@ export interface SnapshotsDeps {
 }
 
 // The entry of a change of many names the first of them and counts them all.
-const mostAudited = 100;
+const maxAudited = 100;
 
 /** Snapshots of environments (docs/interface.md 2.1, 4.1 and 4.2); restores are in restores.ts. */
 export class Snapshots {
@@ -90,7 +89,7 @@ export class Snapshots {
 
   /**
    * Keeps which version each key is at, under the environment's lock. Throws DomainError invalid_input for a bad name
-   * or description, and what `EnvironmentQueue.run`, `lockAtRevision`, `GrowthBudget` and `mutate` throw.
+   * or description, and what `EnvironmentQueue.run`, `lockAtRevision`, `GrowthBudget` and `makeChange` throw.
    */
   async create(
     access: EnvironmentAccess<'snapshot.create'>,
@@ -107,25 +106,22 @@ export class Snapshots {
         target: (kept: { readonly id: string }) => ({ snapshotId: kept.id }),
         recall: (kept: { readonly id: string }) => this.#recall(environmentId, kept.id),
       };
-      const made = await this.#deps.queue.run(environmentId, () =>
-        mutateOnce(this.#deps, access, once, async (tx) => {
-          // Begun together; the transaction runs the second statement when the first one has the lock.
-          const { budget } = this.#deps;
-          const [, { snapshot, ...growth }] = await tx.pipeline([
-            lockAtRevision(tx, environmentId),
-            insertSnapshot(tx, {
-              id: randomUUID(),
-              environmentId,
-              name: name ?? null,
-              description: description ?? null,
-              creator: { type, id, name: creator },
-              budgetBytesPerDay: budget.environmentBytesPerDay,
-            }),
-          ]);
+      const { budget } = this.#deps;
+      const made = await changeEnvironmentOnce(this.#deps, access, once, {
+        first: (tx) =>
+          insertSnapshot(tx, {
+            id: randomUUID(),
+            environmentId,
+            name: name ?? null,
+            description: description ?? null,
+            creator: { type, id, name: creator },
+            budgetBytesPerDay: budget.environmentBytesPerDay,
+          }),
+        async work(_tx, { first: { snapshot, ...growth } }) {
           budget.chargeSnapshot(id, growth);
           return { result: snapshot, audit: successRecord(access, auditedFields(snapshot)) };
-        }),
-      );
+        },
+      });
       return made.result;
     });
   }
@@ -181,16 +177,15 @@ export class Snapshots {
       checkUuid('id', id);
       note({ snapshotId: id });
       const { environmentId } = access;
-      await this.#deps.queue.run(environmentId, () =>
-        mutate(this.#deps, access, async (tx) => {
-          // Under the lock: no restore from it is half done.
-          await lockAtRevision(tx, environmentId);
-          const snapshot = await readSnapshot(tx, environmentId, id);
+      // Under the lock: no restore from it is half done.
+      await changeEnvironment(this.#deps, access, environmentId, {
+        first: (tx) => readSnapshot(tx, environmentId, id),
+        async work(tx, { first: snapshot }) {
           if (snapshot === undefined) throw absentSnapshot(id);
           await deleteSnapshots(tx, [id]);
           return { result: undefined, audit: successRecord(access, auditedFields(snapshot)) };
-        }),
-      );
+        },
+      });
     });
   }
 
@@ -204,17 +199,17 @@ export class Snapshots {
       checkPruning(input);
       note(dryRun);
       const { environmentId } = access;
-      return this.#deps.queue.run(environmentId, () =>
-        mutate(this.#deps, access, async (tx) => {
-          // Under the lock: no restore from one of them is half done, and no other has come since they were judged.
-          await lockAtRevision(tx, environmentId);
-          const pruning = planPruning(await readHeldSnapshots(tx, environmentId), input);
+      // Under the lock: no restore from one of them is half done, and none was added since they were judged.
+      return changeEnvironment(this.#deps, access, environmentId, {
+        first: (tx) => readHeldSnapshots(tx, environmentId),
+        async work(tx, { first: held }) {
+          const pruning = planPruning(held, input);
           const ids = pruning.pruned.map(({ id }) => id);
           if (input.dryRun !== true && ids.length > 0) await deleteSnapshots(tx, ids);
-          const target = { pruned: ids.length, kept: pruning.kept.length, snapshotIds: ids.slice(0, mostAudited) };
+          const target = { pruned: ids.length, kept: pruning.kept.length, snapshotIds: ids.slice(0, maxAudited) };
           return { result: pruning, audit: successRecord(access, { ...target, ...dryRun }) };
-        }),
-      );
+        },
+      });
     });
   }
 

@@ -10,7 +10,7 @@ import { notifyAppearance } from '../../store/notify.ts';
 import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from '../access/access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { makeChange } from '../kernel/change.ts';
 import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
@@ -35,7 +35,7 @@ export class Environments {
       checkName('displayName', displayName);
       note({ environment: slug });
       const { projectId } = access;
-      return mutate(this.#deps, access, async (tx) => {
+      return makeChange(this.#deps, access, async (tx) => {
         const ids = { id: randomUUID(), revisionId: randomUUID() };
         const result = await insertEnvironment(tx, { ...ids, projectId, slug, displayName });
         if (result === undefined) throw slugTaken('environment', slug);
@@ -69,7 +69,7 @@ export class Environments {
   ): Promise<EnvironmentRecord> {
     return auditedFailure(this.#deps.audit, access, async () => {
       checkName('displayName', displayName);
-      return mutate(this.#deps, access, async (tx) => {
+      return makeChange(this.#deps, access, async (tx) => {
         const result = await renameEnvironment(tx, access.environmentId, displayName);
         if (result === undefined) throw deletedMeanwhile('environment');
         return { result, audit: successRecord(access, { displayName }) };

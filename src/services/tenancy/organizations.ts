@@ -18,7 +18,7 @@ import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
-import { mutate, mutateJudgedFirst } from '../kernel/mutation.ts';
+import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
@@ -66,7 +66,7 @@ export class Organizations {
       checkName('displayName', displayName);
       note({ organization: slug });
       const id = randomUUID();
-      return mutate(this.#deps, access, async (tx) => {
+      return makeChange(this.#deps, access, async (tx) => {
         const result = await insertOrganization(tx, { id, slug, displayName, ownerId: caller.principal.id });
         if (result === undefined) throw slugTaken('organization', slug);
         const target = { organization: slug, owner: caller.principal.id };
@@ -102,7 +102,7 @@ export class Organizations {
   ): Promise<OrganizationRecord> {
     return auditedFailure(this.#deps.audit, access, async () => {
       checkName('displayName', displayName);
-      return mutate(this.#deps, access, async (tx) => {
+      return makeChange(this.#deps, access, async (tx) => {
         const result = await renameOrganization(tx, access.organizationId, displayName);
         if (result === undefined) throw deletedMeanwhile('organization');
         return { result, audit: successRecord(access, { displayName }) };
@@ -121,7 +121,7 @@ export class Organizations {
   ): Promise<OrganizationRecord> {
     const { organizationId, caller } = access;
     return auditedFailure(this.#deps.audit, access, async () =>
-      mutateJudgedFirst(this.#deps, access, {
+      changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
           await holdUsers(tx, [caller.principal.id]);
           await lockMembers(tx, organizationId);

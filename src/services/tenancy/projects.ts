@@ -3,7 +3,7 @@ import { findProject, insertProject, listProjects, type ProjectRecord, renamePro
 import type { InstanceAccess, OrganizationAccess, ProjectAccess } from '../access/access.ts';
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { makeChange } from '../kernel/change.ts';
 import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
 import type { ProjectSlugs } from '../kernel/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
@@ -25,7 +25,7 @@ export class Projects {
       checkName('displayName', displayName);
       note({ project: slug });
       const { organizationId } = access;
-      return mutate(this.#deps, access, async (tx) => {
+      return makeChange(this.#deps, access, async (tx) => {
         const result = await insertProject(tx, { id: randomUUID(), organizationId, slug, displayName });
         if (result === undefined) throw slugTaken('project', slug);
         return { result, audit: successRecord(access, { project: slug, projectId: result.id }) };
@@ -54,7 +54,7 @@ export class Projects {
   async update(access: ProjectAccess<'project.update'>, { displayName }: UpdateInput): Promise<ProjectRecord> {
     return auditedFailure(this.#deps.audit, access, async () => {
       checkName('displayName', displayName);
-      return mutate(this.#deps, access, async (tx) => {
+      return makeChange(this.#deps, access, async (tx) => {
         const result = await renameProject(tx, access.projectId, displayName);
         if (result === undefined) throw deletedMeanwhile('project');
         return { result, audit: successRecord(access, { displayName }) };

@@ -6,7 +6,7 @@ import type { EnvironmentAccess, InstanceAccess, OrganizationAccess, ProjectAcce
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import type { Transaction } from '../../store/transaction.ts';
-import { type Mutated, mutate, mutateJudgedFirst } from '../kernel/mutation.ts';
+import { type Changed, makeChange, changeJudgedFirst } from '../kernel/change.ts';
 import type { TenancyDeps } from './organizations.ts';
 import { placeOf } from '../access/refusals.ts';
 
@@ -22,7 +22,7 @@ type DeleteAccess =
  */
 export async function deleteTenant(deps: TenancyDeps, access: DeleteAccess, target: TargetIds): Promise<void> {
   await auditedFailure(deps.audit, access, () =>
-    mutateJudgedFirst(deps, access, {
+    changeJudgedFirst(deps, access, {
       async lock(tx) {
         await holdUsers(tx, [access.caller.principal.id]);
         await lockForDeletion(tx, target);
@@ -55,7 +55,7 @@ export async function purgeTenant(deps: TenancyDeps, access: PurgeAccess, slugs:
   await auditedFailure(deps.audit, call, async (note) => {
     for (const [field, slug] of Object.entries(slugs)) checkSlug(field, slug);
     note({ ...slugs });
-    const work = async (tx: Transaction): Promise<Mutated<undefined>> => {
+    const work = async (tx: Transaction): Promise<Changed<undefined>> => {
       const target = await findPurgeTarget(tx, slugs);
       if (target === undefined) throw absent(slugs);
       refuseLive(slugs, target);
@@ -67,7 +67,7 @@ export async function purgeTenant(deps: TenancyDeps, access: PurgeAccess, slugs:
       };
       return { result: undefined, audit: successRecord({ ...call, organizationId, target: { ...slugs, ...ids } }) };
     };
-    await mutate(deps, access, work, purgeTimeoutMs);
+    await makeChange(deps, access, work, purgeTimeoutMs);
   });
 }
 

@@ -15,7 +15,7 @@ import {
   issuePersonalToken,
   type PersonalTokenInput,
 } from './issue-personal-token.ts';
-import { mutateJudgedFirst } from '../kernel/mutation.ts';
+import { changeJudgedFirst } from '../kernel/change.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from '../kernel/page.ts';
 
 export type { PersonalTokenRecord } from '../../store/personal-tokens.ts';
@@ -68,7 +68,7 @@ export class PersonalTokens {
       checkPersonalTokenInput(input);
       const by = access.caller.principal;
       const { id: userId, expiresAt: notAfter } = by;
-      return mutateJudgedFirst(this.#deps, access, {
+      return changeJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const result = await issuePersonalToken(tx, { userId, by, input, notAfter });
@@ -89,7 +89,7 @@ export class PersonalTokens {
       checkUuid('id', id);
       note({ personalTokenId: id });
       const userId = access.caller.principal.id;
-      await mutateJudgedFirst(this.#deps, access, {
+      await changeJudgedFirst(this.#deps, access, {
         lock: async (tx) => void (await lockUser(tx, userId)),
         change: async (tx) => {
           const revoked = await revokePersonalToken(tx, userId, id);

@@ -22,8 +22,8 @@ import type { OrganizationAccess } from '../access/access.ts';
 import type { AuditLog, AuditTarget } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkUuid, checkWhole } from '../kernel/checks.ts';
-import { goneReplay, type IdempotencyRequest, mutateOnce } from '../kernel/mutate-once.ts';
-import { mutate } from '../kernel/mutation.ts';
+import { makeChange, makeChangeOnce } from '../kernel/change.ts';
+import { goneReplay, type IdempotencyRequest } from '../kernel/once.ts';
 import { checkLimit, decodeTimeCursor, encodeTimeCursor, type PageRequest } from '../kernel/page.ts';
 import { checkExpiry, type ExpiryInput, expiryOf } from './token-expiry.ts';
 
@@ -90,7 +90,7 @@ export class ServiceTokens {
     return created;
   }
 
-  /** Like `create`, but a repetition makes no second token (`mutateOnce`), and cannot show the first one's value again. */
+  /** Like `create`, but a repetition makes no second token (`makeChangeOnce`), and cannot show the first one's value again. */
   async createOnce(
     access: OrganizationAccess<'service_token.create'>,
     input: CreateServiceTokenInput,
@@ -106,7 +106,7 @@ export class ServiceTokens {
         target: ({ id }: { readonly id: string }) => ({ serviceTokenId: id }),
         recall: ({ id }: { readonly id: string }) => this.#recall(access, id),
       };
-      const outcome = await mutateOnce(this.#deps, access, once, async (tx) => {
+      const outcome = await makeChangeOnce(this.#deps, access, once, async (tx) => {
         const fields = await plan(tx, access.organizationId, input);
         const record = await insert(tx, access, { fields, credential: { id: credentialId, tokenHash } });
         return { result: record, audit: successRecord(access, auditedFields(fields)) };
@@ -165,7 +165,7 @@ export class ServiceTokens {
       const credentialId = randomUUID();
       const { token, hash: tokenHash } = generateToken('service_token', credentialId);
       const { organizationId } = access;
-      const record = await mutate(this.#deps, access, async (tx) => {
+      const record = await makeChange(this.#deps, access, async (tx) => {
         const credential = { id: credentialId, tokenHash, overlapSeconds };
         const rotated = await rotateServiceToken(tx, { organizationId, id }, credential);
         if (rotated === undefined) throw absentToken(id);
@@ -190,7 +190,7 @@ export class ServiceTokens {
     await auditedFailure(this.#deps.audit, access, async (note) => {
       checkUuid('id', id);
       note({ serviceTokenId: id });
-      await mutate(this.#deps, access, async (tx) => {
+      await makeChange(this.#deps, access, async (tx) => {
         const revoked = await revokeServiceToken(tx, access.organizationId, id);
         if (revoked === undefined) throw absentToken(id);
         if (revoked.wasLive) await notifyServiceToken(tx, id);
@@ -210,7 +210,7 @@ export class ServiceTokens {
     await auditedFailure(this.#deps.audit, access, async (note) => {
       checkUuid('id', id);
       note({ serviceTokenId: id });
-      await mutate(this.#deps, access, async (tx) => {
+      await makeChange(this.#deps, access, async (tx) => {
         const reinstated = await reinstateKeylessToken(tx, organizationId, id);
         if (reinstated === undefined) throw absentToken(id);
         if (reinstated.outcome === 'not_keyless') throw tokenWithValue(id);

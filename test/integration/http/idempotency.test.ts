@@ -210,7 +210,7 @@ test('a repetition whose snapshot was deleted says so, and another key makes ano
   await api.client(world.owner.token).expectStatus(204, 'DELETE', `/snapshots/${place}/${id}`);
   const problem = await expectProblem(post({ path: `/snapshots/${place}`, body: {}, key }), 'conflict');
   expect(problem.detail).toBe(
-    'the snapshot that was made under this Idempotency-Key is there no more; to make another, use a new key',
+    'the snapshot that was made under this Idempotency-Key no longer exists; to make another, use a new key',
   );
   expect((await post({ path: `/snapshots/${place}`, body: {}, key: randomUUID() })).status).toBe(201);
 });

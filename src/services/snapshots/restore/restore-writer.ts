@@ -3,11 +3,12 @@ import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { limits } from '../../../domain/limits.ts';
 import type { Actor } from '../../../domain/principal.ts';
 import { notifyEnvironment } from '../../../store/notify.ts';
-import { planLockedRestore, type RestoreWish, type StoredPlan, writeRestore } from '../../../store/restore.ts';
+import { type RestoreWish, type StoredPlan, writeRestore } from '../../../store/restore.ts';
 import { insertSnapshot, readSnapshot } from '../../../store/snapshots.ts';
 import type { Transaction } from '../../../store/transaction.ts';
 import type { AuditTarget } from '../../audit/audit-log.ts';
-import { checkRevision, lockAtRevision } from '../../kernel/environment-lock.ts';
+import type { Locked } from '../../kernel/change.ts';
+import { checkRevision } from '../../kernel/environment-lock.ts';
 import type { GrowthBudget } from '../../kernel/growth-budget.ts';
 import { checkQuota } from '../../kernel/quota.ts';
 import { type HashedWish, listsOf, type RestoreLists, sizesOf } from './restore-plan.ts';
@@ -46,19 +47,18 @@ export type RestoreBudget = Pick<GrowthBudget, 'charge' | 'chargeSnapshot' | 'en
 const auditedKeys = 100;
 
 /**
- * Carries a restore out under the environment's lock, which it takes. Where nothing is to be changed it makes neither
- * revision nor backup and answers the revision the environment stays at. Throws what `lockAtRevision`, `checkPlan` and
+ * Restores by a plan that was made under the environment's lock (`planLockedRestore`). If nothing is to be changed it
+ * makes neither revision nor backup, and returns the revision that the environment stays at. Throws what `checkPlan` and
  * `GrowthBudget` throw.
  */
 export async function restoreLocked(
   tx: Transaction,
   demand: RestoreDemand,
   { actor, comment, budget }: RestoreAuthor,
+  { before, first: planned }: Locked<StoredPlan | undefined>,
 ): Promise<RestoreDone> {
   const { wish } = demand;
   const { environmentId, snapshotId } = wish;
-  // Begun together; the transaction runs the second statement when the first one has the lock.
-  const [before, planned] = await tx.pipeline([lockAtRevision(tx, environmentId), planLockedRestore(tx, wish)]);
   const lists = listsOf(checkPlan(planned, demand));
   const changes = lists.restored.length + lists.pruned.length;
   if (changes === 0) return { ...lists, backupSnapshotId: null, ...before };

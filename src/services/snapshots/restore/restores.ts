@@ -1,11 +1,12 @@
 import type { Database } from '../../../store/database.ts';
-import { planRestore } from '../../../store/restore.ts';
+import { planLockedRestore, planRestore } from '../../../store/restore.ts';
 import type { EnvironmentAccess } from '../../access/access.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { auditedFailure, auditedRead, successRecord } from '../../audit/audited.ts';
 import { checkComment, checkUuid } from '../../kernel/checks.ts';
 import type { EnvironmentQueue } from '../../kernel/environment-queue.ts';
-import { type IdempotencyRequest, mutateOnce } from '../../kernel/mutate-once.ts';
+import { changeEnvironmentOnce } from '../../kernel/change.ts';
+import type { IdempotencyRequest } from '../../kernel/once.ts';
 import { checkPlanHash, listsOf, planHash as planHashOf, type RestoreLists } from './restore-plan.ts';
 import {
   checkPlan,
@@ -82,7 +83,7 @@ export class Restores {
   /**
    * Brings each key of the snapshot back to the value it had, in one revision, all or nothing. Where nothing is to be
    * changed it makes neither revision nor backup and answers the revision the environment stays at. Throws what
-   * `checkPlan`, `EnvironmentQueue.run` and `mutateOnce` throw.
+   * `restoreLocked` and `changeEnvironmentOnce` throw.
    */
   async restore(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreInput): Promise<RestoreAnswer> {
     return auditedFailure(this.#deps.audit, access, async (note) => {
@@ -98,15 +99,16 @@ export class Restores {
         recall: (kept: Omit<RestoreAnswer, 'destroyed'> & Partial<RestoreAnswer>) =>
           Promise.resolve<RestoreAnswer>({ destroyed: [], ...kept, replayed: true }),
       };
-      const done = await this.#deps.queue.run(access.environmentId, () =>
-        mutateOnce(this.#deps, access, once, async (tx) => {
+      const done = await changeEnvironmentOnce(this.#deps, access, once, {
+        first: (tx) => planLockedRestore(tx, wish),
+        work: async (tx, locked) => {
           const { type, id, name } = access.caller.principal;
           const { budget } = this.#deps;
           const author = { actor: { type, id, name }, comment: input.comment, budget };
-          const result = await restoreLocked(tx, demand, author);
+          const result = await restoreLocked(tx, demand, author, locked);
           return { result, audit: successRecord(access, summaryOf(wish, result)) };
-        }),
-      );
+        },
+      });
       return done.result;
     });
   }

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../../src/domain/principal.ts';
 import { Access, type AnyAccess } from '../../../src/services/access/access.ts';
 import { AuditLog, auditRecord } from '../../../src/services/audit/audit-log.ts';
-import { type Mutated, mutate } from '../../../src/services/kernel/mutation.ts';
+import { changeEnvironmentOnce, type Changed, makeChange } from '../../../src/services/kernel/change.ts';
+import { EnvironmentQueue } from '../../../src/services/kernel/environment-queue.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import type { Transaction } from '../../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/postgres.ts';
@@ -28,9 +29,10 @@ afterAll(async () => {
 let user: TokenFixture;
 let service: TokenFixture;
 let organizationId: string;
+let environmentId: string;
 
 beforeEach(async () => {
-  ({ organizationId } = await fixtures.environment());
+  ({ organizationId, environmentId } = await fixtures.environment());
   user = await fixtures.personalToken();
   await database.prisma.membership.create({ data: { organizationId, userId: user.principal.id, role: 'viewer' } });
   service = await fixtures.serviceToken({ organizationId });
@@ -45,7 +47,7 @@ async function enter(caller: Caller): Promise<AnyAccess> {
 
 /** Renames the organization, and does something else in between. */
 function rename(caller: Caller, meanwhile: () => Promise<unknown> = async () => undefined) {
-  return async (tx: Transaction): Promise<Mutated<string>> => {
+  return async (tx: Transaction): Promise<Changed<string>> => {
     await tx.run`UPDATE organization SET display_name = 'renamed' WHERE id = ${organizationId}::uuid`;
     await meanwhile();
     return { result: 'done', audit: auditRecord(caller, { organizationId, action: 'test.rename', target: {} }) };
@@ -61,16 +63,16 @@ async function state(): Promise<{ name: string; audited: number }> {
   return rows[0] as { name: string; audited: number };
 }
 
-describe('a mutation', () => {
+describe('a change', () => {
   test('commits its work and its audit row together', async () => {
     const caller = callerOf(user.principal);
-    expect(await mutate({ database }, await enter(caller), rename(caller))).toBe('done');
+    expect(await makeChange({ database }, await enter(caller), rename(caller))).toBe('done');
     expect(await state()).toEqual({ name: 'renamed', audited: 1 });
   });
 
   test('leaves neither work nor audit row when the audit row is refused', async () => {
     const caller = { ...callerOf(user.principal), requestId: 'not a uuid' };
-    await expect(mutate({ database }, await enter(caller), rename(caller))).rejects.toBeDefined();
+    await expect(makeChange({ database }, await enter(caller), rename(caller))).rejects.toBeDefined();
     expect(await state()).toMatchObject({ name: expect.not.stringContaining('renamed'), audited: 0 });
   });
 
@@ -99,7 +101,9 @@ describe('a mutation', () => {
     const { principal, credentialId } = token();
     const caller = callerOf(principal);
     const work = rename(caller, () => database.pool.query(end, [credentialId]));
-    await expect(mutate({ database }, await enter(caller), work)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(makeChange({ database }, await enter(caller), work)).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
     expect(await state()).toMatchObject({ name: expect.not.stringContaining('renamed'), audited: 0 });
   });
 
@@ -119,7 +123,7 @@ describe('a mutation', () => {
       return query(statement);
     }) as typeof client.query;
     const holding = { transactionPool: { connect: async () => client } } as unknown as Database;
-    const mutation = mutate({ database: holding }, await enter(caller), rename(caller));
+    const change = makeChange({ database: holding }, await enter(caller), rename(caller));
     await looked.promise;
     let revoked = false;
     const revocation = database.pool
@@ -128,7 +132,7 @@ describe('a mutation', () => {
     await sleep(150);
     expect(revoked).toBe(false);
     goOn.resolve();
-    await Promise.all([mutation, revocation]);
+    await Promise.all([change, revocation]);
     expect(await state()).toEqual({ name: 'renamed', audited: 1 });
   });
 
@@ -137,7 +141,7 @@ describe('a mutation', () => {
     const other = await fixtures.environment();
     const access = await enter(caller);
     const both = [organizationId, other.organizationId].map((id) =>
-      mutate({ database }, access, async (tx) => {
+      makeChange({ database }, access, async (tx) => {
         await tx.run`UPDATE organization SET display_name = 'x' WHERE id = ${id}::uuid`;
         return {
           result: id,
@@ -148,3 +152,84 @@ describe('a mutation', () => {
     await expect(Promise.all(both)).resolves.toHaveLength(2);
   });
 });
+
+describe('a change of an environment', () => {
+  /** The names of all statements of transactions, in their order. */
+  let steps: string[];
+  let deps: { database: Database; queue: EnvironmentQueue };
+
+  beforeEach(() => {
+    steps = [];
+    const connect = async (): Promise<object> => {
+      const client = await database.transactionPool.connect();
+      return {
+        query: (statement: string | { text: string }) => {
+          steps.push(stepOf(typeof statement === 'string' ? statement : statement.text));
+          return client.query(statement);
+        },
+        release: () => client.release(),
+      };
+    };
+    deps = { database: { transactionPool: { connect } } as unknown as Database, queue: new EnvironmentQueue() };
+  });
+
+  test('takes its locks and writes its rows in the order of the frame', async () => {
+    const caller = callerOf(service.principal);
+    const { rows } = await database.pool.query<{ organization: string; project: string; environment: string }>(
+      `SELECT o.slug AS organization, p.slug AS project, e.slug AS environment
+       FROM environment e JOIN project p ON p.id = e.project_id JOIN organization o ON o.id = p.organization_id
+       WHERE e.id = $1`,
+      [environmentId],
+    );
+    const slugs = rows[0] ?? { organization: '', project: '', environment: '' };
+    const door = new Access({ database, audit: new AuditLog({ database }) });
+    const access = await door.environment(caller, 'secret.read', slugs);
+    const once = {
+      request: { key: randomUUID(), requestHash: new Uint8Array(32) },
+      keep: (result: string) => ({ result }),
+      target: () => ({}),
+      recall: async () => 'recalled',
+    };
+    const change = async (): Promise<unknown> =>
+      changeEnvironmentOnce(deps, access, once, async () => {
+        steps.push('prepared');
+        return {
+          first: (tx) => tx.row`SELECT 'first'`,
+          work: async (tx, { before: { revision } }) => {
+            await tx.run`SELECT 'work'`;
+            const audit = auditRecord(caller, { organizationId, action: 'test.change', target: {} });
+            return { result: `at ${revision}`, audit };
+          },
+        };
+      });
+    expect(await change()).toEqual({ replayed: false, result: 'at 0' });
+    const end = ['audit', 'credential', 'right', 'COMMIT'];
+    const locked = ['lock', "SELECT 'first'", "SELECT 'work'"];
+    expect(steps).toEqual(['prepared', 'BEGIN', 'claim', 'prune', ...locked, 'kept', ...end]);
+    steps = [];
+    expect(await change()).toEqual({ replayed: true, result: 'recalled' });
+    expect(steps).toEqual(['prepared', 'BEGIN', 'claim', 'claimed', ...end]);
+  });
+
+  test('that changed nothing judges and records nothing', async () => {
+    const access = await enter(callerOf(user.principal));
+    expect(await makeChange(deps, access, async () => ({ result: 'unchanged', audit: null }))).toBe('unchanged');
+    expect(steps).toEqual(['BEGIN', 'COMMIT']);
+  });
+});
+
+/** A short name of a statement that the frame runs, or its text. */
+function stepOf(text: string): string {
+  const names: [RegExp, string][] = [
+    [/^BEGIN/, 'BEGIN'],
+    [/INSERT INTO idempotency_record/, 'claim'],
+    [/SELECT request_hash/, 'claimed'],
+    [/DELETE FROM idempotency_record/, 'prune'],
+    [/UPDATE idempotency_record/, 'kept'],
+    [/FROM environment\s.*FOR NO KEY UPDATE/s, 'lock'],
+    [/INSERT INTO audit_entry/, 'audit'],
+    [/FOR SHARE OF c, t/, 'credential'],
+    [/FROM organization o.*FOR SHARE/s, 'right'],
+  ];
+  return names.find(([pattern]) => pattern.test(text))?.[1] ?? text;
+}
