@@ -25,7 +25,7 @@ const idLength = 22;
 const secretLength = 43;
 const checksumLength = 6;
 const bodyPattern = new RegExp(`^[0-9A-Za-z]{${idLength + secretLength + checksumLength}}$`);
-const longestIdValue = 2n ** 128n;
+const idLimit = 2n ** 128n;
 
 /**
  * A new token (docs/interface.md section 5): prefix, then the credential's UUID (22 characters of base62), 256 random
@@ -46,7 +46,7 @@ export function parseToken(text: string): ParsedToken | undefined {
   if (!bodyPattern.test(body) || checksum(text.slice(0, -checksumLength)) !== text.slice(-checksumLength))
     return undefined;
   const id = decodeBase62(body.slice(0, idLength));
-  if (id >= longestIdValue) return undefined;
+  if (id >= idLimit) return undefined;
   return { kind, credentialId: uuidText(id.toString(16).padStart(32, '0')), hash: sha256(text) };
 }
 

@@ -30,8 +30,8 @@ export interface Generation {
 }
 
 /** What is wrong with the length of a value that is to be made up. */
-export function generatedLengthFault(length: number): string | undefined {
-  const { generatedLengthLeast: least, generatedLengthMost: most } = limits;
+export function validateGeneratedLength(length: number): string | undefined {
+  const { minGeneratedLength: least, maxGeneratedLength: most } = limits;
   const fits = Number.isInteger(length) && length >= least && length <= most;
   return fits ? undefined : `must be a whole number from ${least} to ${most}`;
 }

@@ -4,8 +4,8 @@ export const limits = {
   secretKeyLength: 253,
   valueBytes: 256 * 1024,
   /** Characters of a value that the server makes up. */
-  generatedLengthLeast: 4,
-  generatedLengthMost: 4096,
+  minGeneratedLength: 4,
+  maxGeneratedLength: 4096,
   secretsPerEnvironment: 10_000,
   environmentBytes: 16 * 1024 * 1024,
   commentLength: 1000,
@@ -22,7 +22,7 @@ export const limits = {
   auditPageSize: 100,
   /** Changes of a page where no limit is asked for, and after how many changed keys a page ends: nor is that list. */
   changePageSize: 100,
-  changedKeysOfPage: 10_000,
+  changedKeysPerPage: 10_000,
   /** How long an old credential of a service token may stay beside the new one. */
   tokenOverlapSeconds: 7 * 24 * 60 * 60,
   /** Change streams that one process serves at a time, and how many of them with one credential. */

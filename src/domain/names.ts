@@ -15,7 +15,7 @@ const secretKeyCharacters = `1 to ${limits.secretKeyLength} letters, digits, dot
 const controlCharacters = /\p{Cc}/u;
 
 /** What is wrong with a slug of an organization, project or environment. */
-export function slugFault(text: string): string | undefined {
+export function validateSlug(text: string): string | undefined {
   return slugPattern.test(text)
     ? undefined
     : `must be 1 to ${limits.slugLength} lower-case letters, digits and hyphens, beginning and ending with a letter or digit`;
@@ -25,7 +25,7 @@ export function slugFault(text: string): string | undefined {
  * What is wrong with a secret's key. Kubernetes and URLs refuse `.` and names that begin with `..`; `__proto__` is
  * lost in JavaScript objects.
  */
-export function secretKeyFault(text: string): string | undefined {
+export function validateSecretKey(text: string): string | undefined {
   if (!secretKeyPattern.test(text)) {
     return `must be ${secretKeyCharacters}`;
   }
@@ -36,12 +36,12 @@ export function secretKeyFault(text: string): string | undefined {
 }
 
 /** What is wrong with the beginning of a key that a list is limited to. */
-export function secretKeyPrefixFault(text: string): string | undefined {
+export function validateSecretKeyPrefix(text: string): string | undefined {
   return secretKeyPattern.test(text) ? undefined : `must be ${secretKeyCharacters}`;
 }
 
 /** What is wrong with a secret's value: it is 0 to 256 KiB of valid Unicode. */
-export function secretValueFault(text: string): string | undefined {
+export function validateSecretValue(text: string): string | undefined {
   if (!text.isWellFormed()) {
     return 'must be valid Unicode (it holds a lone surrogate); encode binary data as base64';
   }
@@ -49,31 +49,31 @@ export function secretValueFault(text: string): string | undefined {
 }
 
 /** What is wrong with a display name or the name of a token or snapshot. */
-export function nameFault(text: string): string | undefined {
+export function validateName(text: string): string | undefined {
   if (text.trim() === '') return 'must not be empty';
-  return lineFault(text, limits.nameLength);
+  return validateLine(text, limits.nameLength);
 }
 
 /**
  * What is wrong with a user's e-mail address: it has something on both sides of one @, of printable ASCII without
  * spaces. Whether mail reaches it nobody knows; it is a name.
  */
-export function emailFault(text: string): string | undefined {
+export function validateEmail(text: string): string | undefined {
   return emailPattern.test(text)
     ? undefined
     : 'must be an e-mail address of at most 254 printable ASCII characters, such as ada@example.com';
 }
 
 /** What is wrong with a comment or description. */
-export function commentFault(text: string): string | undefined {
-  return lineFault(text, limits.commentLength);
+export function validateComment(text: string): string | undefined {
+  return validateLine(text, limits.commentLength);
 }
 
 function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-function lineFault(text: string, maxLength: number): string | undefined {
+function validateLine(text: string, maxLength: number): string | undefined {
   // Characters are counted as JSON Schema and PostgreSQL count them; first what is quick to tell of a very long text.
   if (text.length > 2 * maxLength || Array.from(text).length > maxLength)
     return `must be at most ${maxLength} characters`;

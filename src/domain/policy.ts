@@ -89,7 +89,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'organization.set_impersonation': { roles: owners, serviceToken: 'never' },
   'member.list': { roles: everyRole, serviceToken: 'never' },
   'member.set': { roles: admins, serviceToken: 'never' },
-  // Everybody may leave; whom else a role may remove is `memberChangeFault`'s to tell.
+  // Everybody may leave; whom else a role may remove is `memberChangeError`'s to tell.
   'member.remove': { roles: everyRole, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
   'project.list': { roles: everyRole, serviceToken: 'read' },
@@ -254,7 +254,13 @@ export interface MemberChange {
  * Why a change of a membership is refused, or undefined: everybody may leave, admins and owners change others, nobody
  * hands out or takes away more than they hold, and the last owner stays.
  */
-export function memberChangeFault({ byRole, isSelf, from, to, otherOwners }: MemberChange): MemberFault | undefined {
+export function memberChangeError({
+  byRole,
+  isSelf,
+  from,
+  to,
+  otherOwners,
+}: MemberChange): MemberChangeError | undefined {
   const leaves = isSelf && to === null;
   if (!leaves && !admins.includes(byRole)) return 'not_admin';
   if (byRole !== 'owner' && (from === 'owner' || to === 'owner')) return 'owner_only';
@@ -262,7 +268,7 @@ export function memberChangeFault({ byRole, isSelf, from, to, otherOwners }: Mem
   return undefined;
 }
 
-export type MemberFault = 'not_admin' | 'owner_only' | 'last_owner';
+export type MemberChangeError = 'not_admin' | 'owner_only' | 'last_owner';
 
 /** Whether a target is in a token's scope or one of its scope's ancestors. */
 function isVisible(token: ServiceTokenPrincipal | KeylessPrincipal, target: PolicyTarget): boolean {

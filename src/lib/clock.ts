@@ -14,14 +14,14 @@ export type SteadyNow = () => number;
 export const steadyNow: SteadyNow = () => performance.now();
 
 // Node fires a timer of more than 2^31-1 ms at once; a longer one is chained.
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, callback) {
     let timer: NodeJS.Timeout;
     const arm = (remainingMs: number): void => {
-      const stepMs = Math.min(Math.max(remainingMs, 0), longestTimerMs);
+      const stepMs = Math.min(Math.max(remainingMs, 0), maxTimerMs);
       timer = setTimeout(() => (remainingMs > stepMs ? arm(remainingMs - stepMs) : callback()), stepMs);
     };
     arm(delayMs);

@@ -2,12 +2,12 @@ import { Cron } from 'croner';
 import { isTimeZone } from './time-zone.ts';
 
 /** A schedule or time zone that is none; the message says why, as a clause. */
-export class CronFault extends Error {
-  override readonly name = 'CronFault';
+export class CronError extends Error {
+  override readonly name = 'CronError';
   /** Which of the two. */
   readonly of: 'schedule' | 'timeZone';
 
-  constructor(of: CronFault['of'], message: string, options?: ErrorOptions) {
+  constructor(of: CronError['of'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.of = of;
   }
@@ -33,14 +33,14 @@ const fields = new RegExp(`^${anyField} +${anyField} +[0-9Ll*,/-]+ +${anyField} 
  * does: a schedule whose minute and hour are plain numbers, lists or ranges keeps its appointments, so that a time that
  * is skipped comes once, right after the gap, and one that occurs twice counts the first time alone; a schedule with `*`
  * or a step in its minute or hour goes on by elapsed time, so that it has as many times on that day as hours there are.
- * Throws CronFault for what is no schedule, never comes, or names no time zone.
+ * Throws CronError for what is no schedule, never comes, or names no time zone.
  */
 export function parseCron(text: string, timeZone: string): CronSchedule {
   if (!isTimeZone(timeZone)) {
-    throw new CronFault('timeZone', `${JSON.stringify(timeZone)} is no IANA time zone such as Europe/Berlin`);
+    throw new CronError('timeZone', `${JSON.stringify(timeZone)} is no IANA time zone such as Europe/Berlin`);
   }
   if (!macro.test(text) && !fields.test(text)) {
-    throw new CronFault(
+    throw new CronError(
       'schedule',
       `${JSON.stringify(text)} is no schedule: five fields with spaces between them, such as "30 2 * * 1-5", or one of @hourly, @daily, @weekly, @monthly, @yearly`,
     );
@@ -52,7 +52,7 @@ export function parseCron(text: string, timeZone: string): CronSchedule {
     latestUntil: (ms) => cron.previousRuns(1, new Date((Math.floor(ms / minuteMs) + 1) * minuteMs))[0]?.getTime(),
   };
   if (schedule.nextAfter(0) === undefined) {
-    throw new CronFault('schedule', `${JSON.stringify(text)} never comes: no month of it has such a day`);
+    throw new CronError('schedule', `${JSON.stringify(text)} never comes: no month of it has such a day`);
   }
   return schedule;
 }
@@ -63,6 +63,6 @@ function readCron(text: string, timezone: string): Cron {
     return new Cron(text, { timezone, paused: true, mode: '5-part', fixedTimeRule: 'no-wildcard' });
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
-    throw new CronFault('schedule', `${JSON.stringify(text)} is no schedule: ${reason}`, { cause: error });
+    throw new CronError('schedule', `${JSON.stringify(text)} is no schedule: ${reason}`, { cause: error });
   }
 }

@@ -1,21 +1,21 @@
 export interface KeyedLimiterOptions {
-  /** How many works of one key run at once. */
-  readonly atOnce: number;
-  /** How many more of one key may wait. */
-  readonly waiting: number;
-  /** How long one waits for its turn, in milliseconds. */
+  /** Maximum number of running jobs for each key. */
+  readonly concurrency: number;
+  /** Maximum number of waiting jobs for each key. */
+  readonly maxWaiting: number;
+  /** Maximum time that a job waits, in milliseconds. */
   readonly waitMs: number;
-  /** Makes the error of a work that is not run: too many wait already, or its turn did not come in time. */
-  readonly refusal: () => Error;
+  /** Makes the error for a job that does not run, because too many wait or it has waited too long. */
+  readonly makeError: () => Error;
 }
 
-/** The works of one key: those that run, and the turns of those that wait, in their order. */
+/** The jobs of one key. `turns` starts the waiting jobs, in the order of their arrival. */
 interface Lane {
   running: number;
   readonly turns: Set<() => void>;
 }
 
-/** Runs works, of each key only a few at once and the rest in the order in which they came. */
+/** Limits concurrent jobs for each key. Jobs above the limit wait and start in the order of their arrival. */
 export class KeyedLimiter {
   readonly #options: KeyedLimiterOptions;
   readonly #lanes = new Map<string, Lane>();
@@ -24,15 +24,15 @@ export class KeyedLimiter {
     this.#options = options;
   }
 
-  /** How many keys have works that run or wait. */
+  /** How many keys have running or waiting jobs. */
   get keys(): number {
     return this.#lanes.size;
   }
 
-  /** Runs `work` when its turn comes, and answers what it answers. Throws what it throws, and the `refusal`. */
+  /** Runs `work` when its turn comes and returns its result. Throws what `work` throws, or the error of `makeError`. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const lane = this.#lane(key);
-    if (lane.running < this.#options.atOnce) lane.running += 1;
+    if (lane.running < this.#options.concurrency) lane.running += 1;
     else await this.#turn(lane);
     try {
       return await work();
@@ -48,13 +48,13 @@ export class KeyedLimiter {
   }
 
   async #turn({ turns }: Lane): Promise<void> {
-    const { waiting, waitMs, refusal } = this.#options;
-    if (turns.size >= waiting) throw refusal();
+    const { maxWaiting, waitMs, makeError } = this.#options;
+    if (turns.size >= maxWaiting) throw makeError();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     turns.add(resolve);
     const timer = setTimeout(() => {
       turns.delete(resolve);
-      reject(refusal());
+      reject(makeError());
     }, waitMs);
     try {
       await promise;
@@ -70,7 +70,7 @@ export class KeyedLimiter {
       if (lane.running === 0) this.#lanes.delete(key);
       return;
     }
-    // The place passes on, so that nobody who comes meanwhile takes it.
+    // The slot passes directly to the next job, so that no new job takes it.
     lane.turns.delete(next);
     next();
   }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
 import {
-  commentFault,
-  emailFault,
+  validateComment,
+  validateEmail,
   emailPattern,
-  nameFault,
-  secretKeyFault,
-  secretKeyPrefixFault,
-  secretValueFault,
-  slugFault,
+  validateName,
+  validateSecretKey,
+  validateSecretKeyPrefix,
+  validateSecretValue,
+  validateSlug,
   slugPattern,
 } from '../domain/names.ts';
 import { Plaintext } from '../domain/plaintext.ts';
@@ -33,24 +33,24 @@ export const secretValueSchema = {
   description: `Value of a secret: Unicode text of at most ${limits.valueBytes} bytes of UTF-8.`,
 } as const;
 
-export const slug = text(slugFault).meta({ pattern: slugPattern.source });
-export const name = text(nameFault).meta({ maxLength: limits.nameLength, pattern: nonBlankLine });
-export const comment = text(commentFault).meta({ maxLength: limits.commentLength, pattern: oneLine });
-export const secretKey = text(secretKeyFault).meta(secretKeySchema);
-export const secretKeyPrefix = text(secretKeyPrefixFault).meta({
+export const slug = text(validateSlug).meta({ pattern: slugPattern.source });
+export const name = text(validateName).meta({ maxLength: limits.nameLength, pattern: nonBlankLine });
+export const comment = text(validateComment).meta({ maxLength: limits.commentLength, pattern: oneLine });
+export const secretKey = text(validateSecretKey).meta(secretKeySchema);
+export const secretKeyPrefix = text(validateSecretKeyPrefix).meta({
   pattern: '^[A-Za-z0-9._-]{1,253}$',
   description: 'Beginning of a key.',
 });
 export const uuid = z.guid({ error: 'must be a UUID' }).transform((id) => id.toLowerCase());
 /** Compared in lower case, and so kept. */
-export const email = text(emailFault)
+export const email = text(validateEmail)
   .meta({ pattern: emailPattern.source })
   .transform((address) => address.toLowerCase());
 /** A user in a path. */
 export const userRef = z.union([uuid.transform((id) => ({ id })), email.transform((address) => ({ email: address }))], {
   error: "must be a user's UUID or e-mail address",
 });
-export const secretValue = text(secretValueFault)
+export const secretValue = text(validateSecretValue)
   .meta(secretValueSchema)
   .transform((value) => new Plaintext(value));
 export const versionNumber = z.int().min(1).max(maxInteger);

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import { DomainError, type FieldFault } from '../domain/errors/domain-error.ts';
+import { DomainError, type FieldError } from '../domain/errors/domain-error.ts';
 import { shownName } from './shown-name.ts';
 
 /** Which part of a request is parsed; it stands for the field where a fault is about the whole part. */
 export type InputPart = 'body' | 'query' | 'path' | 'header';
 
-const maxFaults = 20;
+const maxErrors = 20;
 
 /**
  * Parses a part of a request. Faults are told in our own words and never quote the input, neither a value nor a
@@ -24,47 +24,47 @@ export function parseInput<Schema extends z.ZodType>(
 }
 
 /** What is wrong with a piece of a body that a schema's own code looks at, and where in that piece. */
-export interface PieceFault {
+export interface PartError {
   readonly path: readonly string[];
   readonly message: string;
 }
 
 /** Parses such a piece in the same words; of its faults no more than are told. */
-export function parsePiece<Schema extends z.ZodType>(
+export function parsePart<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
-): { readonly value: z.output<Schema> } | { readonly faults: readonly PieceFault[] } {
+): { readonly value: z.output<Schema> } | { readonly faults: readonly PartError[] } {
   const result = schema.safeParse(input, { error: issueMessage });
   if (result.success) return { value: result.data };
-  const faults = result.error.issues.flatMap((issue): PieceFault[] => {
+  const faults = result.error.issues.flatMap((issue): PartError[] => {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-    return issue.keys.slice(0, maxFaults).map((key) => ({ path: [...path, key], message: unknownName('body') }));
+    return issue.keys.slice(0, maxErrors).map((key) => ({ path: [...path, key], message: unknownName('body') }));
   });
-  return { faults: faults.slice(0, maxFaults) };
+  return { faults: faults.slice(0, maxErrors) };
 }
 
 /** An `invalid_input` whose detail tells the first fault and how many more there are. */
 function invalidInput(part: InputPart, issues: readonly z.core.$ZodIssue[]): DomainError {
   // Only those that are shown: a body of 8 MiB has room for a million faults.
-  const fields = issues.slice(0, maxFaults).flatMap((issue) => fieldFaults(part, issue));
+  const fields = issues.slice(0, maxErrors).flatMap((issue) => fieldErrors(part, issue));
   const [first] = fields;
   if (first === undefined) return new DomainError('invalid_input', 'the request is invalid');
-  const others = issues.reduce((count, issue) => count + faultCount(issue), 0) - 1;
+  const others = issues.reduce((count, issue) => count + errorCount(issue), 0) - 1;
   const more = others === 0 ? '' : ` (and ${others} more, see errors)`;
   return new DomainError('invalid_input', `${first.field}: ${first.message}${more}`, {
-    fields: fields.slice(0, maxFaults),
+    fields: fields.slice(0, maxErrors),
   });
 }
 
-function faultCount(issue: z.core.$ZodIssue): number {
+function errorCount(issue: z.core.$ZodIssue): number {
   return issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
 }
 
-function fieldFaults(part: InputPart, issue: z.core.$ZodIssue): FieldFault[] {
+function fieldErrors(part: InputPart, issue: z.core.$ZodIssue): FieldError[] {
   const path = issue.path.map((step) => shownName(String(step)));
   if (issue.code === 'unrecognized_keys') {
-    const shown = issue.keys.slice(0, maxFaults);
+    const shown = issue.keys.slice(0, maxErrors);
     return shown.map((key) => ({ field: [...path, shownName(key)].join('.'), message: unknownName(part) }));
   }
   return [{ field: path.length === 0 ? part : path.join('.'), message: issue.message }];

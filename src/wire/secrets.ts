@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
 import { charsetNames, defaultGeneration } from '../domain/generated-values.ts';
-import { secretKeyFault, secretValueFault } from '../domain/names.ts';
+import { validateSecretKey, validateSecretValue } from '../domain/names.ts';
 import { Plaintext } from '../domain/plaintext.ts';
 import {
   booleanText,
@@ -15,7 +15,7 @@ import {
   secretValueSchema,
   uuid,
 } from './fields.ts';
-import { parsePiece } from './parse-input.ts';
+import { parsePart } from './parse-input.ts';
 
 /** Bodies of docs/interface.md 4.5: reading and writing the secrets of an environment. */
 
@@ -24,7 +24,7 @@ import { parsePiece } from './parse-input.ts';
  * in silence; here each own property is looked at, so that one is refused by its name.
  */
 const secretsToSet = byKey('must be a JSON object of keys and values', secretValueSchema, (value, fault) => {
-  const message = typeof value === 'string' ? secretValueFault(value) : 'must be a string';
+  const message = typeof value === 'string' ? validateSecretValue(value) : 'must be a string';
   if (message === undefined) return new Plaintext(value as string);
   fault(message);
   return undefined;
@@ -32,7 +32,7 @@ const secretsToSet = byKey('must be a JSON object of keys and values', secretVal
 
 /** A value that the server is to make up; all of it may be left out. */
 const generation = z.strictObject({
-  length: z.int().min(limits.generatedLengthLeast).max(limits.generatedLengthMost).exactOptional(),
+  length: z.int().min(limits.minGeneratedLength).max(limits.maxGeneratedLength).exactOptional(),
   charset: z.enum(charsetNames).exactOptional(),
   expectedVersion: expectedVersion.exactOptional(),
 });
@@ -42,8 +42,8 @@ const generationSchema = {
   properties: {
     length: {
       type: 'integer',
-      minimum: limits.generatedLengthLeast,
-      maximum: limits.generatedLengthMost,
+      minimum: limits.minGeneratedLength,
+      maximum: limits.maxGeneratedLength,
       default: defaultGeneration.length,
     },
     charset: { type: 'string', enum: charsetNames, default: defaultGeneration.charset },
@@ -56,7 +56,7 @@ const secretsToGenerate = byKey(
   'must be a JSON object of keys and what is to be made up for each',
   generationSchema,
   (value, fault) => {
-    const piece = parsePiece(generation, value);
+    const piece = parsePart(generation, value);
     if ('value' in piece) return piece.value;
     for (const { message, path } of piece.faults) fault(message, path);
     return undefined;
@@ -64,7 +64,7 @@ const secretsToGenerate = byKey(
 );
 
 // Far more than are reported. To find each of ten thousand would keep all other requests waiting.
-const maxFaultyEntries = 1_000;
+const maxInvalidEntries = 1_000;
 
 /** Parses what an object has under a key; tells a fault by its message and its place below the key. */
 type ParseEntry<T> = (value: unknown, fault: (message: string, path?: readonly string[]) => void) => T | undefined;
@@ -84,8 +84,8 @@ function byKey<T>(form: string, entrySchema: object, parse: ParseEntry<T>): z.Zo
       return values;
     }
     for (const [index, [key, value]] of entries.entries()) {
-      if (context.issues.length >= maxFaultyEntries) break;
-      const keyFault = secretKeyFault(key);
+      if (context.issues.length >= maxInvalidEntries) break;
+      const keyFault = validateSecretKey(key);
       if (keyFault !== undefined) fault(`the key of entry ${index + 1} ${keyFault}`, [key]);
       const entry =
         keyFault === undefined ? parse(value, (message, path = []) => void fault(message, [key, ...path])) : undefined;

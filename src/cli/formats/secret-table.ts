@@ -1,4 +1,4 @@
-import { secretKeyFault, secretValueFault } from '../../wire/secret-rules.ts';
+import { validateSecretKey, validateSecretValue } from '../../wire/secret-rules.ts';
 import { shownName } from '../../wire/shown-name.ts';
 import { FormatError } from './format-error.ts';
 
@@ -18,13 +18,13 @@ export class SecretTableBuilder {
    */
   add(key: string, value: string, line: number): void {
     const name = shownName(key);
-    const keyFault = secretKeyFault(key);
+    const keyFault = validateSecretKey(key);
     if (keyFault !== undefined) throw FormatError.atLine(line, `the key ${name} ${keyFault}`);
     const before = this.#lines.get(key);
     if (before !== undefined) {
       throw new FormatError(`${name} stands on line ${before} and again on line ${line}: keep one of them`);
     }
-    const valueFault = secretValueFault(value);
+    const valueFault = validateSecretValue(value);
     if (valueFault !== undefined) throw FormatError.atLine(line, `the value of ${name} ${valueFault}`);
     this.#values.set(key, value);
     this.#lines.set(key, line);

@@ -1,4 +1,4 @@
-import { charsetNames, defaultGeneration, limits, secretKeyFault } from '../../wire/secret-rules.ts';
+import { charsetNames, defaultGeneration, limits, validateSecretKey } from '../../wire/secret-rules.ts';
 import { shownName } from '../../wire/shown-name.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { defineCommand } from '../command.ts';
@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { argument, choice, commentOption, flag, integer, scopeOptions } from '../options.ts';
 import { findSecretKey, patchSecrets, shownScope } from './secrets-api.ts';
 
-const { generatedLengthLeast: min, generatedLengthMost: max } = limits;
+const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
 
 /** `rotate <key>`: docs/interface.md 4.12. */
 export const rotateCommand = defineCommand({
@@ -34,7 +34,7 @@ export const rotateCommand = defineCommand({
     },
   ],
   async run(context, { args: { key }, options }) {
-    const fault = secretKeyFault(key);
+    const fault = validateSecretKey(key);
     if (fault !== undefined) throw usageError(`the key ${shownName(key)} ${fault}`);
     const { length, charset, isCreated, comment, ...flags } = options;
     const scope = context.scope(flags);

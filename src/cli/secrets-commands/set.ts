@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { secretKeyFault, secretValueFault } from '../../wire/secret-rules.ts';
+import { validateSecretKey, validateSecretValue } from '../../wire/secret-rules.ts';
 import { shownName } from '../../wire/shown-name.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -40,7 +40,7 @@ export const setCommand = defineCommand({
     for (const wish of wishes) {
       const { key } = wish;
       const value = await valueFrom(context, wish, options.trimNewline);
-      const fault = secretValueFault(value);
+      const fault = validateSecretValue(value);
       if (fault !== undefined) throw usageError(`the value of ${key} ${fault}`);
       values.set(key, value);
     }
@@ -92,7 +92,7 @@ function parsePairs(pairs: readonly string[], flags: { stdin: boolean; literal: 
 function parsePair(pair: string, place: number, { stdin, literal }: { stdin: boolean; literal: boolean }): Wish {
   const sign = pair.indexOf('=');
   const key = sign === -1 ? pair : pair.slice(0, sign);
-  const fault = secretKeyFault(key);
+  const fault = validateSecretKey(key);
   if (fault !== undefined) {
     const name = sign === -1 ? '' : ` ${shownName(key)}`;
     throw usageError(`argument ${place} is not KEY=VALUE: the key${name} ${fault}`);

@@ -2,7 +2,7 @@ import { type ErrorCode, errorCatalogue } from './catalogue.ts';
 import type { ErrorDescription } from './description.ts';
 
 /** One faulty field of an input: a path such as `set.API_KEY`, and what to do about it. Never the faulty value. */
-export interface FieldFault {
+export interface FieldError {
   readonly field: string;
   readonly message: string;
 }
@@ -10,7 +10,7 @@ export interface FieldFault {
 export interface DomainErrorOptions {
   /** For the log only; never shown to a caller. */
   readonly cause?: unknown;
-  readonly fields?: readonly FieldFault[];
+  readonly fields?: readonly FieldError[];
   /** After how many whole seconds the same may succeed; at least 1. */
   readonly retryAfterSeconds?: number;
 }
@@ -22,7 +22,7 @@ export interface DomainErrorOptions {
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
-  readonly fields: readonly FieldFault[];
+  readonly fields: readonly FieldError[];
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, detail: string, options: DomainErrorOptions = {}) {

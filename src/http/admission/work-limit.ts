@@ -19,7 +19,7 @@ const defaultRequestsPerCaller = 250;
 // Sixteen times the values of a full environment.
 const defaultBytes = 256 * 1024 * 1024;
 // Large responses of one caller, for all tokens together: the second is read while the first is sent.
-const largeResponses = { atOnce: 2, waiting: defaultRequestsPerCaller, waitMs: 10_000 };
+const largeResponses = { concurrency: 2, maxWaiting: defaultRequestsPerCaller, waitMs: 10_000 };
 // A smaller request is never refused because of others: a thousand of them use a quarter of the memory.
 const smallBytes = 64 * 1024;
 
@@ -56,7 +56,7 @@ export class WorkLimit {
   readonly #callers = new Map<string, Usage>();
   readonly #large = new KeyedLimiter({
     ...largeResponses,
-    refusal: () => new DomainError('overloaded', 'too many of your large responses are in progress; try again'),
+    makeError: () => new DomainError('overloaded', 'too many of your large responses are in progress; try again'),
   });
 
   constructor({

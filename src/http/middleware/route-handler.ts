@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { secretKeyFault, slugFault } from '../../domain/names.ts';
+import { validateSecretKey, validateSlug } from '../../domain/names.ts';
 import type { AuditLog } from '../../services/audit/audit-log.ts';
 import { readJson, readOptionalJson, refuseBody } from '../request/body.ts';
 import type { HttpServices } from '../http-services.ts';
@@ -92,7 +92,7 @@ const targetNames: Readonly<Record<string, string>> = { org: 'organization', pro
 function auditTarget(request: Request): Record<string, string> {
   const target: Record<string, string> = {};
   for (const [name, text] of Object.entries(pathParams(request))) {
-    const fault = name === 'key' ? secretKeyFault(text) : slugFault(text);
+    const fault = name === 'key' ? validateSecretKey(text) : validateSlug(text);
     if (fault === undefined) target[targetNames[name] ?? name] = text;
   }
   return target;

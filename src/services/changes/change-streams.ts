@@ -31,10 +31,10 @@ export class ChangeStreams {
   constructor(deps: ChangeStreamsDeps) {
     this.#deps = deps;
     this.#looks = new KeyedLimiter({
-      atOnce: looksAtOnce,
-      waiting: deps.atOnce ?? limits.changeStreams,
+      concurrency: looksAtOnce,
+      maxWaiting: deps.atOnce ?? limits.changeStreams,
       waitMs: 60_000,
-      refusal: () => new DomainError('overloaded', 'too many streams wait for the database'),
+      makeError: () => new DomainError('overloaded', 'too many streams wait for the database'),
     });
     deps.changes.subscribe({ onEvent: (event) => this.#wakeBy(event), onReady: () => this.#wake(() => true) });
   }

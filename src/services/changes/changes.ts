@@ -51,7 +51,7 @@ export class Changes {
       const below = request.cursor === undefined ? null : revisionBelow(request.cursor);
       const from = since === 0 ? { revision: 0 } : await findRevision(pool, access.environmentId, since);
       if (from === undefined) throw absentRevision(since);
-      const page = { above: from.revision, below, limit, keys: limits.changedKeysOfPage };
+      const page = { above: from.revision, below, limit, keys: limits.changedKeysPerPage };
       const { revisions: changes, hasMore } = await listRevisions(pool, access.environmentId, page);
       note({ changes: changes.length });
       const last = changes.at(-1);

@@ -1,5 +1,11 @@
 import { invalidField } from '../../domain/errors/domain-error.ts';
-import { commentFault, nameFault, secretKeyFault, secretKeyPrefixFault, slugFault } from '../../domain/names.ts';
+import {
+  validateComment,
+  validateName,
+  validateSecretKey,
+  validateSecretKeyPrefix,
+  validateSlug,
+} from '../../domain/names.ts';
 
 /**
  * The last line of input checks: the edges parse what they are given, and the services still believe nobody. Each
@@ -11,27 +17,27 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const maxVersion = 2 ** 31 - 1;
 
 export function checkSlug(field: string, slug: string): void {
-  refuse(field, slugFault(slug));
+  refuse(field, validateSlug(slug));
 }
 
 export function checkName(field: string, name: string): void {
-  refuse(field, nameFault(name));
+  refuse(field, validateName(name));
 }
 
 export function checkComment(comment: string | undefined): void {
-  if (comment !== undefined) refuse('comment', commentFault(comment));
+  if (comment !== undefined) refuse('comment', validateComment(comment));
 }
 
 export function checkDescription(description: string | undefined): void {
-  if (description !== undefined) refuse('description', commentFault(description));
+  if (description !== undefined) refuse('description', validateComment(description));
 }
 
 export function checkKey(key: string): void {
-  refuse('key', secretKeyFault(key));
+  refuse('key', validateSecretKey(key));
 }
 
 export function checkKeyPrefix(field: string, prefix: string): void {
-  refuse(field, secretKeyPrefixFault(prefix));
+  refuse(field, validateSecretKeyPrefix(prefix));
 }
 
 /** A revision's number, or its id in lower case. */

@@ -4,10 +4,10 @@ import { KeyedLimiter } from '../../lib/keyed-limiter.ts';
 // Writers of one environment run one after another anyway. The second fetches what it needs while the first commits;
 // more would only keep connections from other environments.
 const options = {
-  atOnce: 2,
-  waiting: 256,
+  concurrency: 2,
+  maxWaiting: 256,
   waitMs: 5_000,
-  refusal: () => new DomainError('overloaded', 'too many changes of this environment wait already; try again'),
+  makeError: () => new DomainError('overloaded', 'too many changes of this environment wait already; try again'),
 };
 
 /**

@@ -1,7 +1,7 @@
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
-import { emailFault } from '../../domain/names.ts';
+import { validateEmail } from '../../domain/names.ts';
 import { isOwnToken } from '../../domain/impersonation.ts';
-import { memberChangeFault, type MemberFault } from '../../domain/policy.ts';
+import { memberChangeError, type MemberChangeError } from '../../domain/policy.ts';
 import type { Role } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
@@ -67,7 +67,7 @@ export class Members {
   /**
    * Makes a user a member, or gives a member another role. With `confirmTokens`, which is for owners, the tokens that the
    * member created until now count as the member's own where impersonation is forbidden; so do those of a new member.
-   * Throws DomainError forbidden for what `memberChangeFault` refuses the caller, conflict for the last owner and for an
+   * Throws DomainError forbidden for what `memberChangeError` refuses the caller, conflict for the last owner and for an
    * owner who is disabled, not_found for no user.
    */
   async set(access: OrganizationAccess<'member.set'>, ref: UserRef, wanted: WantedMember): Promise<SetMember> {
@@ -188,7 +188,7 @@ export class Members {
     const { organizationId, caller } = access;
     const by = await findCandidate(tx, organizationId, caller.principal.id);
     if (by === undefined || by.role === null) throw new Error('whoever may change members is one');
-    const fault = memberChangeFault({
+    const fault = memberChangeError({
       byRole: by.role,
       isSelf: candidate?.id === by.id,
       from: candidate?.role ?? null,
@@ -205,7 +205,7 @@ type ChangeOf<T> = Parameters<typeof changeJudgedFirst<T>>[2]['change'];
 /** Throws DomainError invalid_input for what is neither a UUID nor an e-mail address in lower case. */
 function checkUserRef(ref: UserRef): void {
   if ('id' in ref) return checkUuid('user', ref.id);
-  const fault = ref.email === ref.email.toLowerCase() ? emailFault(ref.email) : 'must be in lower case';
+  const fault = ref.email === ref.email.toLowerCase() ? validateEmail(ref.email) : 'must be in lower case';
   if (fault !== undefined) throw invalidField('user', fault);
 }
 
@@ -262,7 +262,7 @@ function textOf(ref: UserRef): string {
   return 'id' in ref ? ref.id : ref.email;
 }
 
-function refusalOf(fault: MemberFault, { action, organization }: ChangeAccess, role: Role): DomainError {
+function refusalOf(fault: MemberChangeError, { action, organization }: ChangeAccess, role: Role): DomainError {
   const place = `organization ${organization}`;
   const refusals = {
     not_admin: [

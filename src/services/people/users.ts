@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
-import { emailFault } from '../../domain/names.ts';
+import { validateEmail } from '../../domain/names.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { notifyUser } from '../../store/notify.ts';
@@ -68,7 +68,7 @@ export class Users {
     const call = callOf(access);
     return auditedFailure(this.#deps.audit, call, async (note) => {
       const { displayName = null, instanceAdmin = false } = input;
-      const fault = emailFault(input.email);
+      const fault = validateEmail(input.email);
       if (fault !== undefined) throw invalidField('email', fault);
       if (displayName !== null) checkName('displayName', displayName);
       const email = input.email.toLowerCase();

@@ -1,20 +1,20 @@
 import { randomText } from '../../crypto/random-text.ts';
-import { DomainError, type FieldFault, invalidField } from '../../domain/errors/domain-error.ts';
+import { DomainError, type FieldError, invalidField } from '../../domain/errors/domain-error.ts';
 import {
   charsetNames,
   charsets,
   defaultGeneration,
-  generatedLengthFault,
+  validateGeneratedLength,
   type Generation,
 } from '../../domain/generated-values.ts';
 import { limits } from '../../domain/limits.ts';
-import { secretKeyFault, secretValueFault } from '../../domain/names.ts';
+import { validateSecretKey, validateSecretValue } from '../../domain/names.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { checkVersion } from '../kernel/checks.ts';
 import type { Wish } from './secret-plan.ts';
 
-const maxFaults = 20;
+const maxErrors = 20;
 
 /** A value that the server is to make up for a key. */
 export interface GenerateInput extends Partial<Generation> {
@@ -68,7 +68,7 @@ function placeOf(key: string, { set, generate }: Pick<WishedChanges, 'set' | 'ge
 function checkGenerated(generate: ReadonlyMap<string, GenerateInput>): void {
   let total = 0;
   for (const [key, { length = defaultGeneration.length, charset, expectedVersion }] of generate) {
-    const fault = generatedLengthFault(length);
+    const fault = validateGeneratedLength(length);
     if (fault !== undefined) throw invalidField(`generate.${key}.length`, fault);
     if (charset !== undefined && !Object.hasOwn(charsets, charset))
       throw invalidField(`generate.${key}.charset`, `must be one of ${charsetNames.join(', ')}`);
@@ -92,25 +92,25 @@ export function checkValue(field: string, value: Plaintext): void {
 }
 
 /** Tells a faulty key by its place: what is no key may be a misplaced secret. */
-function keyFaults(field: string, keys: readonly string[]): FieldFault[] {
+function keyFaults(field: string, keys: readonly string[]): FieldError[] {
   return keys.flatMap((key, index) => {
-    const message = secretKeyFault(key);
+    const message = validateSecretKey(key);
     return message === undefined ? [] : [{ field, message: `the key of entry ${index + 1} ${message}` }];
   });
 }
 
-function valueFaults(values: readonly (readonly [field: string, value: Plaintext])[]): FieldFault[] {
+function valueFaults(values: readonly (readonly [field: string, value: Plaintext])[]): FieldError[] {
   return values.flatMap(([field, value]) => {
-    const message = secretValueFault(value.reveal());
+    const message = validateSecretValue(value.reveal());
     return message === undefined ? [] : [{ field, message }];
   });
 }
 
-function refuse(faults: readonly FieldFault[]): void {
+function refuse(faults: readonly FieldError[]): void {
   const [first] = faults;
   if (first === undefined) return;
   const more = faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`;
   throw new DomainError('invalid_input', `${first.field}: ${first.message}${more}`, {
-    fields: faults.slice(0, maxFaults),
+    fields: faults.slice(0, maxErrors),
   });
 }

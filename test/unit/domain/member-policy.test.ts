@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { memberChangeFault } from '../../../src/domain/policy.ts';
+import { memberChangeError } from '../../../src/domain/policy.ts';
 import type { Role } from '../../../src/domain/principal.ts';
 
 /** Who changes whose membership from what to what, with how many other owners, and why not. */
@@ -43,6 +43,6 @@ describe('changes of memberships', () => {
       to: roleOf(to),
       otherOwners: Number(otherOwners),
     };
-    expect(memberChangeFault(change) ?? 'none').toBe(fault);
+    expect(memberChangeError(change) ?? 'none').toBe(fault);
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { commentFault, nameFault, secretKeyFault, slugFault } from '../../../src/domain/names.ts';
+import { validateComment, validateName, validateSecretKey, validateSlug } from '../../../src/domain/names.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { routeTable } from '../../../src/http/routes/table.ts';
 import { comment, name, secretKey, slug } from '../../../src/wire/fields.ts';
@@ -132,10 +132,10 @@ describe('the schema of a text says what its rule says:', () => {
     fc.integer({ min: 90, max: 1010 }).map((length) => '\u{1f511}'.repeat(length)),
   );
   test.each([
-    ['slug', slug, slugFault],
-    ['name', name, nameFault],
-    ['comment', comment, commentFault],
-    ['secret key', secretKey, secretKeyFault],
+    ['slug', slug, validateSlug],
+    ['name', name, validateName],
+    ['comment', comment, validateComment],
+    ['secret key', secretKey, validateSecretKey],
   ])('%s', (_name, field, fault) => {
     const { pattern = '', maxLength = Infinity } = z.toJSONSchema(field, { io: 'input' });
     const allowed = new RegExp(pattern, 'u');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { CronFault, parseCron } from '../../../src/lib/cron-schedule.ts';
+import { CronError, parseCron } from '../../../src/lib/cron-schedule.ts';
 import { localTimes } from '../../../src/lib/time-zone.ts';
 
 const minuteMs = 60_000;
@@ -192,7 +192,7 @@ test.each([
   '@every 5m',
   '2026-11-21T10:00:00',
 ])('%j is no schedule', (text) => {
-  expect(() => parseCron(text, 'UTC')).toThrow(CronFault);
+  expect(() => parseCron(text, 'UTC')).toThrow(CronError);
 });
 
 test.each([
@@ -201,7 +201,7 @@ test.each([
   ['0 2 * *', 'UTC', 'schedule'],
   ['30 2 * * *', 'Europe/Berln', 'timeZone'],
 ])('the fault of %j in %j is told of its %s', (text, timeZone, of) => {
-  expect(() => parseCron(text, timeZone)).toThrow(expect.objectContaining({ name: 'CronFault', of }));
+  expect(() => parseCron(text, timeZone)).toThrow(expect.objectContaining({ name: 'CronError', of }));
 });
 
 test.each(['0 0 30 2 *', '0 0 31 4,6,9,11 *'])('%j never comes, and is refused', (text) => {

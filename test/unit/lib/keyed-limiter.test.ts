@@ -6,7 +6,7 @@ let limiter: KeyedLimiter;
 let started: string[];
 
 beforeEach(() => {
-  limiter = new KeyedLimiter({ atOnce: 2, waiting: 3, waitMs: 50, refusal: () => refused });
+  limiter = new KeyedLimiter({ concurrency: 2, maxWaiting: 3, waitMs: 50, makeError: () => refused });
   started = [];
 });
 

@@ -7,7 +7,7 @@ import { isApiStatus } from '../../../kube/client/api-error.ts';
 import { createResource, deleteResource, findResource } from '../../../kube/client/custom-resources.ts';
 import { secretSnapshotKind } from '../../../kube/client/keyframe-kinds.ts';
 import { type KubeObject, objectKey } from '../../../kube/client/objects.ts';
-import { CronFault, type CronSchedule, parseCron } from '../../../lib/cron-schedule.ts';
+import { CronError, type CronSchedule, parseCron } from '../../../lib/cron-schedule.ts';
 import { kubeTime } from '../../frame/conditions.ts';
 import type { SecretSnapshot } from '../../generated/secret-snapshot.ts';
 import type { SnapshotSchedule, SnapshotScheduleSpec } from '../../generated/snapshot-schedule.ts';
@@ -227,7 +227,7 @@ function timesOf({ schedule, timeZone }: SnapshotScheduleSpec): CronSchedule {
   try {
     return parseCron(schedule, timeZone);
   } catch (error) {
-    if (!(error instanceof CronFault)) throw error;
+    if (!(error instanceof CronError)) throw error;
     throw invalidTimes(error.of, error.message, error);
   }
 }

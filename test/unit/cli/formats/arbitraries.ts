@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { secretKeyFault } from '../../../../src/wire/secret-rules.ts';
+import { validateSecretKey } from '../../../../src/wire/secret-rules.ts';
 
 /** Any key that Keyframe takes, those that other formats dislike among them. */
 export const secretKeys: fc.Arbitrary<string> = fc
@@ -22,7 +22,7 @@ export const secretKeys: fc.Arbitrary<string> = fc
       '--',
     ),
   )
-  .filter((key) => secretKeyFault(key) === undefined);
+  .filter((key) => validateSecretKey(key) === undefined);
 
 // What formats give a meaning to; drawn far more often than by chance.
 const delicate = [
