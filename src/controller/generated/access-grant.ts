@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * AccessGrant lets the resources of some namespaces act on some environments of Keyframe. Without one, a SecretSync that names no token, a ServiceToken or a SecretSnapshot can do nothing. Whoever may create AccessGrants outranks every owner of an organization.
+ * AccessGrant lets the resources of some namespaces act on some environments of Keyframe. Without one, a SecretSync that names no token, a ServiceToken or a SecretSnapshot can do nothing. Users who may create AccessGrants have more power than any owner of an organization.
  */
 export interface AccessGrant {
   /**
@@ -21,20 +21,20 @@ export interface AccessGrant {
   status?: AccessGrantStatus;
 }
 /**
- * Which namespaces may do what.
+ * Which namespaces the grant applies to, and what it allows.
  */
 export interface AccessGrantSpec {
   /**
-   * Names of the namespaces; "*" alone stands for all of them. Either this or namespaceSelector.
+   * Names of the namespaces; "*" alone means all of them. Required without namespaceSelector, and not allowed with it.
    *
    * @minItems 1
    * @maxItems 256
    *
-   * Items: Name of a namespace, or "*".
+   * Items: The name of a namespace, or "*".
    */
   namespaces?: string[];
   /**
-   * Selects namespaces by their labels. Either this or namespaces. An empty selector would select all: write namespaces ["*"] where that is meant.
+   * Selects namespaces by their labels. Required without namespaces, and not allowed with it. An empty selector is invalid: write namespaces ["*"] to select all.
    */
   namespaceSelector?: {
     /**
@@ -42,68 +42,68 @@ export interface AccessGrantSpec {
      */
     matchLabels?: {
       /**
-       * Value of the label.
+       * The value of the label.
        */
       [k: string]: string;
     };
     /**
-     * Conditions on the namespace's labels; all must hold.
+     * Conditions on the namespace's labels. All of them must be met.
      *
      * @maxItems 32
      *
-     * Items: One condition.
+     * Items: A condition.
      */
     matchExpressions?: {
       /**
-       * Name of the label.
+       * The name of the label.
        */
       key: string;
       /**
-       * How the label's value relates to values.
+       * How the label's value is compared with values.
        */
       operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
       /**
-       * Values for In and NotIn; absent for Exists and DoesNotExist.
+       * The values for In and NotIn. Not allowed with Exists and DoesNotExist.
        *
        * @maxItems 64
        *
-       * Items: One value.
+       * Items: A value.
        */
       values?: string[];
     }[];
   };
   /**
-   * What the namespaces may do; each rule stands for itself.
+   * What the namespaces may do. Each rule applies independently of the others.
    *
    * @minItems 1
    * @maxItems 64
    *
-   * Items: One rule.
+   * Items: A rule.
    */
   rules: {
     /**
-     * Slug of the organization.
+     * The slug of the organization.
      */
     organization: string;
     /**
-     * Slug of the project, or "*" for all. Only "*", with environments ["*"], allows tokens of organization scope.
+     * The slug of the project, or "*" for all. Only "*" with environments ["*"] allows tokens of organization scope. Required.
      */
     project: string;
     /**
-     * Slugs of the environments; "*" alone stands for all. Only ["*"] allows tokens of project scope.
+     * The slugs of the environments; "*" alone means all of them. Only ["*"] allows tokens of project scope. Required.
      *
      * @minItems 1
      * @maxItems 64
      *
-     * Items: Slug of an environment, or "*".
+     * Items: The slug of an environment, or "*".
      */
     environments: string[];
     /**
-     * The most that may be asked for; Read if it is left out. ReadWrite includes Read; taking snapshots and restoring need ReadWrite.
+     * The highest permission that a resource may have. ReadWrite includes Read. Taking and restoring snapshots requires ReadWrite. Default: Read.
      */
     permission: 'Read' | 'ReadWrite';
     /**
-     * The kinds of resource that the rule is for: ServiceToken (the default), SecretSync, SecretSnapshot, SnapshotRestore, SnapshotSchedule. SecretSync is for SecretSyncs that name no token, and ServiceToken covers them too; a SnapshotSchedule needs SnapshotSchedule and SecretSnapshot.
+     * The kinds of resources that the rule applies to: ServiceToken, SecretSync, SecretSnapshot, SnapshotRestore, SnapshotSchedule. SecretSync covers SecretSyncs that name no token; ServiceToken covers them too. A SnapshotSchedule requires SnapshotSchedule and SecretSnapshot. Default: ServiceToken.
      *
      * @minItems 1
      * @maxItems 8
@@ -114,23 +114,23 @@ export interface AccessGrantSpec {
   }[];
 }
 /**
- * What was last seen and done. Written by the controller alone; it is told here and never read as authority.
+ * The observed state. Only the controller writes it, and it is never used to authorize anything.
  */
 export interface AccessGrantStatus {
   /**
-   * The generation of the spec that this status tells about.
+   * The generation of the spec that the status is for.
    */
   observedGeneration?: number;
   /**
-   * How many namespaces of the cluster the grant is for at present.
+   * How many existing namespaces the grant applies to.
    */
   namespaceCount?: number;
   /**
-   * Ready: the grant is in force. Stalled: it is in force only when it is changed.
+   * Ready: the grant applies. Stalled: the grant applies only after it is changed.
    *
    * @maxItems 16
    *
-   * Items: One condition.
+   * Items: A condition.
    */
   conditions?: Condition[];
 }

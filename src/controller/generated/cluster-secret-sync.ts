@@ -6,7 +6,7 @@ import type { Condition } from './condition.ts';
 import type { SecretSyncSpec } from './secret-sync.ts';
 
 /**
- * ClusterSecretSync makes a SecretSync of its own name in each of the namespaces that it selects, and keeps it as its template says. It writes no Secret and grants nothing: in each namespace, the SecretSync can do what the namespace's AccessGrants and tokens allow. Users who may create ClusterSecretSyncs decide which Secrets are written in every namespace.
+ * ClusterSecretSync creates a SecretSync of the same name in each namespace that it selects, and keeps it equal to its template. It writes no Secret and grants nothing: each SecretSync can do what the AccessGrants and tokens of its namespace allow. Users who may create ClusterSecretSyncs decide which Secrets are written in every namespace.
  */
 export interface ClusterSecretSync {
   /**
@@ -22,20 +22,20 @@ export interface ClusterSecretSync {
   status?: ClusterSecretSyncStatus;
 }
 /**
- * Which namespaces get a SecretSync, and what it looks like.
+ * Which namespaces get a SecretSync, and what it contains.
  */
 export interface ClusterSecretSyncSpec {
   /**
-   * Names of the namespaces; "*" alone stands for all of them. Either this or namespaceSelector. What excludeNamespaces names stays out.
+   * Names of the namespaces; "*" alone means all of them. Required without namespaceSelector, and not allowed with it. Namespaces in excludeNamespaces are not selected.
    *
    * @minItems 1
    * @maxItems 256
    *
-   * Items: Name of a namespace, or "*".
+   * Items: The name of a namespace, or "*".
    */
   namespaces?: string[];
   /**
-   * Selects namespaces by their labels. Either this or namespaces. An empty selector would select all: write namespaces ["*"] where that is meant.
+   * Selects namespaces by their labels. Required without namespaces, and not allowed with it. An empty selector is invalid: write namespaces ["*"] to select all.
    */
   namespaceSelector?: {
     /**
@@ -43,50 +43,50 @@ export interface ClusterSecretSyncSpec {
      */
     matchLabels?: {
       /**
-       * Value of the label.
+       * The value of the label.
        */
       [k: string]: string;
     };
     /**
-     * Conditions on the namespace's labels; all must hold.
+     * Conditions on the namespace's labels. All of them must be met.
      *
      * @maxItems 32
      *
-     * Items: One condition.
+     * Items: A condition.
      */
     matchExpressions?: {
       /**
-       * Name of the label.
+       * The name of the label.
        */
       key: string;
       /**
-       * How the label's value relates to values.
+       * How the label's value is compared with values.
        */
       operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
       /**
-       * Values for In and NotIn; absent for Exists and DoesNotExist.
+       * The values for In and NotIn. Not allowed with Exists and DoesNotExist.
        *
        * @maxItems 64
        *
-       * Items: One value.
+       * Items: A value.
        */
       values?: string[];
     }[];
   };
   /**
-   * Namespaces that are never selected, whatever namespaces and namespaceSelector say: names, or beginnings of names with "*" behind them. Default: kube-*. An empty list excludes none.
+   * Namespaces that are never selected: names, or prefixes of names that end with "*". An empty list excludes none. Default: kube-*.
    *
    * @maxItems 256
    *
-   * Items: Name of a namespace, or the beginning of names with "*" behind it.
+   * Items: The name of a namespace, or a prefix of names that ends with "*".
    */
   excludeNamespaces: string[];
   /**
-   * What the SecretSyncs are made of.
+   * What the SecretSyncs contain.
    */
   template: {
     /**
-     * Labels of the SecretSyncs. Those under keyframe.dev/ are the controller's own.
+     * Labels of the SecretSyncs. Labels under keyframe.dev/ are reserved for the controller.
      */
     labels?: {
       /**
@@ -95,37 +95,37 @@ export interface ClusterSecretSyncSpec {
       [k: string]: string;
     };
     /**
-     * What to read, how, and which Secret to write.
+     * What to read, how to read it, and which Secret to write.
      */
     spec: SecretSyncSpec;
   };
   /**
-   * From how many namespaces the SecretSync may be removed at once because they are selected no more: a number, or a share such as 50%, which counts from three namespaces up. If more would lose it, or if the selection became empty, none is removed until the ClusterSecretSync carries the annotation keyframe.dev/allow-deletion with the digest that the condition Ready reports. Namespaces that were deleted do not count.
+   * From how many namespaces the SecretSync may be removed at once because they are no longer selected: a number, or a percentage such as 50%, which applies from three namespaces up. If more would be removed, or if the selection becomes empty, none is removed until the ClusterSecretSync has the annotation keyframe.dev/allow-deletion with the digest from the message of the condition Ready. Namespaces that were deleted do not count. Default: 50%.
    */
   maxRemovedNamespaces: number | string;
   /**
-   * While true, no SecretSync is made, changed or removed. Those that exist go on.
+   * While true, no SecretSync is created, changed or removed. Existing ones keep syncing. Default: false.
    */
   suspend: boolean;
 }
 /**
- * What was last seen and done. Only the controller writes it.
+ * The observed state. Only the controller writes it.
  */
 export interface ClusterSecretSyncStatus {
   /**
-   * The generation of the spec that this status reports about.
+   * The generation of the spec that the status is for.
    */
   observedGeneration?: number;
   /**
-   * How many namespaces are selected. Those that are being deleted do not count.
+   * How many namespaces are selected. Namespaces that are being deleted do not count.
    */
   selected?: number;
   /**
-   * In how many of them the SecretSync is as the template says, and ready.
+   * In how many selected namespaces the SecretSync equals the template and is ready.
    */
   ready?: number;
   /**
-   * In how many of them no SecretSync could be made or put right.
+   * In how many selected namespaces the SecretSync could not be created or corrected.
    */
   blocked?: number;
   /**
@@ -133,45 +133,45 @@ export interface ClusterSecretSyncStatus {
    */
   unwatched?: number;
   /**
-   * Namespaces that are blocked or whose SecretSync is not ready, in the order of their names; at most 100. The SecretSync's own conditions say more.
+   * Namespaces that are blocked or whose SecretSync is not ready, sorted by name; at most 100. See the conditions of the SecretSync for details.
    *
    * @maxItems 100
    *
-   * Items: One namespace.
+   * Items: A namespace.
    */
   failing?: {
     /**
-     * Its name.
+     * The name of the namespace.
      */
     namespace: string;
     /**
-     * Conflict: it has a SecretSync of this name that is not the ClusterSecretSync's. Refused: the API server does not take the SecretSync. Anything else: the reason of the SecretSync's condition Ready.
+     * Conflict: the namespace has a SecretSync of this name that does not belong to the ClusterSecretSync. Refused: the API server refuses the SecretSync. Any other reason is that of the SecretSync's condition Ready.
      */
     reason: string;
   }[];
   /**
-   * A removal that was consented to and is under way. It goes on under that consent while the selection stays the same.
+   * A removal that a user allowed and that is in progress. It continues while the selection stays the same.
    */
   removal?: {
     /**
-     * The digest that was consented to.
+     * The digest that the user allowed.
      */
     consent: string;
     /**
-     * Digest of the selected namespaces at that time.
+     * The digest of the namespaces that were selected at that time.
      */
     selection: string;
   };
   /**
-   * The digest of the last removal that was consented to and has ended. It allows no other one.
+   * The digest of the last completed removal that a user allowed. It allows no other removal.
    */
   usedConsent?: string;
   /**
-   * Ready: every selected namespace has its SecretSync, and all of these are ready. Reconciling: the controller is not done, or waits for a change elsewhere. Stalled: it goes on only when the spec changes.
+   * Ready: every selected namespace has its SecretSync, and all of them are ready. Reconciling: the controller is still working, or waits for a change elsewhere. Stalled: the controller continues only after the spec changes.
    *
    * @maxItems 16
    *
-   * Items: One condition.
+   * Items: A condition.
    */
   conditions?: Condition[];
 }

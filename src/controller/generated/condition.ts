@@ -1,15 +1,15 @@
 // Made from crds/ by `npm run generate`: never edited by hand.
 
 /**
- * One condition.
+ * A condition.
  */
 export interface Condition {
   /**
-   * Name of the condition.
+   * The name of the condition.
    */
   type: string;
   /**
-   * Whether it holds.
+   * Whether the condition is met.
    */
   status: 'True' | 'False' | 'Unknown';
   /**
@@ -21,7 +21,7 @@ export interface Condition {
    */
   lastTransitionTime: string;
   /**
-   * Why, in one CamelCase word.
+   * The reason, in one CamelCase word.
    */
   reason: string;
   /**

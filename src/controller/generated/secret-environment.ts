@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * SecretEnvironment makes an environment of Keyframe, with its project and organization where they are missing. Whoever may create SecretEnvironments outranks every owner of an organization.
+ * SecretEnvironment creates an environment of Keyframe, and its project and organization if they are missing. Users who may create SecretEnvironments have more power than any owner of an organization.
  */
 export interface SecretEnvironment {
   /**
@@ -21,69 +21,69 @@ export interface SecretEnvironment {
   status?: SecretEnvironmentStatus;
 }
 /**
- * The environment that shall be.
+ * The environment to create.
  */
 export interface SecretEnvironmentSpec {
   /**
-   * The environment. It never changes.
+   * The environment. Immutable.
    */
   environmentRef: {
     /**
-     * Slug of the organization.
+     * The slug of the organization.
      */
     organization: string;
     /**
-     * Slug of the project.
+     * The slug of the project.
      */
     project: string;
     /**
-     * Slug of the environment.
+     * The slug of the environment.
      */
     name: string;
   };
   /**
-   * A name for people; the slug when it is absent.
+   * The display name of the environment. Default: the slug.
    */
   displayName?: string;
   /**
-   * What becomes of the environment when this resource is deleted. Retain: it stays. Delete: it is deleted as over the API (its slug stays taken until an instance admin purges it), if this resource made it.
+   * What happens to the environment when this resource is deleted. Retain: it stays. Delete: it is deleted if this resource created it; as after a deletion with the API, its slug stays taken until an instance admin purges it. Default: Retain.
    */
   deletionPolicy: 'Retain' | 'Delete';
   /**
-   * While true, nothing is made or changed.
+   * While true, nothing is created or changed. Default: false.
    */
   suspend: boolean;
 }
 /**
- * What was last seen and done. Written by the controller alone; it is told here and never read as authority.
+ * The observed state. Only the controller writes it, and it is never used to authorize anything.
  */
 export interface SecretEnvironmentStatus {
   /**
-   * The generation of the spec that this status tells about.
+   * The generation of the spec that the status is for.
    */
   observedGeneration?: number;
   /**
-   * UUID of the environment.
+   * The UUID of the environment.
    */
   environmentId?: string;
   /**
-   * Number of the environment's newest revision.
+   * The number of the environment's newest revision.
    */
   revision?: number;
   /**
-   * Id of that revision. Compare this, not the number.
+   * The id of that revision. Compare this id, not the number.
    */
   revisionId?: string;
   /**
-   * How many secrets the environment holds.
+   * How many secrets the environment has.
    */
   secretCount?: number;
   /**
-   * Ready: the environment is there. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed.
+   * Ready: the environment exists. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource is changed.
    *
    * @maxItems 16
    *
-   * Items: One condition.
+   * Items: A condition.
    */
   conditions?: Condition[];
 }

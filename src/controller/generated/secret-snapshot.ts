@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * SecretSnapshot takes one snapshot of an environment of Keyframe, or stands for one that is there already. An AccessGrant must allow it.
+ * SecretSnapshot takes one snapshot of an environment of Keyframe, or adopts an existing one. An AccessGrant must allow it.
  */
 export interface SecretSnapshot {
   /**
@@ -21,37 +21,37 @@ export interface SecretSnapshot {
   status?: SecretSnapshotStatus;
 }
 /**
- * What to capture. It never changes, but for suspend.
+ * What to capture. Immutable, except suspend.
  */
 export interface SecretSnapshotSpec {
   /**
-   * Either the environment to capture, or the snapshot to adopt.
+   * The environment to capture, or the snapshot to adopt. Exactly one is required.
    */
   source: {
     /**
-     * The environment of which a snapshot is taken, once.
+     * The environment to take one snapshot of.
      */
     environmentRef?: {
       /**
-       * Slug of the organization.
+       * The slug of the organization.
        */
       organization: string;
       /**
-       * Slug of the project.
+       * The slug of the project.
        */
       project: string;
       /**
-       * Slug of the environment.
+       * The slug of the environment.
        */
       name: string;
     };
     /**
-     * UUID of a snapshot that is there already. It is never deleted by this resource.
+     * The UUID of an existing snapshot. This resource never deletes it.
      */
     snapshotId?: string;
   };
   /**
-   * Name of the snapshot, for people, on one line.
+   * The name of the snapshot, on one line.
    */
   name?: string;
   /**
@@ -59,52 +59,52 @@ export interface SecretSnapshotSpec {
    */
   description?: string;
   /**
-   * What becomes of the snapshot when this resource is deleted. Retain: it stays. Delete: it is deleted. An adopted snapshot is always retained.
+   * What happens to the snapshot when this resource is deleted. Retain: it stays. Delete: it is deleted. An adopted snapshot is always retained. Default: Retain.
    */
   deletionPolicy: 'Retain' | 'Delete';
   /**
-   * How long after the snapshot was taken this resource deletes itself, and the snapshot with it. It needs deletionPolicy Delete.
+   * How long after the snapshot was taken this resource deletes itself and the snapshot. Requires deletionPolicy Delete.
    */
   expiresIn?: string;
   /**
-   * While true, nothing is taken, adopted or deleted by age.
+   * While true, no snapshot is taken or adopted, and none is deleted when it expires. Default: false.
    */
   suspend: boolean;
 }
 /**
- * What was last seen and done. Written by the controller alone; it is told here and never read as authority.
+ * The observed state. Only the controller writes it, and it is never used to authorize anything.
  */
 export interface SecretSnapshotStatus {
   /**
-   * The generation of the spec that this status tells about.
+   * The generation of the spec that the status is for.
    */
   observedGeneration?: number;
   /**
-   * UUID of the snapshot, as the API knows it.
+   * The UUID of the snapshot in the API.
    */
   snapshotId?: string;
   /**
-   * UUID of its environment.
+   * The UUID of the snapshot's environment.
    */
   environmentId?: string;
   /**
-   * Where it lies, as organization/project/environment.
+   * The snapshot's environment, as organization/project/environment.
    */
   environment?: string;
   /**
-   * Number of the revision that it stands for; 0 for an environment that had no change yet.
+   * The number of the revision that the snapshot captures; 0 for an environment that never had a change.
    */
   revision?: number;
   /**
-   * Id of that revision. Compare this, not the number.
+   * The id of that revision. Compare this id, not the number.
    */
   revisionId?: string;
   /**
-   * How many secrets it names.
+   * How many secrets the snapshot contains.
    */
   secretCount?: number;
   /**
-   * SHA-256 over the keys and the ids of their versions: equal for equal snapshots, and made without values.
+   * SHA-256 of the keys and the ids of their versions. It is equal for equal snapshots and does not depend on values.
    */
   digest?: string;
   /**
@@ -112,15 +112,15 @@ export interface SecretSnapshotStatus {
    */
   takenAt?: string;
   /**
-   * When this resource deletes itself; absent where it does not.
+   * When this resource deletes itself; absent if it never does.
    */
   expiresAt?: string;
   /**
-   * Ready: the snapshot is there. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is made anew.
+   * Ready: the snapshot exists. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource is created again.
    *
    * @maxItems 16
    *
-   * Items: One condition.
+   * Items: A condition.
    */
   conditions?: Condition[];
 }

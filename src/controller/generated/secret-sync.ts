@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * SecretSync keeps one native Secret in its own namespace in step with one environment of Keyframe, or with several. It reads each with the service token that it names for it. If it names none, it reads with the keyless service token of its namespace, within the namespace's AccessGrants.
+ * SecretSync keeps one native Secret in its namespace in sync with one or several environments of Keyframe. It reads each environment with the service token that it names. If it names none, it uses the keyless service token of its namespace, within the namespace's AccessGrants.
  */
 export interface SecretSync {
   /**
@@ -21,97 +21,97 @@ export interface SecretSync {
   status?: SecretSyncStatus;
 }
 /**
- * What to read, how, and which Secret to write.
+ * What to read, how to read it, and which Secret to write.
  */
 export interface SecretSyncSpec {
   /**
-   * The environment whose secrets become the Secret's data. For those of several, set sources instead.
+   * The environment whose secrets become the Secret's data. To read several environments, set sources instead.
    */
   environmentRef?: {
     /**
-     * Slug of the organization.
+     * The slug of the organization.
      */
     organization: string;
     /**
-     * Slug of the project.
+     * The slug of the project.
      */
     project: string;
     /**
-     * Slug of the environment.
+     * The slug of the environment.
      */
     name: string;
   };
   /**
-   * Several environments in one Secret, each read with a token of its own, instead of environmentRef. The order is that of precedence: where two give a key of one name, the later one wins, so what is shared comes first and what is special last. While one of them cannot be read, the whole Secret stays as it is.
+   * Several environments for one Secret, each read with its own token, instead of environmentRef. If two sources have a key of the same name, the later source takes precedence. Put shared sources first and special ones last. While one source cannot be read, the whole Secret stays unchanged.
    *
    * @minItems 1
    * @maxItems 8
    *
-   * Items: One environment, and how it is read.
+   * Items: An environment, and how it is read.
    */
   sources?: {
     /**
-     * What the source is called in messages, in the status and in the audit.
+     * The name of the source in messages, in the status and in the audit log.
      */
     name: string;
     /**
-     * The environment whose secrets this source gives.
+     * The environment that this source reads.
      */
     environmentRef: {
       /**
-       * Slug of the organization.
+       * The slug of the organization.
        */
       organization: string;
       /**
-       * Slug of the project.
+       * The slug of the project.
        */
       project: string;
       /**
-       * Slug of the environment.
+       * The slug of the environment.
        */
       name: string;
     };
     /**
-     * The ServiceToken in this namespace to read with. With neither this nor tokenSecretRef, the source is read with the keyless service token that the namespace has for this environment. This needs an AccessGrant with the kind SecretSync or ServiceToken.
+     * The ServiceToken in this namespace that is used to read. If neither this nor tokenSecretRef is set, the source is read with the namespace's keyless service token for this environment. This requires an AccessGrant with the kind SecretSync or ServiceToken.
      */
     tokenRef?: {
       /**
-       * Name of the ServiceToken.
+       * The name of the ServiceToken.
        */
       name: string;
     };
     /**
-     * The Secret in this namespace that holds a service token (kf_svc_…) which may read the environment. When it changes, the new token is used at once.
+     * The Secret in this namespace that holds a service token (kf_svc_…) with permission to read the environment. When the Secret changes, the new token is used immediately.
      */
     tokenSecretRef?: {
       /**
-       * Name of the Secret.
+       * The name of the Secret.
        */
       name: string;
       /**
-       * Key of the Secret's data whose value is the token.
+       * The key of the Secret's data that holds the token. Default: token.
        */
       key: string;
     };
     /**
-     * Pins the source to a snapshot of the environment: it gives just that state, whatever becomes of the environment. Another name here moves it to that one's state, forwards or backwards.
+     * Pins the source to a snapshot of the environment. The source then provides that state, even if the environment changes. Another name moves it to the state of that snapshot, forwards or backwards.
      */
     snapshotRef?: {
       /**
-       * Name of a SecretSnapshot in this namespace.
+       * The name of a SecretSnapshot in this namespace.
        */
       name: string;
     };
     /**
-     * Pins the source to a revision of the environment: it gives just that state, whatever becomes of the environment. Another number here moves it to that state, forwards or backwards.
+     * Pins the source to a revision of the environment. The source then provides that state, even if the environment changes. Another number moves it to that state, forwards or backwards.
      */
     revision?: number;
     /**
-     * Which of the environment's keys the source gives, under which names. All of them, unchanged, when it is absent. Globs: "*" is any run of characters, "?" is one. Every rule speaks of the keys as the environment has them.
+     * Which keys of the environment the source provides, and under which names. Globs: "*" matches any characters, "?" matches one character. All rules use the names of the keys in the environment. Default: all keys, unchanged.
      */
     keys?: {
       /**
-       * Globs of the keys that the source gives; all when it is absent, none when it is empty.
+       * Globs of the keys that the source provides. An empty list includes none. Default: all keys.
        *
        * @maxItems 256
        *
@@ -119,7 +119,7 @@ export interface SecretSyncSpec {
        */
       include?: string[];
       /**
-       * Globs of the keys that the source does not give, even where they are included.
+       * Globs of the keys that the source does not provide, even if they are included.
        *
        * @maxItems 256
        *
@@ -127,24 +127,24 @@ export interface SecretSyncSpec {
        */
       exclude?: string[];
       /**
-       * Other names for single keys. Two keys that would end at one name are an error, and nothing is written.
+       * New names for single keys. If two keys get the same name, this is an error, and nothing is written.
        *
        * @maxItems 128
        *
-       * Items: One key and its name in the Secret.
+       * Items: A key and its name in the Secret.
        */
       rename?: {
         /**
-         * The key as the environment has it; where there is none, this does nothing.
+         * The name of the key in the environment. If there is no such key, the rule has no effect.
          */
         from: string;
         /**
-         * The key that the Secret has instead.
+         * The name of the key in the Secret.
          */
         to: string;
       }[];
       /**
-       * Globs of the keys whose values are base64 of what the Secret shall hold, as binary data is kept. A value that is not base64 is an error, and nothing is written.
+       * Globs of the keys whose values are base64. The Secret holds the decoded bytes, so that an environment can keep binary data. A value that is not base64 is an error, and nothing is written.
        *
        * @maxItems 256
        *
@@ -154,46 +154,46 @@ export interface SecretSyncSpec {
     };
   }[];
   /**
-   * Pins the Secret to a snapshot of the environment: it holds just that state, whatever becomes of the environment. Another name here moves the Secret to that one's state, forwards or backwards.
+   * Pins the Secret to a snapshot of the environment. The Secret then holds that state, even if the environment changes. Another name moves it to the state of that snapshot, forwards or backwards.
    */
   snapshotRef?: {
     /**
-     * Name of a SecretSnapshot in this namespace.
+     * The name of a SecretSnapshot in this namespace.
      */
     name: string;
   };
   /**
-   * Pins the Secret to a revision of the environment: it holds just that state, whatever becomes of the environment. Another number here moves the Secret to that state, forwards or backwards.
+   * Pins the Secret to a revision of the environment. The Secret then holds that state, even if the environment changes. Another number moves it to that state, forwards or backwards.
    */
   revision?: number;
   /**
-   * The ServiceToken in this namespace to read with. With neither this nor tokenSecretRef, the environment is read with the keyless service token that the namespace has for it. This needs an AccessGrant with the kind SecretSync or ServiceToken.
+   * The ServiceToken in this namespace that is used to read. If neither this nor tokenSecretRef is set, the environment is read with the namespace's keyless service token for it. This requires an AccessGrant with the kind SecretSync or ServiceToken.
    */
   tokenRef?: {
     /**
-     * Name of the ServiceToken.
+     * The name of the ServiceToken.
      */
     name: string;
   };
   /**
-   * The Secret in this namespace that holds a service token (kf_svc_…) which may read the environment. When it changes, the new token is used at once.
+   * The Secret in this namespace that holds a service token (kf_svc_…) with permission to read the environment. When the Secret changes, the new token is used immediately.
    */
   tokenSecretRef?: {
     /**
-     * Name of the Secret.
+     * The name of the Secret.
      */
     name: string;
     /**
-     * Key of the Secret's data whose value is the token.
+     * The key of the Secret's data that holds the token. Default: token.
      */
     key: string;
   };
   /**
-   * Which of the environment's keys the Secret gets, under which names. All of them, unchanged, when it is absent. Globs: "*" is any run of characters, "?" is one. Every rule speaks of the keys as the environment has them.
+   * Which keys of the environment the Secret gets, and under which names. Globs: "*" matches any characters, "?" matches one character. All rules use the names of the keys in the environment. Default: all keys, unchanged.
    */
   keys?: {
     /**
-     * Globs of the keys that the Secret gets; all when it is absent, none when it is empty.
+     * Globs of the keys that the Secret gets. An empty list includes none. Default: all keys.
      *
      * @maxItems 256
      *
@@ -201,7 +201,7 @@ export interface SecretSyncSpec {
      */
     include?: string[];
     /**
-     * Globs of the keys that the Secret does not get, even where they are included.
+     * Globs of the keys that the Secret does not get, even if they are included.
      *
      * @maxItems 256
      *
@@ -209,24 +209,24 @@ export interface SecretSyncSpec {
      */
     exclude?: string[];
     /**
-     * Other names for single keys. Two keys that would end at one name are an error, and nothing is written.
+     * New names for single keys. If two keys get the same name, this is an error, and nothing is written.
      *
      * @maxItems 128
      *
-     * Items: One key and its name in the Secret.
+     * Items: A key and its name in the Secret.
      */
     rename?: {
       /**
-       * The key as the environment has it; where there is none, this does nothing.
+       * The name of the key in the environment. If there is no such key, the rule has no effect.
        */
       from: string;
       /**
-       * The key that the Secret has instead.
+       * The name of the key in the Secret.
        */
       to: string;
     }[];
     /**
-     * Globs of the keys whose values are base64 of what the Secret shall hold, as binary data is kept. A value that is not base64 is an error, and nothing is written.
+     * Globs of the keys whose values are base64. The Secret holds the decoded bytes, so that an environment can keep binary data. A value that is not base64 is an error, and nothing is written.
      *
      * @maxItems 256
      *
@@ -235,11 +235,11 @@ export interface SecretSyncSpec {
     decodeBase64?: string[];
   };
   /**
-   * Values that are composed from those of the environment, or of all sources together, and added to them.
+   * Values that are composed from the values of the environment, or of all sources together, and added to them.
    */
   template?: {
     /**
-     * Keys that the Secret gets beside those of the environment, each with its text. In it, "$(KEY)" stands for the value of a key, by the name that it has in the Secret; "$$(" for "$(" itself. Functions stand behind the key: "$(KEY | base64)"; "$(KEY | json)", a string of JSON with its quotes; "$(KEY | quote)", a word of a shell in single quotes; and "$(KEY | default "text")", a text for where the key is missing, which is an error otherwise. A template does not see what another one composes.
+     * Keys that are added to the Secret, each with its text. In a text, "$(KEY)" is replaced by the value of a key, by its name in the Secret, and "$$(" by "$(". A function follows the key: "$(KEY | base64)" encodes the value, "$(KEY | json)" makes a JSON string with quotes, "$(KEY | quote)" makes a shell word in single quotes, and "$(KEY | default "text")" uses the text if the key is missing. Without a default, a missing key is an error. A text cannot refer to keys that are added here.
      */
     data: {
       /**
@@ -253,11 +253,11 @@ export interface SecretSyncSpec {
    */
   target: {
     /**
-     * Name of the Secret; the SecretSync's own name when it is absent. It never changes.
+     * The name of the Secret. Immutable. Default: the name of the SecretSync.
      */
     name?: string;
     /**
-     * Type of the Secret. Kubernetes demands certain keys for each type but Opaque. When it changes, the Secret is deleted and made anew, because Kubernetes does not let a Secret's type change.
+     * The type of the Secret. Kubernetes requires certain keys for each type except Opaque. When the type changes, the Secret is deleted and created again, because Kubernetes makes the type of a Secret immutable. Default: Opaque.
      */
     type:
       | 'Opaque'
@@ -267,38 +267,38 @@ export interface SecretSyncSpec {
       | 'kubernetes.io/ssh-auth'
       | 'kubernetes.io/tls';
     /**
-     * Labels for the Secret, beside those that others put there. One that is taken away here is taken off the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io, and subdomains of them, are reserved.
+     * Labels for the Secret, in addition to labels from other sources. A label that is removed here is removed from the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io and their subdomains are reserved.
      */
     labels?: {
       /**
-       * Value of the label.
+       * The value of the label.
        */
       [k: string]: string;
     };
     /**
-     * Annotations for the Secret, beside those that others put there. One that is taken away here is taken off the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io, and subdomains of them, are reserved.
+     * Annotations for the Secret, in addition to annotations from other sources. An annotation that is removed here is removed from the Secret. The prefixes keyframe.dev, kubernetes.io and k8s.io and their subdomains are reserved.
      */
     annotations?: {
       /**
-       * Value of the annotation.
+       * The value of the annotation.
        */
       [k: string]: string;
     };
     /**
-     * Create: the Secret is this SecretSync's own. It is made where there is none, and a Secret of that name which belongs to something else is left alone. Merge: the Secret belongs to something else, which allows it with the annotation keyframe.dev/allow-merge: <name of this SecretSync> (several names go between commas); the keys are added to those it has, and a key of somebody else's is never overwritten. It never changes.
+     * Create: the Secret belongs to this SecretSync. It is created if it does not exist, and an existing Secret that belongs to something else stays unchanged. Merge: the Secret belongs to something else and allows the merge with the annotation keyframe.dev/allow-merge: <name of this SecretSync> (several names are separated by commas). The keys are added to the Secret, and a key of another owner is never overwritten. Immutable. Default: Create.
      */
     creationPolicy: 'Create' | 'Merge';
     /**
-     * What becomes of the Secret when this SecretSync is deleted. Retain: it stays. Delete: the cluster's garbage collector removes it.
+     * What happens to the Secret when this SecretSync is deleted. Retain: it stays. Delete: the cluster's garbage collector deletes it. Default: Retain.
      */
     deletionPolicy: 'Retain' | 'Delete';
   };
   /**
-   * How many of the Secret's keys the environment may lose at once: a number, or a share such as 50%, which counts where the Secret has three keys or more. When it loses more, nothing is written until the SecretSync carries the annotation keyframe.dev/allow-deletion with the digest that the condition Ready tells. Keys that the spec takes away do not count.
+   * How many of the Secret's keys the environment may lose at once: a number, or a percentage such as 50%, which applies if the Secret has three keys or more. If more keys would be lost, nothing is written until the SecretSync has the annotation keyframe.dev/allow-deletion with the digest from the message of the condition Ready. Keys that the spec removes do not count. Default: 50%.
    */
   maxDeletedKeys: number | string;
   /**
-   * Workloads that read the Secret only when their pods start: each is restarted when the Secret's data has changed. It needs a controller that is allowed to (KEYFRAME_ROLLOUTS).
+   * Workloads that read the Secret only when their pods start. Each of them is restarted when the Secret's data has changed. The controller must allow restarts (KEYFRAME_ROLLOUTS).
    */
   rollout?: {
     /**
@@ -307,153 +307,153 @@ export interface SecretSyncSpec {
      * @minItems 1
      * @maxItems 16
      *
-     * Items: One workload.
+     * Items: A workload.
      */
     targets: {
       /**
-       * Kind of the workload (apps/v1).
+       * The kind of the workload (apps/v1).
        */
       kind: 'Deployment' | 'StatefulSet' | 'DaemonSet';
       /**
-       * Name of the workload.
+       * The name of the workload.
        */
       name: string;
     }[];
     /**
-     * How long a restart may take before the condition Converged says that it is stuck, such as 10m. A change that comes meanwhile waits until the restart is done, or this long.
+     * How long a restart may take before the condition Converged reports that it is stuck, such as 10m. A change during a restart waits until the restart is complete, or this long. Default: 10m.
      */
     timeout: string;
     /**
-     * What becomes of a change with which the pods of a workload fail. Hold: the Secret keeps it, and no further change restarts the other workloads before the one that failed has converged with it. Rollback: the Secret also goes back to the data with which all workloads converged last, until the environment has other data for it.
+     * What happens to a change if the pods of a workload fail with it. Hold: the Secret keeps it, and no further change restarts the other workloads until the workload that failed has converged with it. Rollback: the Secret also returns to the data with which all workloads last converged, until the environment has other data for it. Default: Hold.
      */
     onFailure: 'Hold' | 'Rollback';
   };
   /**
-   * While true, nothing is read and the Secret is left as it is.
+   * While true, nothing is read, and the Secret stays unchanged. Default: false.
    */
   suspend: boolean;
 }
 /**
- * What was last seen and done. Written by the controller alone; it is told here and never read as authority.
+ * The observed state. Only the controller writes it, and it is never used to authorize anything.
  */
 export interface SecretSyncStatus {
   /**
-   * The generation of the spec that this status tells about.
+   * The generation of the spec that the status is for.
    */
   observedGeneration?: number;
   /**
-   * UUID of the environment.
+   * The UUID of the environment.
    */
   environmentId?: string;
   /**
-   * Number of the environment's newest revision when it was last read, or of the one that the Secret is pinned to.
+   * The number of the environment's newest revision when it was last read, or of the pinned revision.
    */
   wantedRevision?: number;
   /**
-   * Id of that revision. Compare this, not the number.
+   * The id of that revision. Compare this id, not the number.
    */
   wantedRevisionId?: string;
   /**
-   * Number of the revision that the Secret holds.
+   * The number of the revision that the Secret holds.
    */
   syncedRevision?: number;
   /**
-   * Id of that revision. Compare this, not the number.
+   * The id of that revision. Compare this id, not the number.
    */
   syncedRevisionId?: string;
   /**
-   * The sources of spec.sources, as they were last read, instead of environmentId and the revisions above.
+   * The sources of spec.sources when they were last read. It replaces environmentId and the revisions above.
    *
    * @maxItems 8
    *
-   * Items: One source.
+   * Items: A source.
    */
   sources?: {
     /**
-     * Name of the source.
+     * The name of the source.
      */
     name: string;
     /**
-     * UUID of its environment.
+     * The UUID of the snapshot's environment.
      */
     environmentId?: string;
     /**
-     * Number of the environment's newest revision when it was last read, or of the one that the source is pinned to.
+     * The number of the environment's newest revision when it was last read, or of the revision that the source is pinned to.
      */
     wantedRevision?: number;
     /**
-     * Id of that revision. Compare this, not the number.
+     * The id of that revision. Compare this id, not the number.
      */
     wantedRevisionId?: string;
     /**
-     * Number of the revision that the Secret holds the source's keys of.
+     * The number of the revision of the source's keys in the Secret.
      */
     syncedRevision?: number;
     /**
-     * Id of that revision. Compare this, not the number.
+     * The id of that revision. Compare this id, not the number.
      */
     syncedRevisionId?: string;
   }[];
   /**
-   * How many keys the Secret holds; of one that is merged into, those of this SecretSync.
+   * How many keys the Secret holds. With creationPolicy Merge, only those of this SecretSync.
    */
   secretCount?: number;
   /**
-   * The Secret as it was last written or verified.
+   * The Secret when it was last written or verified.
    */
   target?: {
     /**
-     * Name of the Secret.
+     * The name of the Secret.
      */
     name: string;
     /**
-     * UID of the Secret.
+     * The uid of the Secret.
      */
     uid: string;
     /**
-     * Resource version of the Secret.
+     * The resource version of the Secret.
      */
     resourceVersion: string;
   };
   /**
-   * When the Secret was last written or, after a change, verified anew.
+   * When the Secret was last written or, after a change, verified again.
    */
   lastSyncTime?: string;
   /**
-   * The workloads of spec.rollout.targets, as they were last seen.
+   * The workloads of spec.rollout.targets when they were last observed.
    *
    * @maxItems 16
    *
-   * Items: One workload.
+   * Items: A workload.
    */
   workloads?: {
     /**
-     * Kind of the workload.
+     * The kind of the workload.
      */
     kind: string;
     /**
-     * Name of the workload.
+     * The name of the workload.
      */
     name: string;
     /**
-     * The newest revision with the data that its pod template was last restarted for.
+     * The newest revision with the data that the pod template was last restarted for.
      */
     revision?: number;
     /**
-     * How many pods it has.
+     * How many pods the workload has.
      */
     replicas?: number;
     /**
-     * How many of them were started from the present pod template and are available.
+     * How many of these pods run the current pod template and are available.
      */
     updatedReplicas?: number;
   }[];
   /**
-   * The data with which all workloads of spec.rollout.targets converged last, by marks that tell nothing of the values.
+   * The data with which all workloads of spec.rollout.targets last converged, as fingerprints that reveal no values.
    */
   converged?: {
     /**
-     * Keyed fingerprint of the data, as the annotation of the pod templates has it.
+     * The keyed fingerprint of the data, as in the annotation of the pod templates.
      */
     data: string;
     /**
@@ -461,50 +461,50 @@ export interface SecretSyncStatus {
      *
      * @maxItems 16
      *
-     * Items: One source.
+     * Items: A source.
      */
     sources: {
       /**
-       * Name of the source, where it has one.
+       * The name of the source, if it has one.
        */
       name?: string;
       /**
-       * Number of the revision.
+       * The number of the revision.
        */
       revision: number;
       /**
-       * Id of that revision.
+       * The id of that revision.
        */
       revisionId: string;
     }[];
     /**
-     * The pod templates of then.
+     * The pod templates at that time.
      *
      * @maxItems 16
      *
-     * Items: One workload.
+     * Items: A workload.
      */
     targets?: {
       /**
-       * Kind of the workload.
+       * The kind of the workload.
        */
       kind: string;
       /**
-       * Name of the workload.
+       * The name of the workload.
        */
       name: string;
       /**
-       * Keyed fingerprint of its pod template, the annotations of restarts aside.
+       * The keyed fingerprint of the pod template without the annotations of restarts.
        */
       template: string;
     }[];
   };
   /**
-   * What the Secret was taken back from, and to, by spec.rollout.onFailure.
+   * The data that spec.rollout.onFailure replaced in the Secret, and the data that replaced it.
    */
   rolledBack?: {
     /**
-     * Keyed fingerprint of the data that failed.
+     * The keyed fingerprint of the data that failed.
      */
     data: string;
     /**
@@ -512,28 +512,28 @@ export interface SecretSyncStatus {
      *
      * @maxItems 16
      *
-     * Items: One source.
+     * Items: A source.
      */
     sources: {
       /**
-       * Name of the source, where it has one.
+       * The name of the source, if it has one.
        */
       name?: string;
       /**
-       * Number of the revision.
+       * The number of the revision.
        */
       revision: number;
       /**
-       * Id of that revision.
+       * The id of that revision.
        */
       revisionId: string;
     }[];
     /**
-     * What the Secret holds instead.
+     * The data that the Secret holds instead.
      */
     held: {
       /**
-       * Keyed fingerprint of the data.
+       * The keyed fingerprint of the data.
        */
       data: string;
       /**
@@ -541,38 +541,38 @@ export interface SecretSyncStatus {
        *
        * @maxItems 16
        *
-       * Items: One source.
+       * Items: A source.
        */
       sources: {
         /**
-         * Name of the source, where it has one.
+         * The name of the source, if it has one.
          */
         name?: string;
         /**
-         * Number of the revision.
+         * The number of the revision.
          */
         revision: number;
         /**
-         * Id of that revision.
+         * The id of that revision.
          */
         revisionId: string;
       }[];
     };
     /**
-     * Which workload failed, and of what.
+     * Which workload failed, and why.
      */
     cause?: string;
     /**
-     * Digest of the value that the annotation keyframe.dev/retry-rollout had at that time.
+     * The digest of the annotation keyframe.dev/retry-rollout at that time.
      */
     retry?: string;
   };
   /**
-   * Ready: the Secret holds the environment's newest revision, or the one that it is pinned to. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed. Converged: all pods of the workloads in spec.rollout run with that data. RolledBack: the Secret was taken back to earlier data, with which they converged.
+   * Ready: the Secret holds the environment's newest revision, or the pinned one. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource is changed. Converged: all pods of the workloads in spec.rollout run with that data. RolledBack: the Secret holds earlier data again, with which the workloads converged.
    *
    * @maxItems 16
    *
-   * Items: One condition.
+   * Items: A condition.
    */
   conditions?: Condition[];
 }

@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * ServiceToken keeps one service token of Keyframe and puts its value into a Secret in its own namespace. An AccessGrant must allow it.
+ * ServiceToken keeps one service token of Keyframe and writes its value to a Secret in its namespace. An AccessGrant must allow it.
  */
 export interface ServiceToken {
   /**
@@ -21,73 +21,73 @@ export interface ServiceToken {
   status?: ServiceTokenStatus;
 }
 /**
- * What the token shall open, and where its value goes.
+ * What the token gives access to, and where its value is written.
  */
 export interface ServiceTokenSpec {
   /**
-   * How far the token reaches. It never changes.
+   * The scope of the token. Immutable.
    */
   scope: 'Organization' | 'Project' | 'Environment';
   /**
-   * Slug of the organization. It never changes.
+   * The slug of the organization. Immutable.
    */
   organization: string;
   /**
-   * Slug of the project, for the scopes Project and Environment. It never changes.
+   * The slug of the project. Required for the scopes Project and Environment. Immutable.
    */
   project?: string;
   /**
-   * Slug of the environment, for the scope Environment. It never changes.
+   * The slug of the environment. Required for the scope Environment. Immutable.
    */
   environment?: string;
   /**
-   * What the token may do. A change holds at once.
+   * The permission of the token. A change takes effect immediately. Default: Read.
    */
   permission: 'Read' | 'ReadWrite';
   /**
-   * How long each value of the token is good from the moment it is made, such as 720h. Without it a value does not end by itself.
+   * The lifetime of each value of the token from its creation, such as 720h. Default: values do not expire.
    */
   expiresIn?: string;
   /**
-   * Replaces the value again and again. The value before stays good for a while, so that nothing that uses it is cut off.
+   * Replaces the value at regular intervals. The previous value stays valid for a while, so that its users are not interrupted.
    */
   rotation?: {
     /**
-     * How long after a value was made the next one takes its place; at least 1m.
+     * How long after a value was created the next one replaces it; at least 1m. Required.
      */
     interval: string;
     /**
-     * The value before is revoked when it has not been used for this long.
+     * The previous value is revoked when it has not been used for this long. Default: 10m.
      */
     overlap: string;
     /**
-     * The value before is revoked after this long even if it is still in use; shorter than interval.
+     * The previous value is revoked after this long, even if it is in use. Must be shorter than interval. Default: 1h.
      */
     maxOverlap: string;
   };
   /**
-   * Name of the Secret that gets the value, under the key token; the ServiceToken's own name when it is absent. It never changes.
+   * The name of the Secret that holds the value, under the key token. Immutable. Default: the name of the ServiceToken.
    */
   secretName?: string;
   /**
-   * While true, nothing is made, rotated or written. The token keeps working while an AccessGrant covers it; delete the ServiceToken to revoke it.
+   * While true, nothing is created, rotated or written. The token stays valid while an AccessGrant covers it. Delete the ServiceToken to revoke the token. Default: false.
    */
   suspend: boolean;
 }
 /**
- * What was last seen and done. Written by the controller alone; it is told here and never read as authority.
+ * The observed state. Only the controller writes it, and it is never used to authorize anything.
  */
 export interface ServiceTokenStatus {
   /**
-   * The generation of the spec that this status tells about.
+   * The generation of the spec that the status is for.
    */
   observedGeneration?: number;
   /**
-   * UUID of the service token, as the API and the audit know it.
+   * The UUID of the service token in the API and in the audit log.
    */
   tokenId?: string;
   /**
-   * Which value of the token the Secret holds; counts from 1.
+   * The serial of the value that the Secret holds, starting with 1.
    */
   serial?: number;
   /**
@@ -95,27 +95,27 @@ export interface ServiceTokenStatus {
    */
   secretName?: string;
   /**
-   * When the present value was made.
+   * When the current value was created.
    */
   issuedAt?: string;
   /**
-   * When the present value ends; absent where it does not.
+   * When the current value expires; absent if it never does.
    */
   expiresAt?: string;
   /**
-   * When the next value takes its place; absent without rotation.
+   * When the next value replaces the current one; absent without rotation.
    */
   rotatesAt?: string;
   /**
-   * The value before, while it still works; absent once it is revoked.
+   * The serial of the previous value while it is valid; absent after it is revoked.
    */
   previousSerial?: number;
   /**
-   * Ready: the Secret holds a token that works. Expiring: the present value ends soon and nothing will replace it. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource is changed.
+   * Ready: the Secret holds a valid token. Expiring: the current value expires soon, and nothing will replace it. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource is changed.
    *
    * @maxItems 16
    *
-   * Items: One condition.
+   * Items: A condition.
    */
   conditions?: Condition[];
 }

@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * SnapshotRestore brings an environment of Keyframe back to one of its snapshots, once, after a plan that somebody approved. An AccessGrant must allow it.
+ * SnapshotRestore restores an environment of Keyframe from one of its snapshots, once, after a plan was approved. An AccessGrant must allow it.
  */
 export interface SnapshotRestore {
   /**
@@ -21,106 +21,106 @@ export interface SnapshotRestore {
   status?: SnapshotRestoreStatus;
 }
 /**
- * What to restore. Nothing of it changes but mode, planHash and suspend.
+ * What to restore. Immutable, except mode, planHash and suspend.
  */
 export interface SnapshotRestoreSpec {
   /**
-   * The SecretSnapshot in this namespace whose snapshot is restored.
+   * The SecretSnapshot in this namespace whose snapshot is restored. Required without snapshotId, and not allowed with it.
    */
   snapshotRef?: {
     /**
-     * Name of the SecretSnapshot.
+     * The name of the SecretSnapshot.
      */
     name: string;
     /**
-     * metadata.uid of the SecretSnapshot. Another one of that name is refused. Needed with allowUnplanned.
+     * metadata.uid of the SecretSnapshot. A SecretSnapshot with another uid is refused. Required with allowUnplanned.
      */
     uid?: string;
   };
   /**
-   * Instead, UUID of the snapshot that is restored.
+   * The UUID of the snapshot that is restored. Required without snapshotRef, and not allowed with it.
    */
   snapshotId?: string;
   /**
-   * The environment that is restored. A snapshot of another one is refused. Needed with allowUnplanned.
+   * The environment that is restored. A snapshot of another environment is refused. Required with allowUnplanned.
    */
   environmentRef?: {
     /**
-     * Slug of the organization.
+     * The slug of the organization.
      */
     organization: string;
     /**
-     * Slug of the project.
+     * The slug of the project.
      */
     project: string;
     /**
-     * Slug of the environment.
+     * The slug of the environment.
      */
     name: string;
   };
   /**
-   * Plan: tell in the status what would be done, and change nothing. Apply: do it, once. It never goes back to Plan.
+   * Plan: report in the status what the restore would do, and change nothing. Apply: carry out the restore, once. Apply cannot be changed to Plan. Default: Plan.
    */
   mode: 'Plan' | 'Apply';
   /**
-   * status.planHash of the plan that is approved. Nothing but that plan is carried out; where it does not hold any more, nothing is.
+   * status.planHash of the approved plan. Only that plan is carried out. If it is outdated, nothing is restored.
    */
   planHash?: string;
   /**
-   * Whether mode Apply may go without planHash, and do whatever is to be done at that moment. Needs environmentRef, backup, and snapshotId or snapshotRef.uid. Nothing is waited for: what cannot be done at once is refused for good.
+   * Allows mode Apply without planHash: the restore does whatever is needed at that moment. Requires environmentRef, backup, and snapshotId or snapshotRef.uid. The restore never waits: if it is not possible immediately, it is refused permanently. Default: false.
    */
   allowUnplanned: boolean;
   /**
-   * Whether keys that the snapshot does not have are deleted.
+   * Whether keys that are not in the snapshot are deleted. Default: false.
    */
   prune: boolean;
   /**
-   * Whether the present state is kept in a snapshot first, in the same transaction.
+   * Whether a snapshot of the current state is taken first, in the same transaction. Default: true.
    */
   backup: boolean;
   /**
-   * Whether keys that have the value of the snapshot already are left alone, instead of getting a new version with it.
+   * Whether keys that already have the value of the snapshot stay unchanged, instead of getting a new version with it. Default: false.
    */
   skipUnchanged: boolean;
   /**
-   * While true, nothing is planned or restored.
+   * While true, nothing is planned or restored. Default: false.
    */
   suspend: boolean;
 }
 /**
- * What was last seen and done. Written by the controller alone; it is told here and never read as authority.
+ * The observed state. Only the controller writes it, and it is never used to authorize anything.
  */
 export interface SnapshotRestoreStatus {
   /**
-   * The generation of the spec that this status tells about.
+   * The generation of the spec that the status is for.
    */
   observedGeneration?: number;
   /**
-   * UUID of the snapshot, as the API knows it.
+   * The UUID of the snapshot in the API.
    */
   snapshotId?: string;
   /**
-   * UUID of its environment.
+   * The UUID of the snapshot's environment.
    */
   environmentId?: string;
   /**
-   * What is restored, as organization/project/environment.
+   * The environment that is restored, as organization/project/environment.
    */
   environment?: string;
   /**
-   * What approves the plan, in spec.planHash. It holds until anything of the environment changes, and for this resource alone.
+   * The hash that approves the plan in spec.planHash. It is valid only for this resource, and until the environment changes.
    */
   planHash?: string;
   /**
-   * What the restore does to which keys, or did.
+   * What the restore does or did, and to which keys.
    */
   plan?: {
     /**
-     * Number of the revision that the environment was at.
+     * The number of the environment's revision before the restore.
      */
     revision: number;
     /**
-     * Id of that revision. Compare this, not the number.
+     * The id of that revision. Compare this id, not the number.
      */
     revisionId: string;
     /**
@@ -128,11 +128,11 @@ export interface SnapshotRestoreStatus {
      */
     restored: {
       /**
-       * How many keys these are.
+       * The number of keys.
        */
       count: number;
       /**
-       * The first 100 of them, by name.
+       * The first 100 keys, sorted by name.
        *
        * @maxItems 100
        *
@@ -141,15 +141,15 @@ export interface SnapshotRestoreStatus {
       keys: string[];
     };
     /**
-     * The keys that have that value already, and are left alone because of skipUnchanged.
+     * The keys that already have that value and stay unchanged because of skipUnchanged.
      */
     unchanged: {
       /**
-       * How many keys these are.
+       * The number of keys.
        */
       count: number;
       /**
-       * The first 100 of them, by name.
+       * The first 100 keys, sorted by name.
        *
        * @maxItems 100
        *
@@ -158,15 +158,15 @@ export interface SnapshotRestoreStatus {
       keys: string[];
     };
     /**
-     * The keys of the snapshot that were deleted since; they stay so.
+     * The keys of the snapshot that were deleted later. They stay deleted.
      */
     skipped: {
       /**
-       * How many keys these are.
+       * The number of keys.
        */
       count: number;
       /**
-       * The first 100 of them, by name.
+       * The first 100 keys, sorted by name.
        *
        * @maxItems 100
        *
@@ -175,15 +175,15 @@ export interface SnapshotRestoreStatus {
       keys: string[];
     };
     /**
-     * The keys whose values of then were destroyed; they stay as they are.
+     * The keys whose values in the snapshot were destroyed. They stay unchanged.
      */
     destroyed: {
       /**
-       * How many keys these are.
+       * The number of keys.
        */
       count: number;
       /**
-       * The first 100 of them, by name.
+       * The first 100 keys, sorted by name.
        *
        * @maxItems 100
        *
@@ -192,15 +192,15 @@ export interface SnapshotRestoreStatus {
       keys: string[];
     };
     /**
-     * The keys that the snapshot does not have, and that are deleted because of prune.
+     * The keys that are not in the snapshot and are deleted because of prune.
      */
     pruned: {
       /**
-       * How many keys these are.
+       * The number of keys.
        */
       count: number;
       /**
-       * The first 100 of them, by name.
+       * The first 100 keys, sorted by name.
        *
        * @maxItems 100
        *
@@ -210,7 +210,7 @@ export interface SnapshotRestoreStatus {
     };
   };
   /**
-   * What was done.
+   * The result of the restore.
    */
   result?: {
     /**
@@ -218,7 +218,7 @@ export interface SnapshotRestoreStatus {
      */
     restored: number;
     /**
-     * How many keys were left alone because they had that value already.
+     * How many keys stayed unchanged because they already had that value.
      */
     unchanged: number;
     /**
@@ -226,7 +226,7 @@ export interface SnapshotRestoreStatus {
      */
     skipped: number;
     /**
-     * How many keys were left as they are because their values of then were destroyed.
+     * How many keys stayed unchanged because their values in the snapshot were destroyed.
      */
     destroyed: number;
     /**
@@ -234,32 +234,32 @@ export interface SnapshotRestoreStatus {
      */
     pruned: number;
     /**
-     * Number of the revision that the restore made; the one before where there was nothing to change.
+     * The number of the revision that the restore created, or of the previous revision if nothing changed.
      */
     revision: number;
     /**
-     * Id of that revision. Compare this, not the number.
+     * The id of that revision. Compare this id, not the number.
      */
     revisionId: string;
   };
   /**
-   * UUID of the snapshot of what was before; absent without backup, and where there was nothing to change.
+   * The UUID of the snapshot with the state before the restore; absent without backup, and if nothing changed.
    */
   backupSnapshotId?: string;
   /**
-   * When the restore began.
+   * When the restore started.
    */
   startTime?: string;
   /**
-   * When the restore was done.
+   * When the restore was complete.
    */
   completionTime?: string;
   /**
-   * Ready: the plan is there, or the restore done. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when this resource changes. Planned: the plan holds for the environment as it is. Complete: the restore was carried out. Failed: it never will be.
+   * Ready: the plan exists, or the restore is complete. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after this resource changes. Planned: the plan is valid for the current state of the environment. Complete: the restore was carried out. Failed: the restore will never be carried out.
    *
    * @maxItems 16
    *
-   * Items: One condition.
+   * Items: A condition.
    */
   conditions?: Condition[];
 }

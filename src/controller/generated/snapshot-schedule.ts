@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { Condition } from './condition.ts';
 
 /**
- * SnapshotSchedule has snapshots of an environment of Keyframe taken at set times, each by a SecretSnapshot that it makes, and prunes the old ones of them. An AccessGrant must allow it.
+ * SnapshotSchedule takes snapshots of an environment of Keyframe at scheduled times. It creates a SecretSnapshot for each of them and prunes old ones. An AccessGrant must allow it.
  */
 export interface SnapshotSchedule {
   /**
@@ -21,27 +21,27 @@ export interface SnapshotSchedule {
   status?: SnapshotScheduleStatus;
 }
 /**
- * When to take snapshots of what, and which of them to keep.
+ * When to take snapshots, of which environment, and which of them to keep.
  */
 export interface SnapshotScheduleSpec {
   /**
-   * When snapshots are taken: five fields as in crontab(5) (minute, hour, day of the month, month, day of the week), or @hourly, @daily, @weekly, @monthly or @yearly.
+   * When snapshots are taken: five fields as in crontab(5) (minute, hour, day of the month, month, day of the week), or @hourly, @daily, @weekly, @monthly or @yearly. Required.
    */
   schedule: string;
   /**
-   * The IANA time zone by whose clocks and calendar the schedule and the retention go, such as Europe/Berlin.
+   * The IANA time zone of the schedule and the retention, such as Europe/Berlin. Default: UTC.
    */
   timeZone: string;
   /**
-   * How late a snapshot may be begun, such as after the controller was away. Absent: however late. Of several times that were missed only the latest counts.
+   * How late a snapshot may start, for example after the controller was down. Of several missed times only the latest counts. Default: no limit.
    */
   startingDeadlineSeconds?: number;
   /**
-   * While true, no snapshot is taken and none is pruned.
+   * While true, no snapshot is taken or pruned. Default: false.
    */
   suspend: boolean;
   /**
-   * What the SecretSnapshots are made of.
+   * What the SecretSnapshots contain. Required.
    */
   template: {
     /**
@@ -49,7 +49,7 @@ export interface SnapshotScheduleSpec {
      */
     metadata?: {
       /**
-       * Labels. Those under keyframe.dev/ are the controller's own.
+       * Labels. Labels under keyframe.dev/ are reserved for the controller.
        */
       labels?: {
         /**
@@ -58,7 +58,7 @@ export interface SnapshotScheduleSpec {
         [k: string]: string;
       };
       /**
-       * Annotations. Those under keyframe.dev/ are the controller's own.
+       * Annotations. Annotations under keyframe.dev/ are reserved for the controller.
        */
       annotations?: {
         /**
@@ -68,7 +68,7 @@ export interface SnapshotScheduleSpec {
       };
     };
     /**
-     * As the spec of a SecretSnapshot.
+     * The spec of the SecretSnapshots.
      */
     spec: {
       /**
@@ -76,25 +76,25 @@ export interface SnapshotScheduleSpec {
        */
       source: {
         /**
-         * The environment of which snapshots are taken. It never changes; another one needs a schedule of its own.
+         * The environment to take snapshots of. Immutable. Create another schedule for another environment.
          */
         environmentRef: {
           /**
-           * Slug of the organization.
+           * The slug of the organization.
            */
           organization: string;
           /**
-           * Slug of the project.
+           * The slug of the project.
            */
           project: string;
           /**
-           * Slug of the environment.
+           * The slug of the environment.
            */
           name: string;
         };
       };
       /**
-       * Name of the snapshots, for people, on one line. The name of the SecretSnapshot if it is left out.
+       * The name of the snapshots, on one line. Default: the name of the SecretSnapshot.
        */
       name?: string;
       /**
@@ -102,88 +102,88 @@ export interface SnapshotScheduleSpec {
        */
       description?: string;
       /**
-       * What becomes of a snapshot when its SecretSnapshot is deleted, be it by pruning or by hand. Delete: it is deleted. Retain: it stays in Keyframe, and pruning takes the SecretSnapshot alone.
+       * What happens to a snapshot when its SecretSnapshot is deleted, by pruning or by a user. Delete: it is deleted. Retain: it stays in Keyframe, and pruning deletes only the SecretSnapshot. Default: Delete.
        */
       deletionPolicy: 'Retain' | 'Delete';
     };
   };
   /**
-   * Which of the schedule's snapshots are kept; all if it is left out. What one of these keeps is kept.
+   * Which snapshots of the schedule are kept. A snapshot that any of these rules keeps is kept. Default: all.
    */
   retention?: {
     /**
-     * How many of the newest to keep.
+     * How many of the newest snapshots to keep.
      */
     keepLast?: number;
     /**
-     * For how many hours that have one to keep the newest of the hour.
+     * For how many hours with snapshots to keep the newest snapshot of the hour.
      */
     keepHourly?: number;
     /**
-     * For how many days that have one to keep the newest of the day.
+     * For how many days with snapshots to keep the newest snapshot of the day.
      */
     keepDaily?: number;
     /**
-     * For how many weeks that have one to keep the newest of the week, which begins on Monday.
+     * For how many weeks with snapshots to keep the newest snapshot of the week, which starts on Monday.
      */
     keepWeekly?: number;
     /**
-     * For how many months that have one to keep the newest of the month.
+     * For how many months with snapshots to keep the newest snapshot of the month.
      */
     keepMonthly?: number;
   };
 }
 /**
- * What was last seen and done. Written by the controller alone; it is told here and never read as authority.
+ * The observed state. Only the controller writes it, and it is never used to authorize anything.
  */
 export interface SnapshotScheduleStatus {
   /**
-   * The generation of the spec that this status tells about.
+   * The generation of the spec that the status is for.
    */
   observedGeneration?: number;
   /**
-   * The SecretSnapshot that was made last.
+   * The SecretSnapshot that was created last.
    */
   lastSnapshot?: {
     /**
-     * Its name.
+     * The name of the namespace.
      */
     name: string;
     /**
-     * UUID of the snapshot that it took; absent until then.
+     * The UUID of its snapshot; absent until it is taken.
      */
     snapshotId?: string;
     /**
-     * The time of the schedule that it was made for.
+     * The time of the schedule that the SecretSnapshot was created for.
      */
     time: string;
   };
   /**
-   * When the newest snapshot of the schedule that is there was taken.
+   * When the newest existing snapshot of the schedule was taken.
    */
   lastSuccessfulTime?: string;
   /**
-   * When the next one is due; absent while none is to be taken.
+   * When the next snapshot is due; absent if none is due.
    */
   nextTime?: string;
   /**
-   * How many snapshots of the schedule are there.
+   * How many snapshots of the schedule exist.
    */
   snapshotCount?: number;
   /**
-   * SecretSnapshots that will be pruned once the next snapshot was taken, the oldest last; 100 at most are named.
+   * SecretSnapshots that will be pruned after the next snapshot is taken, sorted from the newest to the oldest; at most 100.
    *
    * @maxItems 100
    *
-   * Items: The name of one.
+   * Items: The name of a SecretSnapshot.
    */
   nextToPrune?: string[];
   /**
-   * Ready: the last snapshot was taken, and the next one is scheduled. Reconciling: the controller is not done and goes on by itself. Stalled: it goes on only when the spec changes.
+   * Ready: the last snapshot was taken, and the next one is scheduled. Reconciling: the controller is still working and continues without a change. Stalled: the controller continues only after the spec changes.
    *
    * @maxItems 16
    *
-   * Items: One condition.
+   * Items: A condition.
    */
   conditions?: Condition[];
 }
