@@ -5,16 +5,8 @@ import { checkoutDirectory } from '../../tools/checkout.ts';
 import type { Cluster } from '../../tools/devcluster/cluster/cluster.ts';
 import { installCustomResources } from '../../tools/devcluster/cluster/custom-resources.ts';
 import { KubeHttp, type KubeObject } from '../../tools/devcluster/cluster/kube-http.ts';
-import {
-  type ServerRole,
-  type TaskName,
-  loadMigrateConfig,
-  loadServerConfig,
-  serverRoles,
-  taskNames,
-} from '../../src/config.ts';
-import { ConfigError, type ConfigSource } from '../../src/environment-reader.ts';
-import { loadInitConfig, loadPreDeleteConfig, loadSmokeTestConfig } from '../../src/task-config.ts';
+import { ConfigError } from '../../src/config/source.ts';
+import { roles } from '../../src/roles/table.ts';
 import { makeAuthority } from '../support/fixtures/certificate.ts';
 import {
   chartFolder,
@@ -156,25 +148,18 @@ async function podsOf(values: string, kinds: readonly string[]): Promise<PodTemp
   return objects.map((object) => (object.kind === 'Pod' ? (object as Pod) : withClaims((object as Workload).spec)));
 }
 
-const taskConfigs: Readonly<Record<TaskName, (source: ConfigSource) => unknown>> = {
-  migrate: loadMigrateConfig,
-  init: loadInitConfig,
-  'pre-delete': loadPreDeleteConfig,
-  'smoke-test': loadSmokeTestConfig,
-};
-
 /** What the program's configuration finds wrong with the containers of a pod. */
 function configurationFaults({ initContainers = [], containers }: ServerPodSpec): string[] {
-  return [...initContainers, ...containers].flatMap(({ args: [role = ''], env }) => {
-    expect([...serverRoles, ...taskNames]).toContain(role);
-    const given = env.map(({ name, value }) => [name, value ?? 'from elsewhere']);
+  return [...initContainers, ...containers].flatMap(({ args: [name = '', ...args], env }) => {
+    const role = roles.find((known) => known.name === name);
+    const given = env.map((variable) => [variable.name, variable.value ?? 'from elsewhere']);
     const source = {
       env: { ...(Object.fromEntries(given) as Record<string, string>), KUBERNETES_SERVICE_HOST: '10.0.0.1' },
       readTextFile: mountedFile,
     };
     try {
-      if (role in taskConfigs) taskConfigs[role as TaskName](source);
-      else loadServerConfig(role as ServerRole, source);
+      if (role === undefined) return [`${name} is no role`];
+      role.load(args, source);
       return [];
     } catch (error) {
       if (error instanceof ConfigError) return [...error.faults];

@@ -87,7 +87,7 @@ async function expectNoTrace(output: string): Promise<void> {
 describe('in a namespace without Secrets', () => {
   test('it makes the three, which the server can read, and a second run leaves them as they are', async () => {
     const { code, output } = await init.run({ LOG_LEVEL: 'debug' });
-    expect([code, output]).toEqual([0, expect.stringContaining('the Secret was made')]);
+    expect([code, output]).toEqual([0, expect.stringContaining('the Secret was created')]);
     const rootKeys = RootKeys.parse((await valuesOf('keyframe-root-key'))['root-key'] ?? '');
     expect(rootKeys.ids).toEqual([expect.stringMatching(/^root-[0-9a-f]{8}$/)]);
     const { password = '', url } = await valuesOf('keyframe-postgres');
@@ -106,7 +106,7 @@ describe('in a namespace without Secrets', () => {
   test('several at once make each Secret once, and none fails', async () => {
     const runs = await Promise.all(Array.from({ length: 3 }, () => init.run()));
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
-    const made = runs.flatMap(({ output }) => output.match(/the Secret was made/g) ?? []);
+    const made = runs.flatMap(({ output }) => output.match(/the Secret was created/g) ?? []);
     expect(made).toHaveLength(names.length);
   });
 });

@@ -140,7 +140,7 @@ test('what was being deleted goes, and the log names it; other finalizers and ot
   const { code, output } = await hook.run();
   expect(code).toBe(0);
   const reported =
-    /"namespace":"(\S+)","name":"left","msg":"the deleted resource goes now, and its token was not revoked"/g;
+    /"namespace":"(\S+)","name":"left","msg":"the resource was being deleted and is gone now, and its token was not revoked"/g;
   expect([...output.matchAll(reported)].map(([, namespace]) => namespace)).toEqual([watched?.split('/').at(-2)]);
   expect(await finalizersOf(`${watched}/left`)).toBe('gone');
   expect(await finalizersOf(`${watched}/two`)).toEqual(['example.com/mine']);

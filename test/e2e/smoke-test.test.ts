@@ -84,7 +84,7 @@ test('a token that the database does not know is reported, and nothing is made',
   const stranger = stack.adminToken.replace(/^kf_pat_.{22}/, 'kf_pat_0000000000000000000000');
   const { code, output } = await smokeTest.run({ ...env, SMOKE_TEST_TOKEN: stranger });
   expect(code).toBe(1);
-  expect(output).toContain('keyframe-server: the API does not know the token: ');
+  expect(output).toContain('keyframe-server: the API does not accept the token: ');
   expect(output).not.toContain(stranger);
   expect(await leftovers()).toEqual([]);
 });

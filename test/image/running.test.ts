@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../tools/checkout.ts';
-import { serverRoles, taskNames } from '../../src/config.ts';
+import { roleNames } from '../../src/config/role-names.ts';
 import type { CapturedProcess, ProcessEnd } from '../support/faults/captured-process.ts';
 import { type ContainerOptions, runImage } from '../support/node/image-site.ts';
 import { type TestDatabase, createEmptyDatabase } from '../support/database/postgres.ts';
@@ -76,9 +76,9 @@ describe('A container of the image, without a shell and with a root that can onl
       'smoke-test': 'KEYFRAME_SMOKE_TEST_URL',
     };
     const help = await ended({ args: ['--help'] });
-    const options = ['--token-file', '/tmp/token'];
-    const calls = [...serverRoles, ...taskNames].map((name): string[] => [name]);
-    for (const [role = '', ...args] of [...calls, ['recovered', ...options]]) {
+    const options: Readonly<Record<string, readonly string[]>> = { recovered: ['--token-file', '/tmp/token'] };
+    for (const role of roleNames) {
+      const args = options[role] ?? [];
       expect(help.output).toMatch(new RegExp(`^  ${role} `, 'm'));
       const { code, output } = await ended({ args: [role, ...args] });
       expect({ role, code, output }).toEqual({

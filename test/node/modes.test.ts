@@ -37,6 +37,6 @@ describe('The controller in pods of its own, for some namespaces', () => {
     await site.kubectl(['-n', release.namespace, 'scale', 'deployment/keyframe-controller', '--replicas=0']);
     const failure = await release.test().then(String, ({ stdout }: { stdout: string }) => stdout);
     expect(failure).toMatch(/Phase: +Failed/);
-    expect(failure).toMatch(/the Secret does not hold the value, and no controller has looked at the SecretSync/);
+    expect(failure).toMatch(/the Secret does not hold the value, and no controller has reconciled the SecretSync/);
   });
 });

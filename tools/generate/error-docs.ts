@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { errorCatalogue } from '../../src/domain/errors/catalogue.ts';
 import type { ErrorEffect } from '../../src/domain/errors/description.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** File and text of the page of errors: src/domain/errors/ as a table. A test compares the two. */
 export const errorDocsFile = new URL('../../docs/errors.md', import.meta.url);
@@ -45,17 +46,8 @@ of the request. 401 comes with \`WWW-Authenticate\`, 405 with \`Allow\`, 429 and
 
 On a custom resource, the same error sets the reason of the condition Ready=False.
 
-${table([head, ...rows])}
+${markdownTable([head, ...rows])}
 `;
-}
-
-/** A Markdown table with its columns in line, as prettier has them. The first row is its head. */
-function table(rows: readonly (readonly string[])[]): string {
-  const [head = [], ...others] = rows;
-  const widths = head.map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n');
 }
 
 if (import.meta.main) writeFileSync(errorDocsFile, errorDocs());

@@ -8,6 +8,7 @@ import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { chartDocs } from './chart-docs.ts';
 import { cliDocs } from './cli-docs.ts';
 import { clusterDefinition } from './cluster-definition.ts';
+import { configurationDocs } from './configuration-docs.ts';
 import { errorDocs } from './error-docs.ts';
 
 /**
@@ -32,6 +33,7 @@ const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [
   errorPage,
   interfaceDocument,
   cliPage,
+  configurationPage,
   chartPage,
   chartDefinitions,
 ];
@@ -74,6 +76,13 @@ async function interfaceDocument(): Promise<readonly GeneratedFile[]> {
 async function cliPage(): Promise<readonly GeneratedFile[]> {
   const path = 'docs/cli.md';
   return [{ path, content: await formatted(path, await cliDocs()) }];
+}
+
+/** docs/configuration.md with its table of variables; the rest of the page is written by hand. */
+async function configurationPage(): Promise<readonly GeneratedFile[]> {
+  const path = 'docs/configuration.md';
+  const page = await readFile(join(root, path), 'utf8');
+  return [{ path, content: await formatted(path, configurationDocs(page)) }];
 }
 
 /** charts/keyframe/README.md from the chart's values and their schema. */

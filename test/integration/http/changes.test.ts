@@ -197,7 +197,6 @@ describe('the changes of an environment as events', () => {
   });
 
   test('are counted in the metrics while they are open', async () => {
-    api.metrics.observeChangeStreams(() => api.services.changeStreams.open);
     const reader = await follow();
     await reader.take(1);
     expect(await api.metrics.render()).toMatch(/^keyframe_change_streams 1$/m);

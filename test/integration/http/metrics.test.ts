@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { routeTable } from '../../../src/http/routes/table.ts';
-import { Metrics } from '../../../src/observability/metrics.ts';
-import { growingTables, readDatabaseSize } from '../../../src/store/database-size.ts';
+import { growingTables } from '../../../src/store/database-size.ts';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
 
@@ -11,10 +10,6 @@ let world: World;
 
 beforeAll(async () => {
   api = await startTestApi({ rateLimits: { requests: 100_000, failedAuthentications: 2, trafficBytes: 0 } });
-  const { pool: reads, transactionPool: transactions } = api.services.database;
-  api.metrics.observePools({ reads, transactions });
-  api.metrics.observeAuditQueue(() => api.services.audit.queueLength);
-  api.metrics.observeChangeStreams(() => api.services.changeStreams.open);
   world = await createWorld(api.services);
 });
 
@@ -68,17 +63,16 @@ test('each label has a value of a list that is known beforehand', async () => {
   expect(labelValues(text, 'pool')).toEqual(new Set(['reads', 'transactions']));
   expect(labelValues(text, 'fault')).toEqual(new Set(['malformed']));
   expect(labelValues(text, 'limit')).toEqual(new Set(['address']));
-  const known = ['route', 'method', 'status', 'pool', 'state', 'fault', 'limit', 'le', 'kind', 'result', 'operation'];
+  expect(labelValues(text, 'table')).toEqual(new Set(growingTables));
+  const ofRequests = ['route', 'method', 'status', 'fault', 'limit'];
+  const known = [...ofRequests, 'pool', 'state', 'table', 'le', 'kind', 'result', 'operation'];
   const own = text.split('\n').filter((line) => line.startsWith('keyframe_'));
   const labels = own.flatMap((line) => [...line.matchAll(/[{,]([a-z_]+)="/g)].map(([, label]) => label));
   for (const label of new Set(labels)) expect(known).toContain(label);
 });
 
 test('the size of the database and of the tables that grow is read from it', async () => {
-  const metrics = new Metrics();
-  const { pool } = api.services.database;
-  metrics.observeDatabaseSize(() => readDatabaseSize(pool));
-  const text = await metrics.render();
+  const text = await api.metrics.render();
   const size = Number(/^keyframe_database_size_bytes (\d+)$/m.exec(text)?.[1]);
   expect(size).toBeGreaterThan(1_000_000);
   for (const table of growingTables) {

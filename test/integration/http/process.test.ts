@@ -53,7 +53,10 @@ async function refusal(
 describe('the command line', () => {
   test('tells its help and its version', async () => {
     const [code, help] = await refusal(['--help']);
-    expect([code, help.split('\n')[0]]).toEqual([0, 'keyframe-server: secrets with a memory']);
+    expect([code, help.split('\n')[0]]).toEqual([
+      0,
+      'keyframe-server: stores versioned secrets and syncs them to Kubernetes',
+    ]);
     const { version } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.json'), 'utf8')) as {
       version: string;
     };
@@ -62,7 +65,7 @@ describe('the command line', () => {
 
   test('is one role; anything else is refused with advice', async () => {
     const advice =
-      'keyframe-server: give one of the roles all, api, controller, migrate, init, pre-delete, smoke-test or recovered; --help tells more\n';
+      'keyframe-server: give one of the roles all, api, controller, migrate, init, pre-delete, smoke-test or recovered; see --help\n';
     const wrong = [[], ['canary'], ['api', 'all'], ['api', '--canary']];
     expect(await Promise.all(wrong.map((args) => refusal(args)))).toEqual(wrong.map(() => [64, advice]));
   });

@@ -3,9 +3,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createMetricsApp } from '../../../src/http/metrics-app.ts';
+import { openMetrics } from '../../../src/compose/edge.ts';
 import { HttpServer, ListenError } from '../../../src/http/server.ts';
-import { createLogger } from '../../../src/observability/logger.ts';
 import { problem } from '../../../src/wire/problem.ts';
 import { type HttpClient, type TestApi, expectProblem, startTestApi } from '../../support/api/http.ts';
 import { type World, createWorld } from '../../support/api/services.ts';
@@ -216,24 +215,20 @@ describe('a failure of our own', () => {
 
 describe('the metrics server', () => {
   let api: TestApi;
-  let server: HttpServer;
+  const open = new AsyncDisposableStack();
   let url: string;
 
   beforeAll(async () => {
     api = await startTestApi();
-    const app = createMetricsApp({ logger: createLogger('silent'), metrics: api.metrics, readiness: api.readiness });
-    server = await HttpServer.listen(app, local);
-    url = `http://127.0.0.1:${server.port}`;
+    const { port } = await openMetrics(api.edge, { address: { host: '127.0.0.1', port: 0 }, warnings: () => [] }, open);
+    url = `http://127.0.0.1:${port}`;
   });
   afterAll(async () => {
-    await server.close(100);
+    await open.disposeAsync();
     await api.close();
   });
 
   test('gives the metrics in the text format', async () => {
-    const { pool: reads, transactionPool: transactions } = api.services.database;
-    api.metrics.observePools({ reads, transactions });
-    api.metrics.observeAuditQueue(() => 3);
     await api.client().request('GET', '/healthz');
     const answer = await fetch(`${url}/metrics`);
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -241,7 +236,7 @@ describe('the metrics server', () => {
     expect(text).toContain('process_cpu_seconds_total');
     expect(text).toMatch(/^keyframe_database_pool_connections\{pool="reads",state="idle"\} \d+$/m);
     expect(text).toMatch(/^keyframe_database_pool_connections\{pool="transactions",state="busy"\} \d+$/m);
-    expect(text).toMatch(/^keyframe_audit_queue_length 3$/m);
+    expect(text).toMatch(/^keyframe_audit_queue_length 0$/m);
     expect(text).toContain(
       'keyframe_http_request_duration_seconds_count{method="GET",route="/healthz",status="200"} 1',
     );

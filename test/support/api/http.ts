@@ -1,20 +1,23 @@
 import { expect } from '@jest/globals';
-import { type AppOptions, createApp } from '../../../src/http/app.ts';
+import { type Edge, composeMetrics, openApi } from '../../../src/compose/edge.ts';
+import type { AppOptions } from '../../../src/http/app.ts';
 import { Readiness } from '../../../src/http/health/readiness.ts';
-import { HttpServer } from '../../../src/http/server.ts';
+import type { HttpServer } from '../../../src/http/server.ts';
 import { UntrustedProxyWatch } from '../../../src/http/admission/untrusted-proxy.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { Metrics } from '../../../src/observability/metrics.ts';
+import type { Metrics } from '../../../src/observability/metrics.ts';
 import { schemaFault } from '../../../src/store/migrate.ts';
 import { type Problem, problem } from '../../../src/wire/problem.ts';
 import { type TestDatabase, createTestDatabase } from '../database/postgres.ts';
 import { type StartOptions, type TestServices, startServices } from './services.ts';
 
-/** The real app over the real services on a database of its own, listening on a free port of 127.0.0.1. */
+/** The real app over the real services on a separate database, listening on a free port of 127.0.0.1. */
 export interface TestApi {
   readonly database: TestDatabase;
   readonly services: TestServices;
+  /** What its server of metrics would share with it. */
+  readonly edge: Edge;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly untrustedProxies: UntrustedProxyWatch;
@@ -32,7 +35,7 @@ export interface TestApiServices extends StartOptions {
   readonly database?: TestDatabase;
 }
 
-/** Without rate limits and trusted proxies unless told. */
+/** Without rate limits and trusted proxies by default. */
 export async function startTestApi(options: AppOptions = {}, below: TestApiServices = {}): Promise<TestApi> {
   const database = below.database ?? (await createTestDatabase());
   const services = await startServices(database.url, below);
@@ -40,21 +43,17 @@ export async function startTestApi(options: AppOptions = {}, below: TestApiServi
   const logger = createLogger('debug', {
     write: (line) => void logs.push(JSON.parse(line) as Record<string, unknown>),
   });
-  const metrics = new Metrics();
+  const metrics = composeMetrics(services);
   const readiness = new Readiness({ clock: systemClock, checks: [() => schemaFault(services.database)] });
-  const { authentication, audit } = services;
   const untrustedProxies = new UntrustedProxyWatch({ clock: systemClock, logger });
-  const deps = { authentication, auditLog: audit, services, logger, metrics, readiness, untrustedProxies };
-  const app = createApp({ ...deps, options });
-  const server = await HttpServer.listen(app, {
-    host: '127.0.0.1',
-    port: 0,
-    portVariable: 'KEYFRAME_PORT',
-    hostVariable: 'KEYFRAME_HOST',
-  });
+  const edge = { services, logger, metrics, readiness, untrustedProxies };
+  const open = new AsyncDisposableStack();
+  const address = { host: '127.0.0.1', port: 0 };
+  const server = await openApi(edge, { address, options, graceMs: 1000 }, open);
   return {
     database,
     services,
+    edge,
     readiness,
     metrics,
     untrustedProxies,
@@ -63,8 +62,7 @@ export async function startTestApi(options: AppOptions = {}, below: TestApiServi
     port: server.port,
     client: (token) => new HttpClient(`http://127.0.0.1:${server.port}`, token?.reveal()),
     async close() {
-      services.changeStreams.close();
-      await server.close(1000);
+      await open.disposeAsync();
       await services.close();
       await database.drop();
     },
@@ -127,9 +125,9 @@ export class HttpClient {
 /** Expects the answer to be a problem with this code, and answers it. */
 export async function expectProblem(asked: Promise<HttpAnswer>, code: string): Promise<Problem> {
   const { body, text } = await asked;
-  const told = problem.safeParse(body).data;
-  if (told?.code !== code) throw new Error(`the answer is not ${code}: ${text}`);
-  return told;
+  const found = problem.safeParse(body).data;
+  if (found?.code !== code) throw new Error(`the answer is not ${code}: ${text}`);
+  return found;
 }
 
 const noTag = '"00000000-0000-0000-0000-000000000000"';
@@ -145,7 +143,7 @@ function expectCommon({ status, headers, body }: HttpAnswer): void {
   expect(headers.has('www-authenticate')).toBe(status === 401);
   expect(headers.has('allow')).toBe(status === 405);
   if (headers.get('content-type') !== 'application/problem+json') return;
-  const told = problem.parse(body);
-  expect(told.status).toBe(status);
-  expect(told.instance).toBe(`urn:uuid:${requestId}`);
+  const { status: statusInBody, instance } = problem.parse(body);
+  expect(statusInBody).toBe(status);
+  expect(instance).toBe(`urn:uuid:${requestId}`);
 }

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { isMap, parseDocument } from 'yaml';
-import { prefix, variables } from '../../../src/environment-reader.ts';
+import { type Variable, prefix, variables } from '../../../src/config/variables.ts';
 
 /** What of the chart can be held against itself and the sources, without helm. */
 
@@ -119,9 +119,9 @@ test('the values that the chart gives variables are the server’s own defaults'
   const compared = set.filter(({ variable }) => variable !== 'SHUTDOWN_DELAY');
   expect(compared.length).toBeGreaterThan(7);
   const defaults = parseDocument(readFileSync(join(chart, 'values.yaml'), 'utf8'));
-  const known: Readonly<Record<string, string>> = variables;
+  const known: Readonly<Record<string, Variable>> = variables;
   for (const { variable, path } of compared) {
     const value = String(defaults.getIn(path.split('.')));
-    expect({ path, value }).toEqual({ path, value: /Default: (\S+)\.$/.exec(known[variable] ?? '')?.[1] });
+    expect({ path, value }).toEqual({ path, value: known[variable]?.default });
   }
 });

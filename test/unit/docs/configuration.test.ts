@@ -1,43 +1,67 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { format, resolveConfig } from 'prettier';
+import { prefix, secretNames, variableNames, variableOf } from '../../../src/config/variables.ts';
+import { helpText } from '../../../src/roles/help.ts';
+import { roles } from '../../../src/roles/table.ts';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import { prefix, secretVariables, variables } from '../../../src/environment-reader.ts';
+import { configurationDocs } from '../../../tools/generate/configuration-docs.ts';
 
-const page = readFileSync(join(checkoutDirectory, 'docs', 'configuration.md'), 'utf8');
-const rows = page
-  .split('\n')
-  .filter((line) => line.startsWith('| `'))
-  .map((line) => line.split('|').map((cell) => cell.trim()));
+const file = join(checkoutDirectory, 'docs', 'configuration.md');
+const page = readFileSync(file, 'utf8');
 
-test('docs/configuration.md lists every variable of the server, in its order, and no other', () => {
-  const listed = rows.map(([, name = '']) => name.replaceAll('`', ''));
-  expect(listed).toEqual(Object.keys(variables).map((name) => prefix + name));
+test('the table in docs/configuration.md is that of the program', async () => {
+  const options = await resolveConfig(file);
+  expect(await format(configurationDocs(page), { ...options, filepath: file })).toBe(page);
 });
 
-test('each variable that may be a file is named', () => {
-  for (const name of secretVariables) expect(page).toContain(`\`${prefix}${name}_FILE\``);
-  expect([...page.matchAll(/KEYFRAME_[A-Z_]+_FILE\b/g)].map(([name]) => name).toSorted()).toEqual(
-    [...secretVariables.map((name) => `${prefix}${name}_FILE`), ...otherFiles()].toSorted(),
+test('a page without the place of the table is refused', () => {
+  expect(() => configurationDocs('# Configuration\n')).toThrow('lacks');
+});
+
+test('the page and the help list every variable in the order of the table', () => {
+  const listed = [...page.matchAll(/^\| `(KEYFRAME_\w+)`/gm)].map(([, name]) => name);
+  const inHelp = [...helpText(roles).matchAll(/^ {2}(KEYFRAME_\w+) /gm)].map(([, name]) => name);
+  const names = variableNames.map((name) => prefix + name);
+  expect(listed).toEqual(names);
+  expect(inHelp).toEqual(names);
+});
+
+test('the page and the help name each variable that may be a file', () => {
+  for (const name of secretNames) expect(page).toContain(`\`${prefix}${name}_FILE\``);
+  const known = new Set([...secretNames.map((name) => `${name}_FILE`), ...variableNames]);
+  const named = [...page.matchAll(/KEYFRAME_([A-Z_]+_FILE)\b/g)].map(([, name = '']) => name);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+  expect(helpText(roles)).toContain(
+    `  A file may hold each of ${secretNames.map((name) => prefix + name).join(', ')}:`,
   );
 });
 
-test('the defaults are those that --help tells', () => {
-  const defaults = new Map(
-    rows.map(([, name = '', value = '']) => [name.replaceAll('`', ''), value.replaceAll('`', '')]),
-  );
-  const told = Object.entries(variables).flatMap(([name, help]) => {
-    const [, value] = /Default: (.*?)\.?$/.exec(help) ?? [];
-    return value === undefined ? [] : [[prefix + name, value] as const];
+test('each variable is read by a role, and has one sentence', () => {
+  for (const name of variableNames) {
+    const variable = variableOf(name);
+    expect({ name, roles: variable.roles.length > 0 }).toEqual({ name, roles: true });
+    // It ends with a full stop, and has no other one.
+    expect({ name, text: variable.description.replaceAll(/`[^`]*`/g, '') }).toEqual({
+      name,
+      text: expect.stringMatching(/^[^.]*\.$/),
+    });
+  }
+});
+
+test('the text of each default is valid, and no other default is documented beside it', () => {
+  const faults = variableNames.filter((name) => {
+    const { schema, default: text, unset, required } = variableOf(name);
+    return text !== undefined && (!schema.safeParse(text).success || unset !== undefined || required === true);
   });
-  expect(told.map(([name]) => [name, defaults.get(name)])).toEqual(told);
-  const others = Object.keys(variables).filter((name) => !told.some(([known]) => known === prefix + name));
-  for (const name of others) expect(defaults.get(prefix + name)).toMatch(/^(?:required|none)/);
+  expect(faults).toEqual([]);
 });
 
-/** Mentions of variables that name a file and are no other form of one. */
-function otherFiles(): string[] {
-  const own = Object.keys(variables).filter((name) => name.endsWith('_FILE'));
-  const count = (name: string): number => page.split(prefix + name).length - 1;
-  return own.flatMap((name) => Array.from({ length: count(name) }, () => prefix + name));
-}
+test('the help describes every role and option', () => {
+  const help = helpText(roles);
+  for (const { name, summary, options = [] } of roles) {
+    expect(help).toMatch(new RegExp(`^  ${name} +${summary[0]?.slice(0, 10)}`, 'm'));
+    for (const { usage } of options) expect(help).toContain(`\n  ${usage} `);
+  }
+});

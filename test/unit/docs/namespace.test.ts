@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import { defaultNamespace } from '../../../src/load-kube-client.ts';
+import { defaultNamespace } from '../../../src/compose/kube-client.ts';
 import { fencedBlocks, pages, readPage, scriptsOf } from '../../support/fixtures/documentation.ts';
 import { shellCommands } from '../../support/cli/shell-commands.ts';
 

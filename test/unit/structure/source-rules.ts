@@ -62,7 +62,7 @@ const secretSources: Readonly<Record<string, string>> = {
   'src/crypto/instance-keys.ts': 'const bytes = randomBytes(keyBytes);',
   'src/crypto/root-keys.ts': "${randomBytes(keyBytes).toString('base64')}",
   'src/crypto/random-text.ts': 'const bytes = randomBytes(Math.ceil(',
-  'src/installation/initial-secrets.ts': "const password = randomBytes(24).toString('hex');",
+  'src/roles/init/initial-secrets.ts': "const password = randomBytes(24).toString('hex');",
   'src/services/secrets/state-cache.ts': 'return createSecretKey(randomBytes(32));',
 };
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { makeInitialSecrets } from '../../../src/installation/init.ts';
-import { rootKeySecret } from '../../../src/installation/initial-secrets.ts';
+import { createInitialSecrets } from '../../../src/roles/init/create-secrets.ts';
+import { rootKeySecret } from '../../../src/roles/init/initial-secrets.ts';
 import { SecretsClient } from '../../../src/kube/client/secrets.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeCluster } from '../controller/fake-cluster.ts';
@@ -16,10 +16,10 @@ beforeEach(() => {
 function init(): Promise<void> {
   const secrets = new SecretsClient({ client: cluster });
   const deps = { secrets, namespace: 'system', logger: createLogger('silent') };
-  return makeInitialSecrets(deps, [rootKeySecret({ secret: 'keys', key: 'root-key' })]);
+  return createInitialSecrets(deps, [rootKeySecret({ secret: 'keys', key: 'root-key' })]);
 }
 
-/** Somebody else makes the Secret between the look and the write. */
+/** Another client creates the Secret between the read and the write. */
 function makeBetween(data: Readonly<Record<string, string>>): void {
   cluster.before(/^POST /, () => {
     cluster.put(collection, 'keys', (secret) => {
@@ -45,7 +45,7 @@ test('one that is deleted in the same moment is not made a second time by guess'
   cluster.before(/^GET /, () => {
     cluster.before(/^GET /, () => cluster.remove(path));
   });
-  await expect(init()).rejects.toThrow('comes and goes');
+  await expect(init()).rejects.toThrow('created and deleted again and again');
 });
 
 test('one that is there is read, and nothing is written', async () => {

@@ -1,34 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiClient } from '../client/api-client.ts';
-import { ClientError } from '../client/client-error.ts';
-import { isApiStatus } from '../kube/client/api-error.ts';
-import type { KubeClient } from '../kube/client/client.ts';
-import { collectionPath } from '../kube/client/custom-resources.ts';
-import { keyframeApiVersion, secretSyncKind } from '../kube/client/keyframe-kinds.ts';
-import { type SecretObject, SecretsClient, secretsPath } from '../kube/client/secrets.ts';
-import { type Logger, errorFields } from '../observability/logger.ts';
-import { TaskError } from './task-error.ts';
+import type { ApiClient } from '../../client/api-client.ts';
+import { ClientError } from '../../client/client-error.ts';
+import { ExitError, exitCodes } from '../../config/exit-error.ts';
+import { isApiStatus } from '../../kube/client/api-error.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { collectionPath } from '../../kube/client/custom-resources.ts';
+import { keyframeApiVersion, secretSyncKind } from '../../kube/client/keyframe-kinds.ts';
+import { type SecretObject, SecretsClient, secretsPath } from '../../kube/client/secrets.ts';
+import { type Logger, errorFields } from '../../observability/logger.ts';
 
 export interface SmokeTestDeps {
   /** Of an instance admin. */
   readonly api: Pick<ApiClient, 'get' | 'post' | 'put' | 'delete'>;
   readonly kube: Pick<KubeClient, 'request'>;
-  /** Where the SecretSync and its Secrets are made for a while. */
+  /** Where the SecretSync and its Secrets are created. */
   readonly namespace: string;
   readonly logger: Logger;
-  /** Ends the test early; what it made is removed all the same. */
+  /** Ends the test early; its objects are deleted all the same. */
   readonly signal: AbortSignal;
-  /** For the API to answer at first, and for each change to arrive; default: a minute. */
-  readonly patienceMs?: number;
+  /** For the first response of the API, and for each change to arrive. Default: a minute. */
+  readonly timeoutMs?: number;
 }
 
-/** The name of the SecretSync and of its Secret; the Secret of its token has `-token` behind. RBAC names them too. */
+/** The name of the SecretSync and of its Secret; the Secret of its token appends `-token`. RBAC names them too. */
 const smokeTestName = 'keyframe-smoke-test';
 
 const tokenSecretName = `${smokeTestName}-token`;
-const defaultPatienceMs = 60_000;
-const lookMs = 250;
+const defaultTimeoutMs = 60_000;
+const pollMs = 250;
 const key = 'SMOKE_TEST';
 
 interface SecretSyncObject {
@@ -38,8 +38,8 @@ interface SecretSyncObject {
 }
 
 /**
- * Writes a secret by the API and sees it, and a change of it, arrive in a Kubernetes Secret. Everything is made for this
- * alone and removed at the end, however that comes.
+ * Writes a secret with the API, and waits until it, and then a change of it, arrives in a Kubernetes Secret. Every object is
+ * created for the test and deleted at its end, also after a failure.
  */
 export class SmokeTest {
   readonly #deps: SmokeTestDeps;
@@ -52,22 +52,25 @@ export class SmokeTest {
     this.#secrets = new SecretsClient({ client: deps.kube });
   }
 
-  /** Throws TaskError, ClientError for what the API refused, and ApiError. */
+  /** Throws ExitError, ClientError for what the API refused, and ApiError. */
   async run(): Promise<void> {
     try {
       await this.#signIn();
-      await this.#removeObjects();
-      await this.#makeSync(await this.#makeToken());
+      await this.#deleteObjects();
+      await this.#createSync(await this.#createToken());
       await this.#arrives('the secret arrived in a Kubernetes Secret');
       await this.#arrives('the change arrived there too');
     } catch (error) {
-      // The first failure is what matters; it must not be lost to one of the removal.
-      await this.#remove().catch((second: unknown) => {
-        this.#deps.logger.warn(errorFields(second), `what the test made was not all removed: see ${this.#leftovers}`);
+      // The first failure matters; a failure to delete must not replace it.
+      await this.#deleteAll().catch((second: unknown) => {
+        this.#deps.logger.warn(
+          errorFields(second),
+          `some objects of the test were not deleted: check ${this.#leftovers}`,
+        );
       });
       throw error;
     }
-    await this.#remove();
+    await this.#deleteAll();
   }
 
   get #leftovers(): string {
@@ -84,16 +87,16 @@ export class SmokeTest {
         if (error instanceof ClientError && error.isOutage) return undefined;
         throw notAccepted(error);
       }
-    }, 'the API does not answer: see whether the pods are ready, and their logs');
-    if (instanceAdmin !== true) throw new TaskError(`the token is not an instance admin's: ${otherToken}`);
-    logger.info('the API answers, and knows the token');
+    }, 'the API does not respond: check whether the pods are ready, and their logs');
+    if (instanceAdmin !== true) throw exitError(`the token is not an instance admin's: ${otherToken}`);
+    logger.info('the API responds, and accepts the token');
   }
 
-  async #makeToken(): Promise<string> {
+  async #createToken(): Promise<string> {
     const { api } = this.#deps;
     const slug = this.#slug;
-    const displayName = 'Made by a smoke test; may be deleted';
-    // Its answer may be lost, and the organization there.
+    const displayName = 'Created by a smoke test; may be deleted';
+    // The response may be lost, and the organization exist.
     this.#hasOrganization = true;
     await api.post('/organizations', { slug, displayName });
     await api.post(`/projects/${slug}`, { slug });
@@ -108,7 +111,7 @@ export class SmokeTest {
     return token;
   }
 
-  async #makeSync(token: string): Promise<void> {
+  async #createSync(token: string): Promise<void> {
     const { kube, namespace } = this.#deps;
     await this.#secrets.create(namespace, {
       metadata: { name: tokenSecretName },
@@ -144,46 +147,46 @@ export class SmokeTest {
         return secret !== undefined && holdsIt(secret) ? secret : undefined;
       }, 'the Secret does not hold the value');
     } catch (error) {
-      throw error instanceof TaskError ? await this.#explained(error) : error;
+      throw error instanceof ExitError ? await this.#explained(error) : error;
     }
     logger.info({ milliseconds: Math.round(performance.now() - begin) }, message);
   }
 
-  /** Why the Secret is not as it should be, by what the controller says of the SecretSync. */
-  async #explained(cause: TaskError): Promise<TaskError> {
+  /** The failure with its reason, from the conditions of the SecretSync. */
+  async #explained(cause: ExitError): Promise<ExitError> {
     const { kube, namespace } = this.#deps;
     const path = `${collectionPath(secretSyncKind, namespace)}/${smokeTestName}`;
     const { status } = await kube.request<SecretSyncObject>({ method: 'GET', path });
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
     if (ready !== undefined)
-      return new TaskError(`${cause.message}; the SecretSync is ${ready.reason}: ${ready.message}`, { cause });
-    return new TaskError(
-      `${cause.message}, and no controller has looked at the SecretSync ${smokeTestName}: either none runs, or it does not serve the namespace ${namespace} (KEYFRAME_WATCH_NAMESPACES, in the chart watchNamespaces); see the pods and their logs`,
-      { cause },
+      return exitError(`${cause.message}; the SecretSync is ${ready.reason}: ${ready.message}`, cause);
+    return exitError(
+      `${cause.message}, and no controller has reconciled the SecretSync ${smokeTestName}: either none runs, or it does not serve the namespace ${namespace} (KEYFRAME_WATCH_NAMESPACES, in the chart watchNamespaces); check the pods and their logs`,
+      cause,
     );
   }
 
-  async #waitFor<T>(look: () => Promise<T | undefined>, complaint: string): Promise<T> {
-    const { signal, patienceMs = defaultPatienceMs } = this.#deps;
-    const deadline = performance.now() + patienceMs;
+  async #waitFor<T>(observe: () => Promise<T | undefined>, complaint: string): Promise<T> {
+    const { signal, timeoutMs = defaultTimeoutMs } = this.#deps;
+    const deadline = performance.now() + timeoutMs;
     while (!signal.aborted) {
-      const seen = await look();
+      const seen = await observe();
       if (seen !== undefined) return seen;
-      if (performance.now() > deadline) throw new TaskError(`after ${patienceMs / 1000} s, ${complaint}`);
-      await pause(lookMs, undefined, { signal }).catch(() => undefined);
+      if (performance.now() > deadline) throw exitError(`after ${timeoutMs / 1000} s, ${complaint}`);
+      await pause(pollMs, undefined, { signal }).catch(() => undefined);
     }
-    throw new TaskError('the test was told to stop');
+    throw exitError('the test was stopped');
   }
 
-  async #remove(): Promise<void> {
-    // Both are tried, whichever fails.
-    const ends = await Promise.allSettled([this.#removeObjects(), this.#removeOrganization()]);
+  async #deleteAll(): Promise<void> {
+    // The second one is tried even if the first one fails.
+    const ends = await Promise.allSettled([this.#deleteObjects(), this.#deleteOrganization()]);
     const failure = ends.find((end) => end.status === 'rejected');
     if (failure !== undefined) throw failure.reason;
   }
 
-  /** The SecretSync first, so that the controller does not make the Secret anew. Also what an earlier test has left. */
-  async #removeObjects(): Promise<void> {
+  /** The SecretSync first, so that the controller does not create the Secret again. Also the objects of an earlier test. */
+  async #deleteObjects(): Promise<void> {
     const { namespace } = this.#deps;
     const secrets = secretsPath(namespace);
     for (const path of [
@@ -197,7 +200,7 @@ export class SmokeTest {
     }
   }
 
-  async #removeOrganization(): Promise<void> {
+  async #deleteOrganization(): Promise<void> {
     if (!this.#hasOrganization) return;
     const { api } = this.#deps;
     const path = `/organizations/${this.#slug}`;
@@ -207,13 +210,17 @@ export class SmokeTest {
 }
 
 const otherToken =
-  'give it the token of an instance admin of this database; the Secret made at the installation is of no use if the database was there before it, or if its token was revoked';
+  'give it the token of an instance admin of this database; the Secret of the installation is of no use if the database is older, or if its token was revoked';
 
 function notAccepted(error: unknown): unknown {
   const isRefusal = error instanceof ClientError && error.isUnauthenticated;
-  return isRefusal ? new TaskError(`the API does not know the token: ${otherToken}`, { cause: error }) : error;
+  return isRefusal ? exitError(`the API does not accept the token: ${otherToken}`, error) : error;
 }
 
 function ignoreAbsent(error: unknown): void {
   if (!(error instanceof ClientError) || !error.isNotFound) throw error;
+}
+
+function exitError(message: string, cause?: unknown): ExitError {
+  return new ExitError(exitCodes.failure, message, cause);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ConfigError } from '../../../src/environment-reader.ts';
-import { loadInitConfig, loadPreDeleteConfig, loadSmokeTestConfig } from '../../../src/task-config.ts';
+import { ConfigError } from '../../../src/config/source.ts';
+import { loadInitConfig, loadPreDeleteConfig, loadSmokeTestConfig } from '../../../src/config/cluster-config.ts';
 
 const pod = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
 

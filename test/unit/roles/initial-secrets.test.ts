@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { RootKeys } from '../../../src/crypto/root-keys.ts';
 import { parseToken } from '../../../src/crypto/token.ts';
-import { adminSecret, postgresSecret, rootKeySecret } from '../../../src/installation/initial-secrets.ts';
+import { adminSecret, postgresSecret, rootKeySecret } from '../../../src/roles/init/initial-secrets.ts';
 
 test('a root key is one that the server reads, under an id that no other one has', () => {
   const secret = rootKeySecret({ secret: 'keys', key: 'root.key' });
-  const made = [1, 2].map(() => secret.make()['root.key']?.reveal() ?? '');
+  const made = [1, 2].map(() => secret.generate()['root.key']?.reveal() ?? '');
   const ids = made.map((line) => RootKeys.parse(line).currentId);
   expect(new Set(ids).size).toBe(2);
   // Both in one Secret is what a recovered database asks for.
@@ -13,7 +13,7 @@ test('a root key is one that the server reads, under an id that no other one has
 });
 
 test('the address of PostgreSQL holds its password, and is one that needs no escaping', () => {
-  const { password, url } = postgresSecret({ secret: 'db', host: 'keyframe-postgres' }).make();
+  const { password, url } = postgresSecret({ secret: 'db', host: 'keyframe-postgres' }).generate();
   const address = new URL(url?.reveal() ?? '');
   expect(address.password).toBe(password?.reveal());
   expect(address.password).toMatch(/^[0-9a-f]{48}$/);
@@ -21,7 +21,7 @@ test('the address of PostgreSQL holds its password, and is one that needs no esc
 });
 
 test('the administrator’s token is a personal one', () => {
-  const { token, email } = adminSecret({ secret: 'admin', email: 'a@example.com' }).make();
+  const { token, email } = adminSecret({ secret: 'admin', email: 'a@example.com' }).generate();
   expect(parseToken(token?.reveal() ?? '')?.kind).toBe('personal_token');
   expect(email?.reveal()).toBe('a@example.com');
 });
@@ -33,7 +33,7 @@ test('what is made prints as nothing', () => {
     adminSecret({ secret: 'a', email: 'b@c' }),
   ];
   for (const secret of all) {
-    for (const value of Object.values(JSON.parse(JSON.stringify(secret.make())) as object))
+    for (const value of Object.values(JSON.parse(JSON.stringify(secret.generate())) as object))
       expect(value).toBe('[redacted]');
   }
 });

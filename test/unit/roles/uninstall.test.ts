@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import { Uninstall, finalizedKinds, uninstallLeaseSeconds } from '../../../src/roles/pre-delete.ts';
+import { Uninstall, finalizedKinds, uninstallLeaseSeconds } from '../../../src/roles/pre-delete/uninstall.ts';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { FakeCluster } from '../controller/fake-cluster.ts';
@@ -15,7 +15,7 @@ let cluster: FakeCluster;
 let nowMs: number;
 /** When the Lease was seized. */
 let seizedAt: number[];
-/** Who held it at each time, in their order; nobody once they are through. */
+/** The holder at each time, in order; no holder after the last one. */
 let holders: (string | undefined)[];
 
 beforeEach(() => {
@@ -80,7 +80,7 @@ describe('the removal of finalizers', () => {
     expect(seizedAt).toEqual([0, 10_000]);
   });
 
-  test('waits for nobody where nobody led', async () => {
+  test('does not wait if no controller led', async () => {
     await uninstall();
     expect(nowMs).toBe(0);
   });
@@ -98,7 +98,7 @@ describe('the removal of finalizers', () => {
     expect(nowMs).toBe(16_000);
   });
 
-  test('judges anew what was changed meanwhile, and forgets what is gone', async () => {
+  test('judges again what was changed meanwhile, and forgets what was deleted', async () => {
     put(tokens, 'changed', [finalizer]);
     put(tokens, 'gone', [finalizer]);
     cluster.before(/^PATCH .*changed/, () => {
@@ -146,7 +146,7 @@ test.each([
 
 const withoutFinalizer = ['accessgrants', 'clustersecretsyncs', 'secretsyncs', 'snapshotrestores', 'snapshotschedules'];
 
-test('of each kind it is decided whether finalizers of ours may hold it', () => {
+test('each kind declares whether the finalizer may hold it', () => {
   const kinds = readdirSync(join(checkoutDirectory, 'crds')).map((file) =>
     file.replace(/^keyframe\.dev_|\.yaml$/g, ''),
   );

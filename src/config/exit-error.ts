@@ -1,13 +1,13 @@
-/** Exit codes as in sysexits.h, so that whoever supervises the program can tell them apart. */
+/** Exit codes as in sysexits.h, so that a supervisor can distinguish them. */
 export const exitCodes = { failure: 1, usage: 64, unavailable: 69, configuration: 78 } as const;
 
-/** The program cannot do its work; the message tells an operator what to do. */
-export class StartError extends Error {
+/** The program cannot do its work. The message says to an operator what is wrong and what to do, without secret values. */
+export class ExitError extends Error {
+  override readonly name = 'ExitError';
   readonly exitCode: number;
 
   constructor(exitCode: number, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = 'StartError';
     this.exitCode = exitCode;
   }
 }

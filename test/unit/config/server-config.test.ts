@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { makeAuthority } from '../../support/fixtures/certificate.ts';
-import { loadMigrateConfig, loadServerConfig } from '../../../src/config.ts';
-import { ConfigError, type ConfigSource } from '../../../src/environment-reader.ts';
+import { loadMigrateConfig, loadRecoveredConfig } from '../../../src/config/database-config.ts';
+import { loadServerConfig } from '../../../src/config/server-config.ts';
+import { ConfigError, type ConfigSource } from '../../../src/config/source.ts';
 
 const rootKey = `first:${Buffer.alloc(32, 7).toString('base64')}`;
 const databaseUrl = 'postgresql://keyframe:canary-password@db:5432/keyframe';
@@ -202,6 +203,7 @@ describe('the authorities of PostgreSQL', () => {
     const files = { '/ca.crt': `# two\n${authority}${authority}` };
     expect(loadServerConfig('all', source(given, files)).databaseCaFile).toBe('/ca.crt');
     expect(loadMigrateConfig(source(given, files)).databaseCaFile).toBe('/ca.crt');
+    expect(loadRecoveredConfig(source(given, files)).databaseCaFile).toBe('/ca.crt');
     expect(loadMigrateConfig(source(complete)).databaseCaFile).toBeUndefined();
   });
 
@@ -228,7 +230,7 @@ describe('the authorities of PostgreSQL', () => {
   });
 });
 
-describe('one fault is told in one sentence', () => {
+describe('one fault is reported in one sentence', () => {
   test.each<[string, Record<string, string | undefined>, string]>([
     [
       'no database',
@@ -306,6 +308,16 @@ describe('one fault is told in one sentence', () => {
       'KEYFRAME_WATCH_NAMESPACE: is not a variable of this server; KEYFRAME_WATCH_NAMESPACES is',
     ],
     [
+      'a misspelt variable that two names are like',
+      { KEYFRAME_RATE_LIMIT_REQEST: 'canary' },
+      'KEYFRAME_RATE_LIMIT_REQEST: is not a variable of this server; KEYFRAME_RATE_LIMIT_REQUESTS is',
+    ],
+    [
+      'the misspelt file of a secret',
+      { KEYFRAME_ROOT_KEY_FIL: 'canary' },
+      'KEYFRAME_ROOT_KEY_FIL: is not a variable of this server; KEYFRAME_ROOT_KEY_FILE is',
+    ],
+    [
       'an unknown variable',
       { KEYFRAME_SOMETHING_ELSE: 'canary' },
       'KEYFRAME_SOMETHING_ELSE: is not a variable of this server',
@@ -323,7 +335,7 @@ describe('one fault is told in one sentence', () => {
   });
 });
 
-test('all faults are told at once', () => {
+test('all faults are reported at once', () => {
   expect(faultsOf(() => loadServerConfig('all', source({ KEYFRAME_PORT: 'x', KEYFRAME_LOG_LEVEL: 'x' })))).toHaveLength(
     5,
   );

@@ -1,0 +1,66 @@
+import type { ControllerConfig } from '../config/server-config.ts';
+import type { Controller } from '../controller/index.ts';
+import { steadyNow, systemClock } from '../lib/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { ChangeFeed } from '../services/changes/change-feed.ts';
+import { defaultNamespace, loadKubeClient } from './kube-client.ts';
+import type { Services } from './services.ts';
+
+interface ControllerDeps {
+  readonly services: Services;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly open: AsyncDisposableStack;
+}
+
+/** The controller, which the feed of the services notifies of commits. It begins with `start`. */
+export async function composeController(
+  config: ControllerConfig,
+  { services, logger, metrics, open }: ControllerDeps,
+): Promise<Controller> {
+  // Loaded only by the roles that run it: the Kubernetes client takes longer to load than the rest, and as much memory.
+  const [{ createController }, { controllerLease }] = await Promise.all([
+    import('../controller/index.ts'),
+    import('../controller/frame/leadership.ts'),
+  ]);
+  const { resyncIntervalMs, watchNamespaces, clusterName, rollouts } = config;
+  const { keyring, clusters, feed } = services;
+  const kube = await loadKubeClient(config.kubeconfigFile);
+  const namespace = config.namespace ?? kube.namespace ?? defaultNamespace;
+  const controller = createController({
+    kube,
+    lease: controllerLease(kube, namespace),
+    clusters,
+    services: { ...services, changes: feed },
+    fingerprint: (context, entries) => keyring.fingerprint(context, entries),
+    logger,
+    clock: systemClock,
+    steadyNow,
+    metrics,
+    options: { resyncIntervalMs, watchNamespaces, namespace, clusterName, rollouts },
+  });
+  const listenerFault = listenerFaultOf(feed);
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= controller.stop());
+  return {
+    start() {
+      open.defer(stop);
+      controller.start();
+    },
+    stop,
+    ready: () => controller.ready() ?? listenerFault(),
+    warnings: () => controller.warnings(),
+  };
+}
+
+/** A fault until the feed was ready once. Later, it reconnects by itself, and a resync finds what was missed. */
+function listenerFaultOf(feed: Pick<ChangeFeed, 'ready'>): () => string | undefined {
+  let wasReady = false;
+  return () => {
+    wasReady ||= feed.ready;
+    return wasReady
+      ? undefined
+      : 'no connection receives commits: KEYFRAME_DATABASE_DIRECT_URL must lead to PostgreSQL itself, past any pooler in transaction mode';
+  };
+}

@@ -1,0 +1,79 @@
+import type { RequestListener } from 'node:http';
+import { ExitError, exitCodes } from '../config/exit-error.ts';
+import type { UntrustedProxyWatch } from '../http/admission/untrusted-proxy.ts';
+import { type AppOptions, createApp } from '../http/app.ts';
+import { createMetricsApp } from '../http/metrics-app.ts';
+import type { Readiness } from '../http/health/readiness.ts';
+import { HttpServer, ListenError, type ListenOptions } from '../http/server.ts';
+import type { Logger } from '../observability/logger.ts';
+import { Metrics } from '../observability/metrics.ts';
+import { readDatabaseSize } from '../store/database-size.ts';
+import type { Services } from './services.ts';
+
+/** What the API and the server of metrics share. */
+export interface Edge {
+  readonly services: Services;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly untrustedProxies: UntrustedProxyWatch;
+}
+
+/** Where a server listens, and the limits of its connections. */
+export type Address = Omit<ListenOptions, 'hostVariable' | 'portVariable'>;
+
+const defaultGraceMs = 10_000;
+
+export interface ApiOptions {
+  readonly address: Address;
+  readonly options: AppOptions;
+  /** How long the requests in progress may take when the server closes. */
+  readonly graceMs?: number;
+}
+
+/** The metrics of the process, with those that are read from the services at each scrape. */
+export function composeMetrics({ database, audit, controllerAudit, changeStreams }: Services): Metrics {
+  const metrics = new Metrics();
+  metrics.observePools({ reads: database.pool, transactions: database.transactionPool });
+  metrics.observeDatabaseSize(() => readDatabaseSize(database.pool));
+  metrics.observeAuditQueue(() => audit.queueLength + controllerAudit.queueLength);
+  metrics.observeChangeStreams(() => changeStreams.open);
+  return metrics;
+}
+
+/** The API, listening. `open` ends the streams of changes and closes the server. */
+export async function openApi(
+  edge: Edge,
+  { address, options, graceMs = defaultGraceMs }: ApiOptions,
+  open: AsyncDisposableStack,
+): Promise<HttpServer> {
+  const { services, ...parts } = edge;
+  const { authentication, audit } = services;
+  const app = createApp({ ...parts, services, authentication, auditLog: audit, options });
+  const server = await listen(app, { ...address, portVariable: 'KEYFRAME_PORT' });
+  open.defer(() => server.close(graceMs));
+  // Before the server closes, which waits for the requests in progress.
+  open.defer(() => services.changeStreams.close());
+  return server;
+}
+
+/** /metrics, /healthz and /readyz, listening. `open` closes the server. */
+export async function openMetrics(
+  edge: Edge,
+  { address, warnings }: { readonly address: Address; readonly warnings: () => readonly string[] },
+  open: AsyncDisposableStack,
+): Promise<HttpServer> {
+  const app = createMetricsApp({ ...edge, warnings });
+  const server = await listen(app, { ...address, portVariable: 'KEYFRAME_METRICS_PORT' });
+  open.defer(() => server.close(defaultGraceMs));
+  return server;
+}
+
+async function listen(handler: RequestListener, options: Omit<ListenOptions, 'hostVariable'>): Promise<HttpServer> {
+  try {
+    return await HttpServer.listen(handler, { ...options, hostVariable: 'KEYFRAME_HOST' });
+  } catch (error) {
+    if (error instanceof ListenError) throw new ExitError(exitCodes.unavailable, error.message, error);
+    throw error;
+  }
+}

@@ -1,0 +1,161 @@
+import { Keyring } from '../crypto/keyring.ts';
+import type { RootKeys } from '../crypto/root-keys.ts';
+import { ExitError, exitCodes } from '../config/exit-error.ts';
+import type { ResourceServices } from '../controller/kinds/resource-services.ts';
+import type { HttpServices } from '../http/http-services.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import { Access } from '../services/access/access.ts';
+import { Authentication } from '../services/access/authentication.ts';
+import { CredentialUsage } from '../services/access/credential-usage.ts';
+import { KeylessAccess } from '../services/access/keyless.ts';
+import { AuditEntries } from '../services/audit/audit-entries.ts';
+import { AuditLog } from '../services/audit/audit-log.ts';
+import { ChangeFeed } from '../services/changes/change-feed.ts';
+import { ChangeStreams, type ChangeStreamsDeps } from '../services/changes/change-streams.ts';
+import { Changes } from '../services/changes/changes.ts';
+import { EnvironmentQueue } from '../services/kernel/environment-queue.ts';
+import { GrowthBudget, type GrowthLimits } from '../services/kernel/growth-budget.ts';
+import { ResourceAccess } from '../services/managed/access.ts';
+import { ClusterRegistry } from '../services/managed/cluster-registry.ts';
+import { ResourceEnvironments } from '../services/managed/environments.ts';
+import { ResourceRestores } from '../services/managed/restores.ts';
+import { ResourceSchedules } from '../services/managed/schedules.ts';
+import { ResourceSnapshots } from '../services/managed/snapshots.ts';
+import { ResourceTokens } from '../services/managed/tokens.ts';
+import { Me } from '../services/people/me.ts';
+import { Members } from '../services/people/members.ts';
+import { Users } from '../services/people/users.ts';
+import { Destructions } from '../services/secrets/destructions.ts';
+import { SecretReader } from '../services/secrets/secret-reader.ts';
+import { SecretWriter } from '../services/secrets/secret-writer.ts';
+import { Secrets } from '../services/secrets/secrets.ts';
+import { StateCache } from '../services/secrets/state-cache.ts';
+import { Versions } from '../services/secrets/versions.ts';
+import { Restores } from '../services/snapshots/restore/restores.ts';
+import { Snapshots } from '../services/snapshots/snapshots.ts';
+import { Environments } from '../services/tenancy/environments.ts';
+import { Organizations } from '../services/tenancy/organizations.ts';
+import { Projects } from '../services/tenancy/projects.ts';
+import { PersonalTokens } from '../services/tokens/personal-tokens.ts';
+import { ServiceTokens } from '../services/tokens/service-tokens.ts';
+import { type Database, openDatabase } from '../store/database.ts';
+import { PostgresKeyStore } from '../store/keys.ts';
+import { Listener } from '../store/listener.ts';
+import { schemaFault } from '../store/migrate.ts';
+
+/** All services over one open database. The API and the controller use them. */
+export interface Services extends HttpServices, ResourceServices {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly authentication: Authentication;
+  /** For the API. */
+  readonly audit: AuditLog;
+  /** For the controller, so that its many reads delay no request. */
+  readonly controllerAudit: AuditLog;
+  readonly usage: CredentialUsage;
+  /** One for the process: the controller and the streams of the API are notified of commits by it. */
+  readonly feed: ChangeFeed;
+  readonly states: StateCache;
+  readonly secretReader: SecretReader;
+  readonly keyless: KeylessAccess;
+  readonly clusters: ClusterRegistry;
+}
+
+/** What the server takes from its configuration, and the parts that tests replace. */
+export interface ServicesOptions {
+  readonly databaseUrl: string;
+  /** Past a pooler; `databaseUrl` by default. */
+  readonly databaseDirectUrl?: string;
+  readonly databaseCaFile?: string | undefined;
+  /** Max connections; the default of `openDatabase`. */
+  readonly poolSize?: number;
+  readonly rootKeys: RootKeys;
+  /** The defaults of `GrowthBudget`. */
+  readonly growthLimits?: GrowthLimits;
+  /** The defaults of `ChangeStreams`. */
+  readonly streams?: Pick<ChangeStreamsDeps, 'atOnce' | 'checkMs'>;
+  readonly clock?: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Opens the database and the keyring, and creates the services. `open` closes them in order: it stops the feed, waits for
+ * writes in the background, and closes the database. Throws ExitError for another schema, and DomainError.
+ */
+export async function openServices(options: ServicesOptions, open: AsyncDisposableStack): Promise<Services> {
+  const { databaseUrl, databaseDirectUrl = databaseUrl, databaseCaFile: caFile, poolSize, rootKeys, logger } = options;
+  const database = openDatabase({ url: databaseUrl, caFile, ...(poolSize === undefined ? {} : { poolSize }) });
+  open.defer(() => database.close());
+  const fault = await schemaFault(database);
+  if (fault !== undefined) throw new ExitError(exitCodes.configuration, fault);
+  const keyring = new Keyring({ rootKeys, store: new PostgresKeyStore({ database }) });
+  await keyring.open();
+  const services = composeServices(
+    { database, keyring, listener: new Listener({ url: databaseDirectUrl, caFile, logger }) },
+    options,
+  );
+  open.defer(async () => {
+    await services.audit.drain();
+    await services.controllerAudit.drain();
+    await services.usage.drain();
+  });
+  open.defer(() => services.feed.close());
+  return services;
+}
+
+interface Opened {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly listener: Listener;
+}
+
+/** Nothing here has an effect until it is called. */
+function composeServices(opened: Opened, options: ServicesOptions): Services {
+  const { database, keyring, listener } = opened;
+  const { clock = systemClock, logger, growthLimits, streams } = options;
+  const audit = new AuditLog({ database });
+  const controllerAudit = new AuditLog({ database });
+  const usage = new CredentialUsage({ database, clock, logger });
+  const feed = new ChangeFeed({ database, listener, logger });
+  const queue = new EnvironmentQueue();
+  const budget = new GrowthBudget(growthLimits);
+  const states = new StateCache();
+  const writer = new SecretWriter({ database, keyring, queue, budget });
+  return {
+    database,
+    keyring,
+    audit,
+    controllerAudit,
+    usage,
+    feed,
+    states,
+    authentication: new Authentication({ database, usage }),
+    access: new Access({ database, audit }),
+    me: new Me({ database, audit }),
+    users: new Users({ database, audit }),
+    personalTokens: new PersonalTokens({ database, audit }),
+    organizations: new Organizations({ database, audit }),
+    members: new Members({ database, audit }),
+    projects: new Projects({ database, audit }),
+    environments: new Environments({ database, audit }),
+    secrets: new Secrets({ database, keyring, writer, states, audit }),
+    versions: new Versions({ database, keyring, writer, audit }),
+    destructions: new Destructions({ database, queue, audit }),
+    snapshots: new Snapshots({ database, queue, budget, audit }),
+    restores: new Restores({ database, queue, budget, audit }),
+    serviceTokens: new ServiceTokens({ database, audit }),
+    changes: new Changes({ database, audit }),
+    changeStreams: new ChangeStreams({ database, changes: feed, audit, clock, ...streams }),
+    auditEntries: new AuditEntries({ database, audit }),
+    secretReader: new SecretReader({ database, keyring, states, audit: controllerAudit }),
+    keyless: new KeylessAccess({ database, audit: controllerAudit, usage }),
+    clusters: new ClusterRegistry({ database }),
+    resourceAccess: new ResourceAccess({ database, audit: controllerAudit }),
+    resourceTokens: new ResourceTokens({ database, audit: controllerAudit }),
+    resourceSnapshots: new ResourceSnapshots({ database, queue, budget, audit: controllerAudit }),
+    resourceRestores: new ResourceRestores({ database, queue, budget, audit: controllerAudit }),
+    resourceSchedules: new ResourceSchedules({ database, audit: controllerAudit }),
+    resourceEnvironments: new ResourceEnvironments({ database, audit: controllerAudit }),
+  };
+}

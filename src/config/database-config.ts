@@ -1,0 +1,94 @@
+import { X509Certificate } from 'node:crypto';
+import type { Plaintext } from '../domain/plaintext.ts';
+import type { LogLevel } from '../observability/logger.ts';
+import { type ConfigSource, processSource } from './source.ts';
+import { type Values, VariableReader } from './variable-reader.ts';
+
+/** Where the database is. */
+export interface DatabaseConfig {
+  readonly logLevel: LogLevel;
+  readonly databaseUrl: Plaintext;
+  /** The same database without a pooler between: for locks and LISTEN. */
+  readonly databaseDirectUrl: Plaintext;
+  /** A file with the certificates of the authorities that are trusted for both; undefined for those that Node.js trusts. */
+  readonly databaseCaFile: string | undefined;
+}
+
+/** What `migrate` needs. */
+export interface MigrateConfig extends DatabaseConfig {
+  /** How long it waits for a database that does not respond yet. */
+  readonly databaseWaitMs: number;
+}
+
+/** @throws ConfigError with every fault. */
+export function loadMigrateConfig(source: ConfigSource = processSource()): MigrateConfig {
+  const reader = new VariableReader('migrate', source);
+  checkDatabase(reader, source);
+  const values = reader.complete();
+  return { ...databaseConfig(values), databaseWaitMs: values.DATABASE_WAIT };
+}
+
+/** What `recovered` needs. Throws ConfigError with every fault. */
+export function loadRecoveredConfig(source: ConfigSource = processSource()): DatabaseConfig {
+  const reader = new VariableReader('recovered', source);
+  checkDatabase(reader, source);
+  return databaseConfig(reader.complete());
+}
+
+type DatabaseValues = Pick<
+  Values<'recovered'>,
+  'LOG_LEVEL' | 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_CA_FILE'
+>;
+
+/** The database of values that `checkDatabase` passed. */
+export function databaseConfig(values: DatabaseValues): DatabaseConfig {
+  return {
+    logLevel: values.LOG_LEVEL,
+    databaseUrl: values.DATABASE_URL,
+    databaseDirectUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
+    databaseCaFile: values.DATABASE_CA_FILE,
+  };
+}
+
+/** Adds the faults of the database's variables that one of them alone does not show. */
+export function checkDatabase(
+  reader: Pick<VariableReader<'recovered'>, 'values' | 'isSet' | 'fault'>,
+  source: ConfigSource,
+): void {
+  if (!reader.isSet('DATABASE_CA_FILE')) return;
+  const { DATABASE_CA_FILE: path } = reader.values;
+  if (path !== undefined && !holdsCertificates(source.readTextFile(path))) {
+    reader.fault(
+      'DATABASE_CA_FILE',
+      "names a file without a valid certificate in PEM; it needs those of the authorities that sign PostgreSQL's",
+    );
+  }
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'] as const) {
+    const address = reader.values[name];
+    if (address === undefined || !forbidsVerification(address.reveal())) continue;
+    reader.fault(
+      name,
+      'forbids a verified connection, which KEYFRAME_DATABASE_CA_FILE asks for: leave sslmode out of it',
+    );
+  }
+}
+
+function holdsCertificates(text: string): boolean {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.length > 0 && blocks.every(isCertificate);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+const modesWithoutVerification: ReadonlySet<string> = new Set(['disable', 'no-verify', 'false', '0']);
+
+function forbidsVerification(address: string): boolean {
+  const { searchParams } = new URL(address);
+  return ['sslmode', 'ssl'].some((name) => modesWithoutVerification.has(searchParams.get(name) ?? ''));
+}

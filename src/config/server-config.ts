@@ -1,0 +1,122 @@
+import type { RootKeys } from '../crypto/root-keys.ts';
+import { checkKubeconfig } from './cluster-config.ts';
+import { type DatabaseConfig, checkDatabase, databaseConfig } from './database-config.ts';
+import type { ServerRole } from './role-names.ts';
+import { type ConfigSource, processSource } from './source.ts';
+import { type Values, VariableReader } from './variable-reader.ts';
+
+/** The server's configuration. All variables are checked before anything is built. */
+export interface ServerConfig extends DatabaseConfig {
+  readonly role: ServerRole;
+  readonly rootKeys: RootKeys;
+  /** The address to listen on; undefined for all interfaces. */
+  readonly host: string | undefined;
+  /** 0 takes any free port, which the log reports. */
+  readonly port: number;
+  readonly metricsPort: number;
+  /** Addresses and CIDR ranges. */
+  readonly trustedProxies: readonly string[];
+  /** Per minute; 0 for no limit (src/http/admission/rate-limits.ts). */
+  readonly rateLimits: {
+    readonly requests: number;
+    readonly failedAuthentications: number;
+    readonly trafficBytes: number;
+  };
+  /** Open connections; 0 for no limit. Connections of trusted proxies do not count. */
+  readonly maxConnectionsPerAddress: number;
+  readonly growthLimits: GrowthLimitsConfig;
+  /** How long the server keeps serving while it reports that it is not ready. */
+  readonly shutdownDelayMs: number;
+  readonly bootstrapAdmin: BootstrapAdminConfig | undefined;
+  readonly controller: ControllerConfig;
+}
+
+/** How much may be written; 0 for no limit (src/services/kernel/growth-budget.ts). */
+export interface GrowthLimitsConfig {
+  readonly environmentBytesPerDay: number;
+  readonly callerBytesPerDay: number;
+  readonly snapshotsPerEnvironment: number;
+}
+
+export interface BootstrapAdminConfig {
+  readonly email: string;
+  readonly tokenFile: string;
+}
+
+export interface ControllerConfig {
+  /** Undefined for the account of the pod. */
+  readonly kubeconfigFile: string | undefined;
+  /** Empty for all namespaces. */
+  readonly watchNamespaces: readonly string[];
+  /** Namespace of the controllers' Lease; undefined for the namespace of the account. */
+  readonly namespace: string | undefined;
+  /** Name of the cluster in the database; undefined for the uid of its namespace kube-system. */
+  readonly clusterName: string | undefined;
+  readonly resyncIntervalMs: number;
+  /** Whether workloads may be restarted when the Secrets they read have changed. */
+  readonly rollouts: boolean;
+}
+
+/** @throws ConfigError with every fault. */
+export function loadServerConfig(role: ServerRole, source: ConfigSource = processSource()): ServerConfig {
+  const reader = new VariableReader<ServerRole>(role, source);
+  checkDatabase(reader, source);
+  checkPorts(reader, role);
+  checkBootstrapAdmin(reader);
+  if (role !== 'api') checkKubeconfig(reader, source, '; or run the role api alone');
+  const values = reader.complete();
+  return {
+    role,
+    ...databaseConfig(values),
+    rootKeys: values.ROOT_KEY,
+    host: values.HOST,
+    port: values.PORT,
+    metricsPort: values.METRICS_PORT,
+    trustedProxies: values.TRUSTED_PROXIES ?? [],
+    rateLimits: {
+      requests: values.RATE_LIMIT_REQUESTS,
+      failedAuthentications: values.RATE_LIMIT_FAILED_AUTHENTICATIONS,
+      trafficBytes: values.RATE_LIMIT_TRAFFIC_MIB,
+    },
+    maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
+    growthLimits: {
+      environmentBytesPerDay: values.WRITE_LIMIT_ENVIRONMENT,
+      callerBytesPerDay: values.WRITE_LIMIT_CALLER,
+      snapshotsPerEnvironment: values.SNAPSHOT_LIMIT,
+    },
+    shutdownDelayMs: values.SHUTDOWN_DELAY,
+    bootstrapAdmin: bootstrapAdminOf(values),
+    controller: controllerConfig(values),
+  };
+}
+
+function checkPorts(reader: VariableReader<ServerRole>, role: ServerRole): void {
+  const { PORT: port, METRICS_PORT: metricsPort } = reader.values;
+  if (role !== 'controller' && port !== undefined && port === metricsPort && port !== 0) {
+    reader.fault('METRICS_PORT', 'must differ from the port of the API');
+  }
+}
+
+function checkBootstrapAdmin(reader: VariableReader<ServerRole>): void {
+  if (reader.isSet('BOOTSTRAP_ADMIN_EMAIL') === reader.isSet('BOOTSTRAP_TOKEN_FILE')) return;
+  reader.fault(
+    'BOOTSTRAP_ADMIN_EMAIL',
+    'needs KEYFRAME_BOOTSTRAP_TOKEN_FILE, and the other way round: set both or neither',
+  );
+}
+
+function bootstrapAdminOf(values: Values<ServerRole>): BootstrapAdminConfig | undefined {
+  const { BOOTSTRAP_ADMIN_EMAIL: email, BOOTSTRAP_TOKEN_FILE: tokenFile } = values;
+  return email === undefined || tokenFile === undefined ? undefined : { email, tokenFile };
+}
+
+function controllerConfig(values: Values<ServerRole>): ControllerConfig {
+  return {
+    kubeconfigFile: values.KUBECONFIG_FILE,
+    watchNamespaces: values.WATCH_NAMESPACES ?? [],
+    namespace: values.NAMESPACE,
+    clusterName: values.CLUSTER_NAME,
+    resyncIntervalMs: values.RESYNC_INTERVAL,
+    rollouts: values.ROLLOUTS,
+  };
+}

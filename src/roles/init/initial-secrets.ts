@@ -1,0 +1,58 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { generateRootKey } from '../../crypto/root-keys.ts';
+import { generateToken } from '../../crypto/token.ts';
+import { Plaintext } from '../../domain/plaintext.ts';
+
+/** A Secret that an installation needs before its pods start. */
+export interface InitialSecret {
+  readonly name: string;
+  /** One word, for the label app.kubernetes.io/component. */
+  readonly component: string;
+  /** Keys that the pods read from it. */
+  readonly keys: readonly string[];
+  /** What to do if the Secret exists and lacks one of them. */
+  readonly advice: string;
+  /** Returns new values each time. */
+  readonly generate: () => Readonly<Record<string, Plaintext>>;
+}
+
+/** The root key, as one line under `key`. */
+export function rootKeySecret({ secret, key }: { readonly secret: string; readonly key: string }): InitialSecret {
+  return {
+    name: secret,
+    component: 'root-key',
+    keys: [key],
+    advice:
+      'Restore the root key there from its backup, or name the right Secret and key in the values (rootKey). Only if no database was ever encrypted under it, delete the Secret, and a new key is created',
+    generate: () => ({ [key]: generateRootKey() }),
+  };
+}
+
+/** The password of a new PostgreSQL, and its address on `host` for the server. */
+export function postgresSecret({ secret, host }: { readonly secret: string; readonly host: string }): InitialSecret {
+  return {
+    name: secret,
+    component: 'postgres',
+    keys: ['password', 'url'],
+    advice:
+      'Put the password that PostgreSQL was first started with there, and the address postgresql://keyframe:password@host:5432/keyframe. Only if PostgreSQL has no volume, delete the Secret, and a new password is created',
+    generate: () => {
+      // Hexadecimal, so that nothing in it must be escaped in an address.
+      const password = randomBytes(24).toString('hex');
+      const url = `postgresql://keyframe:${password}@${host}:5432/keyframe`;
+      return { password: new Plaintext(password), url: new Plaintext(url) };
+    },
+  };
+}
+
+/** A personal token, which the server gives the first administrator of an empty database. */
+export function adminSecret({ secret, email }: { readonly secret: string; readonly email: string }): InitialSecret {
+  return {
+    name: secret,
+    component: 'admin',
+    keys: ['token'],
+    advice:
+      'Put the token of an instance admin there, or delete the Secret, and a token for an empty database is created',
+    generate: () => ({ token: generateToken('personal_token', randomUUID()).token, email: new Plaintext(email) }),
+  };
+}
