@@ -16,7 +16,7 @@ test('a release’s notes show the next three commands, and which Secrets it mak
     `kubectl -n ${namespace} port-forward service/mine-keyframe 8700:80 &`,
     `${url} KEYFRAME_TOKEN=${token} keyframe whoami`,
   ]);
-  expect(byDefault).toContain('the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-admin.');
+  expect(byDefault).toContain('the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-admin if they are missing.');
   expect(byDefault).toContain('helm test mine');
   expect(byDefault).not.toContain('wait for');
   expect(byDefault).not.toContain('WARNING');
@@ -30,8 +30,8 @@ test('a release’s notes show the next three commands, and which Secrets it mak
   expect(trusted).not.toContain('WARNING');
   const bare = await notes('init.enabled=false', 'bootstrap.adminEmail=');
   expect(commandsOf(bare)[2]).toBe(`export ${url}`);
-  expect(bare).toContain('does not make: mine-keyframe-root-key, mine-keyframe-postgres.');
-  expect(bare).not.toMatch(/has made|helm test/);
+  expect(bare).toContain('which you must create: mine-keyframe-root-key, mine-keyframe-postgres.');
+  expect(bare).not.toMatch(/It creates|helm test/);
 });
 
 /** What helm prints after an installation as `mine`, with these settings. */

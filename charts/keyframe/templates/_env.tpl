@@ -11,7 +11,7 @@
 {{- end }}
 - { name: KEYFRAME_LOG_LEVEL, value: {{ $values.logLevel }} }
 {{- if eq .role "migrate" }}
-# PostgreSQL may be starting beside it.
+# PostgreSQL may start at the same time.
 - { name: KEYFRAME_DATABASE_WAIT, value: 60s }
 {{- else }}
 - { name: KEYFRAME_ROOT_KEY_FILE, value: /etc/keyframe/root-key/{{ $values.rootKey.key }} }

@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{/* At most 40 characters: the longest name that is made of it has 23 more. */}}
+{{/* At most 40 characters: the longest suffix has 23 characters, and names have at most 63. */}}
 {{- define "keyframe.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
@@ -13,7 +13,7 @@
 {{- end }}
 {{- end }}
 
-{{/* What belongs to no namespace: two releases of one name must not share it. */}}
+{{/* The name of cluster-scoped objects. It contains the namespace, so that two releases of one name do not share them. */}}
 {{- define "keyframe.clusterwideName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "keyframe.fullname" .) }}
 {{- end }}
@@ -55,7 +55,7 @@ app.kubernetes.io/part-of: keyframe
 {{- end }}
 {{- end }}
 
-{{/* The Secret with the first administrator's token; empty where there is none. */}}
+{{/* The Secret with the first administrator's token; empty if there is none. */}}
 {{- define "keyframe.adminSecret" -}}
 {{- if .Values.bootstrap.adminEmail }}
 {{- if or .Values.bootstrap.existingSecret .Values.init.enabled }}
@@ -64,12 +64,12 @@ app.kubernetes.io/part-of: keyframe
 {{- end }}
 {{- end }}
 
-{{/* Where that token is; without a Secret, where the server writes it. */}}
+{{/* The file with that token. Without a Secret, the server writes it. */}}
 {{- define "keyframe.bootstrapFolder" -}}
 {{- if include "keyframe.adminSecret" . }}/etc/keyframe/admin{{ else }}/var/run/keyframe{{ end }}
 {{- end }}
 
-{{/* Of every container, as Pod Security «restricted» asks. */}}
+{{/* The securityContext of every container, as Pod Security «restricted» requires. */}}
 {{- define "keyframe.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -77,17 +77,17 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Refuses values that contradict each other, by their names. */}}
+{{/* Fails if values contradict each other. */}}
 {{- define "keyframe.checkValues" -}}
 {{- $external := or .Values.database.url .Values.database.existingSecret }}
 {{- if and .Values.postgres.enabled $external }}
 {{- fail "database.url and database.existingSecret are for an external database: set postgres.enabled to false" }}
 {{- end }}
 {{- if not (or .Values.postgres.enabled $external) }}
-{{- fail "where postgres.enabled is false, database.url or database.existingSecret has to name the database" }}
+{{- fail "postgres.enabled is false: database.url or database.existingSecret must name the database" }}
 {{- end }}
 {{- if and .Values.database.url .Values.database.existingSecret }}
-{{- fail "database.url and database.existingSecret exclude each other: set one of them" }}
+{{- fail "database.url and database.existingSecret are mutually exclusive: set one of them" }}
 {{- end }}
 {{- if and .Values.database.directKey (not .Values.database.existingSecret) }}
 {{- fail "database.directKey is a key of database.existingSecret, which is not set" }}
@@ -102,12 +102,12 @@ capabilities:
 {{- fail (printf "bootstrap.adminEmail is still the placeholder %s: set the address of the first administrator, as in --set bootstrap.adminEmail=ann@your-company.com, or make it empty for none" .Values.bootstrap.adminEmail) }}
 {{- end }}
 {{- if and (include "keyframe.initNames" .) (not (include "keyframe.hookAccounts" .)) }}
-{{- fail "init.enabled needs rbac.create and serviceAccount.create, for an account of its own: make the Secrets by hand, as the chart's README tells, and set init.enabled to false" }}
+{{- fail "init.enabled requires rbac.create and serviceAccount.create for its account: set them, or create the Secrets as the chart's README describes and set init.enabled to false" }}
 {{- end }}
 {{- if lt (int .Values.terminationGracePeriodSeconds) (add 25 (.Values.shutdownDelay | trimSuffix "s" | int)) }}
-{{- fail "terminationGracePeriodSeconds has to be 25 more than shutdownDelay at least, or requests under way are cut off" }}
+{{- fail "terminationGracePeriodSeconds must be at least 25 more than shutdownDelay: otherwise requests in progress are cut off" }}
 {{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}
-{{- fail "ingress.host is required where ingress.enabled is true" }}
+{{- fail "ingress.host is required if ingress.enabled is true" }}
 {{- end }}
 {{- end }}

@@ -1,16 +1,16 @@
 {{/*
-What runs for a while beside the release: init before it, pre-delete after it, the smoke test when it is asked for. All of a
-hook, its account and its rights too, are there only while it runs.
+The hooks: init before the installation and upgrades, pre-delete before the uninstallation, and the smoke test on request. A
+hook, its account and its rights exist only while it runs.
 */}}
 
-{{/* Annotations that make a hook. Takes a dict: hook, weight. */}}
+{{/* The annotations of a hook. Takes a dict: hook, weight. */}}
 {{- define "keyframe.hookAnnotations" -}}
 helm.sh/hook: {{ .hook }}
 helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
-{{/* Whether hooks bring accounts and rights of their own. */}}
+{{/* Whether hooks have separate accounts and rights. */}}
 {{- define "keyframe.hookAccounts" -}}
 {{- if and .Values.rbac.create .Values.serviceAccount.create }}true{{ end }}
 {{- end }}
@@ -46,7 +46,7 @@ metadata:
     {{- include "keyframe.hookAnnotations" (dict "hook" .hook "weight" 0) | nindent 4 }}
 spec:
   backoffLimit: 4
-  # Less than helm waits for it, so that its end is seen.
+  # Less than Helm waits, so that Helm sees the failure.
   activeDeadlineSeconds: 240
   template:
     metadata:
@@ -56,7 +56,7 @@ spec:
       {{- include "keyframe.hookPodSpec" . | nindent 6 }}
 {{- end }}
 
-{{/* Not all labels of the server's pods: Services and NetworkPolicies must not take the pod for one of them. */}}
+{{/* Not all labels of the server's pods: Services and NetworkPolicies must not select the pods of hooks. */}}
 {{- define "keyframe.hookPodLabels" -}}
 {{- with .root.Values.podLabels }}
 {{- toYaml . }}
@@ -65,7 +65,7 @@ spec:
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{/* Takes a dict: root, component, which is the role too, account. */}}
+{{/* Takes a dict: root, component (also the role), account. */}}
 {{- define "keyframe.hookPodSpec" -}}
 {{- $values := .root.Values -}}
 restartPolicy: Never
@@ -120,7 +120,7 @@ volumes:
 {{- end }}
 {{- end }}
 
-{{/* The Secrets that init makes: all that no existingSecret names. */}}
+{{/* The Secrets that init creates: all that no existingSecret names. */}}
 {{- define "keyframe.initEnv" }}
 {{- if not .Values.rootKey.existingSecret }}
 - { name: KEYFRAME_INIT_ROOT_KEY_SECRET, value: {{ include "keyframe.rootKeySecret" . }}/{{ .Values.rootKey.key }} }
@@ -135,7 +135,7 @@ volumes:
 {{- end }}
 {{- end }}
 
-{{/* Empty where every Secret is said to exist. */}}
+{{/* Empty if existingSecret names every Secret. */}}
 {{- define "keyframe.initNames" -}}
 {{- $names := list }}
 {{- if not .Values.rootKey.existingSecret }}{{ $names = append $names (include "keyframe.rootKeySecret" .) }}{{ end }}
@@ -144,14 +144,14 @@ volumes:
 {{- if .Values.init.enabled }}{{ join " " $names }}{{ end }}
 {{- end }}
 
-{{/* A namespace that the controller serves: the release's if it is among them. */}}
+{{/* A namespace that the controller watches: that of the release, if it is watched. */}}
 {{- define "keyframe.testNamespace" -}}
 {{- if or (not .Values.watchNamespaces) (has .Release.Namespace .Values.watchNamespaces) }}{{ .Release.Namespace }}
 {{- else }}{{ first .Values.watchNamespaces }}
 {{- end }}
 {{- end }}
 
-{{/* Empty where the chart cannot try the release: without an administrator's token, or without rights to give. */}}
+{{/* Empty if the chart cannot test the release: without an administrator's token, or without the right to create roles. */}}
 {{- define "keyframe.hasTest" -}}
 {{- if and .Values.tests.enabled (include "keyframe.adminSecret" .) (include "keyframe.hookAccounts" .) }}true{{ end }}
 {{- end }}

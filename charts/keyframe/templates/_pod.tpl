@@ -12,7 +12,7 @@ metadata:
     {{ $component }}
 spec:
   replicas: {{ .replicas }}
-  # A new pod is ready before an old one goes.
+  # A new pod is ready before an old one stops.
   strategy:
     type: RollingUpdate
     rollingUpdate: { maxSurge: 1, maxUnavailable: 0 }
@@ -101,7 +101,7 @@ readinessProbe:
   timeoutSeconds: 5
 {{- end }}
 
-{{/* Secrets are files: they stand in no environment that a crash report could hold. */}}
+{{/* Secrets are mounted as files, because a crash report can contain environment variables. */}}
 {{- define "keyframe.volumes" -}}
 {{- $values := .root.Values }}
 - name: database
@@ -117,7 +117,7 @@ readinessProbe:
 {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
 - name: bootstrap
   {{- with include "keyframe.adminSecret" .root }}
-  # Not needed any more once there are users: whoever has their own may delete the Secret that init made.
+  # Not needed after the first user exists. The Secret that init created can then be deleted.
   secret: { secretName: {{ . }}, items: [{ key: token, path: token }], optional: {{ not $values.bootstrap.existingSecret }} }
   {{- else }}
   emptyDir: { medium: Memory, sizeLimit: 1Mi }
@@ -140,7 +140,7 @@ topologySpreadConstraints:
 {{- include "keyframe.nodes" .root }}
 {{- end }}
 
-{{/* What decides on which nodes any pod of the chart runs. */}}
+{{/* The scheduling of every pod of the chart. */}}
 {{- define "keyframe.nodes" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:

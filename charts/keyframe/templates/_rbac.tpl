@@ -1,6 +1,6 @@
 {{/*
-A role and its binding. Takes a dict: root, kind, name, namespace, and its rules as the names of files/ or as a text; for a hook
-also hook, component and account, which is the controller's without it.
+A role and its binding. Takes a dict: root, kind, name, namespace, and the rules as names of files/ or as a text. For a hook
+also hook, component and account. Default account: the controller's.
 */}}
 {{- define "keyframe.role" -}}
 apiVersion: rbac.authorization.k8s.io/v1
