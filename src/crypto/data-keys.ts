@@ -1,9 +1,9 @@
 import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { DomainError } from '../domain/errors/domain-error.ts';
 import { keyBytes } from './aead.ts';
 import { Allotment, type DataKey } from './allotment.ts';
 import type { DataKeyRecord, KeyStore } from './key-store.ts';
-import { LruCache } from './lru-cache.ts';
 import type { RootKeys } from './root-keys.ts';
 
 export interface DataKeyLimits {
@@ -30,9 +30,9 @@ export class DataKeys {
   readonly #limits: DataKeyLimits;
   // Data keys never change, so what is cached never grows stale. A key that is put out is not cleared by hand, as a
   // sealer may still hold it (and would go on with a key of zeros): its key object clears it when the last one lets go.
-  readonly #cache = new LruCache<string, DataKey>(cachedKeys);
+  readonly #cache = new LRUCache<string, DataKey>({ max: cachedKeys });
   // An allotment that is put out only counts too many uses.
-  readonly #allotments = new LruCache<string, Allotment>(cachedAllotments);
+  readonly #allotments = new LRUCache<string, Allotment>({ max: cachedAllotments });
 
   constructor(deps: {
     readonly rootKeys: Pick<RootKeys, 'wrap' | 'unwrap'>;

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 export interface KnownTokensOptions {
   /** Tokens in all. */
   readonly maxTokens: number;
@@ -11,12 +13,17 @@ export interface KnownTokensOptions {
  */
 export class KnownTokens {
   readonly #options: KnownTokensOptions;
-  /** Digest → owner. A Map keeps the order of insertion, so the least recently used token is the first. */
-  readonly #owners = new Map<string, string>();
+  /** The owner by digest. */
+  readonly #owners: LRUCache<string, string>;
+  /** The digests by owner, the least recently used first. */
   readonly #digests = new Map<string, Set<string>>();
 
   constructor(options: KnownTokensOptions) {
     this.#options = options;
+    this.#owners = new LRUCache({
+      max: options.maxTokens,
+      dispose: (owner, digest) => this.#forgetOf(owner, digest),
+    });
   }
 
   /** How many tokens are remembered. */
@@ -30,21 +37,20 @@ export class KnownTokens {
 
   /** Remembers a token, or marks it as just used. */
   add(digest: string, owner: string): void {
-    this.delete(digest);
-    const ofOwner = this.#digests.get(owner) ?? new Set();
+    this.#owners.delete(digest);
+    const [oldest] = this.#digests.get(owner) ?? [];
+    const isFull = (this.#digests.get(owner)?.size ?? 0) >= this.#options.maxTokensPerOwner;
+    if (isFull && oldest !== undefined) this.#owners.delete(oldest);
     this.#owners.set(digest, owner);
+    const ofOwner = this.#digests.get(owner) ?? new Set();
     this.#digests.set(owner, ofOwner.add(digest));
-    const { maxTokens, maxTokensPerOwner } = this.#options;
-    const [oldestOfOwner = digest] = ofOwner;
-    const [oldest = digest] = this.#owners.keys();
-    if (ofOwner.size > maxTokensPerOwner) this.delete(oldestOfOwner);
-    else if (this.#owners.size > maxTokens) this.delete(oldest);
   }
 
   delete(digest: string): void {
-    const owner = this.#owners.get(digest);
-    if (owner === undefined) return;
     this.#owners.delete(digest);
+  }
+
+  #forgetOf(owner: string, digest: string): void {
     const ofOwner = this.#digests.get(owner);
     ofOwner?.delete(digest);
     if (ofOwner?.size === 0) this.#digests.delete(owner);

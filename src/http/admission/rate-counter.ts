@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 
 /** How much of its limit one key has used. */
@@ -18,13 +19,17 @@ const defaultMaxKeys = 10_000;
 export class RateCounter {
   readonly #limiter: RateLimiterMemory;
   readonly #limit: number;
-  readonly #maxKeys: number;
-  readonly #keys = new Set<string>();
+  readonly #keys: LRUCache<string, true>;
 
   constructor({ limit, maxKeys = defaultMaxKeys }: { readonly limit: number; readonly maxKeys?: number }) {
     this.#limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds });
     this.#limit = limit;
-    this.#maxKeys = maxKeys;
+    this.#keys = new LRUCache({
+      max: maxKeys,
+      dispose: (_value, key, reason) => {
+        if (reason === 'evict') void this.#limiter.delete(key);
+      },
+    });
   }
 
   /** How many keys are remembered. */
@@ -42,17 +47,8 @@ export class RateCounter {
   async count(key: string, amount = 1): Promise<RateState> {
     // Not `consume`, which throws above the limit.
     const counted = await this.#limiter.penalty(key, amount);
-    if (counted.isFirstInDuration || !this.#keys.has(key)) await this.#remember(key);
+    if (counted.isFirstInDuration || !this.#keys.has(key)) this.#keys.set(key, true);
     return this.#state(counted);
-  }
-
-  async #remember(key: string): Promise<void> {
-    this.#keys.delete(key);
-    this.#keys.add(key);
-    const [oldest] = this.#keys;
-    if (this.#keys.size <= this.#maxKeys || oldest === undefined) return;
-    this.#keys.delete(oldest);
-    await this.#limiter.delete(oldest);
   }
 
   #state({ consumedPoints, msBeforeNext }: RateLimiterRes): RateState {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../domain/errors/domain-error.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { StoredGrowth } from '../../store/growth.ts';
@@ -24,7 +25,7 @@ const defaultGrowthLimits: GrowthLimits = {
 };
 
 const daySeconds = 24 * 60 * 60;
-// Of more than these the oldest are forgotten, so that no caller can fill the memory.
+// Beyond this many the least recently used caller is dropped, so that callers cannot fill the memory.
 const maxCallers = 10_000;
 
 /**
@@ -35,8 +36,8 @@ const maxCallers = 10_000;
 export class GrowthBudget {
   readonly #limits: GrowthLimits;
   readonly #nowMs: () => number;
-  /** When the bucket of a caller will be empty, by the caller's id; the oldest first. */
-  readonly #emptyAtMs = new Map<string, number>();
+  /** When the bucket of a caller will be empty, by the caller's id. */
+  readonly #emptyAtMs = new LRUCache<string, number>({ max: maxCallers });
 
   constructor(limits: GrowthLimits = defaultGrowthLimits, nowMs: () => number = () => systemClock.now()) {
     this.#limits = limits;
@@ -80,10 +81,7 @@ export class GrowthBudget {
     const emptyAtMs = Math.max(this.#emptyAtMs.get(id) ?? 0, nowMs);
     const fullSeconds = (emptyAtMs - nowMs) / 1000 - daySeconds;
     if (fullSeconds >= 0) throw exceeded('this caller', bytesPerDay, fullSeconds);
-    this.#emptyAtMs.delete(id);
     this.#emptyAtMs.set(id, emptyAtMs + fillingSeconds(bytes, bytesPerDay) * 1000);
-    const [oldest] = this.#emptyAtMs.keys();
-    if (this.#emptyAtMs.size > maxCallers && oldest !== undefined) this.#emptyAtMs.delete(oldest);
   }
 }
 

@@ -1,4 +1,4 @@
-import { LruCache } from '../../crypto/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { SecretSelection } from '../../store/secret-reads.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
 
@@ -16,15 +16,15 @@ export interface ReadRoom {
 
 /** Which reads were small: any other may be large, as nothing but reading it shows its size. */
 export class ReadSizes {
-  readonly #known = new LruCache<string, { readonly isSmall: boolean }>(rememberedReads);
+  readonly #known = new LRUCache<string, boolean>({ max: rememberedReads });
 
   isSmall(access: EnvironmentAccess, selection: SecretSelection): boolean {
-    return this.#known.get(stateOf(access, selection))?.isSmall === true;
+    return this.#known.get(stateOf(access, selection)) === true;
   }
 
   /** Remembers how many bytes of values a read found. */
   note(access: EnvironmentAccess, selection: SecretSelection, bytes: number): void {
-    this.#known.set(stateOf(access, selection), { isSmall: bytes <= smallBytes });
+    this.#known.set(stateOf(access, selection), bytes <= smallBytes);
   }
 }
 

@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { open, seal } from '../../crypto/aead.ts';
 import { Plaintext } from '../../domain/plaintext.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
@@ -40,36 +41,35 @@ type WireSecret = readonly [key: string, value: string, version: number, updated
  */
 export class StateCache {
   readonly #limits: StateCacheLimits;
-  /** By environment, the longest unread first. */
-  readonly #kept = new Map<string, Kept>();
+  /** By environment. Beyond its size it drops the least recently read states. */
+  readonly #kept: LRUCache<string, Kept>;
   /** Environments whose state is being sealed. */
   readonly #sealing = new Set<string>();
-  #bytes = 0;
   #key: KeyObject = newKey();
   #uses = 0;
   #drops = 0;
 
   constructor(limits: StateCacheLimits = defaultStateCacheLimits) {
     this.#limits = limits;
+    this.#kept = new LRUCache({ maxSize: limits.maxBytes });
   }
 
   /** Bytes that are kept. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#kept.calculatedSize;
   }
 
   /** How many bytes the environment's secrets at this revision take, if they are kept. */
   bytesOf(environmentId: string, revisionId: string): number | undefined {
-    const kept = this.#kept.get(environmentId);
+    const kept = this.#kept.peek(environmentId);
     return kept?.revisionId === revisionId ? kept.bytes : undefined;
   }
 
   /** The environment's secrets at this revision, if they are kept. */
   async find(environmentId: string, revisionId: string): Promise<SecretList | undefined> {
+    if (this.#kept.peek(environmentId)?.revisionId !== revisionId) return undefined;
     const kept = this.#kept.get(environmentId);
-    if (kept?.revisionId !== revisionId) return undefined;
-    this.#kept.delete(environmentId);
-    this.#kept.set(environmentId, kept);
+    if (kept === undefined) return undefined;
     const slice = new TimeSlice();
     const secrets: SecretList['secrets'][number][] = [];
     for (const [index, piece] of kept.pieces.entries()) {
@@ -95,31 +95,19 @@ export class StateCache {
       const pieces = await this.#seal(key, list);
       // A value that was destroyed meanwhile may be in it.
       if (drops !== this.#drops) return;
-      this.#forget(environmentId);
+      this.#kept.delete(environmentId);
       if (pieces === undefined) return;
       const bytes = sizeOf(pieces);
-      this.#kept.set(environmentId, { revisionId, revision, key, pieces, bytes });
-      this.#bytes += bytes;
+      this.#kept.set(environmentId, { revisionId, revision, key, pieces, bytes }, { size: bytes });
     } finally {
       this.#sealing.delete(environmentId);
-    }
-    for (const longestUnread of this.#kept.keys()) {
-      if (this.#bytes <= this.#limits.maxBytes) break;
-      this.#forget(longestUnread);
     }
   }
 
   /** Forgets what is kept of an environment: a value of its past was destroyed, and may be in it. */
   drop(environmentId: string): void {
     this.#drops += 1;
-    this.#forget(environmentId);
-  }
-
-  #forget(environmentId: string): void {
-    const kept = this.#kept.get(environmentId);
-    if (kept === undefined) return;
     this.#kept.delete(environmentId);
-    this.#bytes -= kept.bytes;
   }
 
   /** The sealed pieces of a state; undefined if they are more bytes than the cache may hold. */
