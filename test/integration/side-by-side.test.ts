@@ -107,7 +107,7 @@ describe('migrations of a newer release', () => {
   });
 
   // The last one: no server of this release can work then.
-  test('that take away what this release uses are told by their name: not ready, and no start', async () => {
+  test('that take away what this release uses are reported by name: not ready, and no start', async () => {
     const name = '99990103000000_contraction_since_99_0_0';
     const fault = `a newer server has changed the database for servers from 99.0.0 on (migration ${name}), and this one is ${ownRelease()}: run 99.0.0 or a later release`;
     const own = '99990103000000_contraction_since_' + ownRelease().replaceAll('.', '_');
@@ -118,7 +118,7 @@ describe('migrations of a newer release', () => {
     expect(await readiness()).toEqual([200, undefined]);
     await addMigration(newer, name, 'ALTER TABLE secret DROP COLUMN weight');
     await migrate({ url: servers.database.url, logger, directory: newer, release: '99.0.0' });
-    await waitFor('readiness to tell', async () => (await readiness())[0] === 503);
+    await waitFor('readiness to fail', async () => (await readiness())[0] === 503);
     expect(await readiness()).toEqual([503, fault]);
     for (const role of ['api', 'migrate'] as const) {
       expect(await servers.run(role)).toEqual([78, `keyframe-server: ${fault}\n`]);

@@ -44,12 +44,12 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 /** The one request of a command; of `restore` the one behind the look-up of the snapshot's place. */
-function requestOf(name: Name): RecordedRequest & { readonly json: unknown; readonly told: unknown } {
+function requestOf(name: Name): RecordedRequest & { readonly json: unknown; readonly answered: unknown } {
   const [first, second] = sent.get(name) ?? [];
   const request = name === 'restore' ? second : first;
   if (request === undefined) throw new Error(`${name} has sent nothing`);
   const parsed = (text: string): unknown => (text === '' ? undefined : JSON.parse(text));
-  return { ...request, json: parsed(request.body), told: parsed(request.answer) };
+  return { ...request, json: parsed(request.body), answered: parsed(request.answer) };
 }
 
 /** Method, path and status of a command's request. */
@@ -134,7 +134,7 @@ describe('4 the requests of the commands', () => {
   test(sentence('4.1.1', 'command'), async () => {
     expect(headOf('create')).toBe(`POST /api/v1/snapshots/${place.server.path} 201`);
     expect(requestOf('create').json).toEqual({ name: 'before', description: 'the last' });
-    expect(requestOf('create').told).toMatchObject({ id: anyId, name: 'before', description: 'the last' });
+    expect(requestOf('create').answered).toMatchObject({ id: anyId, name: 'before', description: 'the last' });
   });
 
   test(sentence('4.1.2', 'command'), async () => {
@@ -165,17 +165,17 @@ describe('4 the requests of the commands', () => {
     expect(headOf('makeToken')).toBe('POST /api/v1/service-tokens/acme 201');
     const body = { name: 'ci', scope: 'project', projectId: site.server.project.id, permission: 'read' };
     expect(requestOf('makeToken').json).toEqual({ ...body, expiresInDays: 7 });
-    expect(requestOf('makeToken').told).toMatchObject({ ...body, expiresAt: anyTime });
+    expect(requestOf('makeToken').answered).toMatchObject({ ...body, expiresAt: anyTime });
   });
 
   test(sentence('4.5', 'command'), async () => {
     expect(headOf('pull')).toBe(`GET /api/v1/secrets/${place.server.path} 200`);
-    expect(await place.json(['pull'])).toEqual(requestOf('pull').told);
+    expect(await place.json(['pull'])).toEqual(requestOf('pull').answered);
   });
 
   test(sentence('4.6.1', 'command'), async () => {
     expect(headOf('versions')).toBe(`GET /api/v1/versions/${place.server.path}/A?limit=20 200`);
-    const { versions } = requestOf('versions').told as { versions: unknown[] };
+    const { versions } = requestOf('versions').answered as { versions: unknown[] };
     const rest = { changedBy: site.server.owner.id, createdAt: anyTime };
     expect(versions).toEqual([
       expect.objectContaining({ ...rest, version: 3, changeType: 'rolled_back', comment: expect.any(String) }),
@@ -187,6 +187,6 @@ describe('4 the requests of the commands', () => {
   test(sentence('4.7.1', 'command'), async () => {
     expect(headOf('rollback')).toBe(`POST /api/v1/versions/${place.server.path}/A/rollback 201`);
     expect(requestOf('rollback').json).toEqual({ targetVersion: 1 });
-    expect(requestOf('rollback').told).toMatchObject({ version: 4, changeType: 'rolled_back' });
+    expect(requestOf('rollback').answered).toMatchObject({ version: 4, changeType: 'rolled_back' });
   });
 });

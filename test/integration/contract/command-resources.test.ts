@@ -45,7 +45,7 @@ describe('1 what the service does', () => {
       [2, 'updated'],
       [1, 'created'],
     ]);
-    expect(await place.server.told('A')).toEqual([
+    expect(await place.server.versionRows('A')).toEqual([
       [3, 'rolled_back', '1'],
       [2, 'updated', '2'],
       [1, 'created', '1'],

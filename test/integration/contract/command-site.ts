@@ -10,7 +10,7 @@ import { ContractSite, type Named, type Place, instant, uuid } from './contract-
 export const anyId: unknown = expect.stringMatching(uuid);
 export const anyTime: unknown = expect.stringMatching(instant);
 
-/** Runs as whoever has this token. */
+/** Runs with this token. */
 export function as(token: string): CommandOptions {
   return { env: { KEYFRAME_TOKEN: token } };
 }
@@ -40,14 +40,14 @@ export class CommandSite {
     return new CommandSite(server, await CliRunner.create({ url: server.url, token: { reveal: () => token } }));
   }
 
-  /** A new environment with these secrets, of the project `shop` unless told. */
+  /** A new environment with these secrets, of the project `shop` by default. */
   async newPlace(values: Readonly<Record<string, string>> = {}, project?: Named): Promise<CommandPlace> {
     const place = await this.server.newEnvironment(project);
     if (Object.keys(values).length > 0) await place.set(values);
     return new CommandPlace(this.cli, place);
   }
 
-  /** Makes a service token by the command; of organization scope and read_write unless told. */
+  /** Makes a service token by the command; of organization scope and read_write by default. */
   async newToken(...args: readonly string[]): Promise<CreatedServiceTokenView> {
     const given = args.length === 0 ? ['-s', 'organization', '-p', 'read_write'] : args;
     return await this.cli.json(['token', 'create-service', '-o', 'acme', '-n', 'ci', ...given]);
@@ -109,7 +109,7 @@ export class CommandPlace {
     return (await this.json<SnapshotView>(['snapshot', 'create'])).id;
   }
 
-  /** Restores by the command, which is told not to ask and to make no backup. */
+  /** Restores by the command, with options not to ask and to make no backup. */
   async restore<Answer = unknown>(id: string, options: CommandOptions = {}): Promise<Answer> {
     return await this.#cli.json<Answer>(['snapshot', 'restore', id, '--yes', '--no-backup'], options);
   }

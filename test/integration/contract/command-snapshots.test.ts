@@ -150,7 +150,7 @@ describe('4.3 restore from a snapshot', () => {
     const snapshotId = await place.snapshot();
     await place.server.set({ A: 'a2' });
     await place.restore(snapshotId);
-    // Also to a secret that nobody has changed since.
+    // Also to a secret that was not changed since.
     expect(await place.versions('SAME')).toEqual([
       [2, 'rolled_back'],
       [1, 'created'],
@@ -183,7 +183,7 @@ describe('4.3 restore from a snapshot', () => {
     const answer = await place.restore<RestoreView>(snapshotId);
     expect([answer.restored, answer.skipped]).toEqual([['A'], ['GONE']]);
     expect((await place.run(['get', 'GONE'])).code).toBe(5);
-    expect(await place.server.told('GONE')).toEqual([[1, 'created', 'x']]);
+    expect(await place.server.versionRows('GONE')).toEqual([[1, 'created', 'x']]);
   });
 
   test(sentence('4.3.7', 'command'), async () => {
@@ -195,7 +195,7 @@ describe('4.3 restore from a snapshot', () => {
     await place.restore(snapshotId);
     const { versions: after } = await place.json<VersionListView>(['versions', 'A']);
     expect(after.slice(1)).toEqual(before);
-    expect((await place.server.told('A')).map(([, , value]) => value)).toEqual(['a2', 'a3', 'a2', 'a1']);
+    expect((await place.server.versionRows('A')).map(([, , value]) => value)).toEqual(['a2', 'a3', 'a2', 'a1']);
   });
 });
 

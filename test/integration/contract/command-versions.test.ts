@@ -18,7 +18,7 @@ describe('3 states and transitions', () => {
     expect((await place.run(['get', 'A'])).code).toBe(5);
     await place.output(['set', 'A=first']);
     expect(await place.versions('A')).toEqual([[1, 'created']]);
-    expect(await place.server.told('A')).toEqual([[1, 'created', 'first']]);
+    expect(await place.server.versionRows('A')).toEqual([[1, 'created', 'first']]);
   });
 
   test(sentence('3.2', 'command'), async () => {
@@ -43,7 +43,7 @@ describe('3 states and transitions', () => {
       '1',
     ]);
     expect([version, changeType]).toEqual([3, 'rolled_back']);
-    expect(await place.server.told('A')).toEqual([
+    expect(await place.server.versionRows('A')).toEqual([
       [3, 'rolled_back', 'first'],
       [2, 'updated', 'second'],
       [1, 'created', 'first'],

@@ -18,7 +18,7 @@ export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const tokenPattern = /^kf_svc_[0-9A-Za-z]{71}$/;
 
-/** What a version tells that has its value. */
+/** What a version shows that has its value. */
 export const notDestroyed = {
   destroyedAt: null,
   destroyedBy: null,
@@ -47,7 +47,7 @@ export interface Machine {
   readonly client: HttpClient;
 }
 
-/** What `newMachine` takes; organization scope and read_write unless told. */
+/** What `newMachine` takes; organization scope and read_write by default. */
 export type MachineInput = Partial<
   Pick<CreatedServiceTokenView, 'name' | 'scope' | 'permission'> & { projectId: string; environmentId: string }
 >;
@@ -114,7 +114,7 @@ export class ContractSite {
     return this.owner.client.expectStatus<Named>(201, 'POST', '/projects/acme', { slug: newSlug() });
   }
 
-  /** A new environment without secrets, of the project `shop` unless told. */
+  /** A new environment without secrets, of the project `shop` by default. */
   async newEnvironment(project: Named = this.project): Promise<Place> {
     const path = `/environments/acme/${project.slug}`;
     const { id, slug } = await this.owner.client.expectStatus<Named>(201, 'POST', path, { slug: newSlug() });
@@ -129,7 +129,7 @@ export class ContractSite {
     return { id: made.id, email, token: made.token, client: this.client(made.token) };
   }
 
-  /** A new service token of the organization, made by its owner unless told. */
+  /** A new service token of the organization, made by its owner by default. */
   async newMachine(input: MachineInput = {}, maker: HttpClient = this.owner.client): Promise<Machine> {
     const body = { name: 'ci', scope: 'organization', permission: 'read_write', ...input };
     const { token, ...record } = await maker.expectStatus<CreatedServiceTokenView>(
@@ -207,7 +207,7 @@ export class Place {
   }
 
   /** Number, kind and value of each version, newest first. */
-  async told(key: string): Promise<readonly (readonly [number, string, string])[]> {
+  async versionRows(key: string): Promise<readonly (readonly [number, string, string])[]> {
     const versions = await this.history(key);
     return await Promise.all(
       versions.map(async ({ version, changeType }) => {

@@ -31,7 +31,7 @@ interface Expected {
   readonly label?: string | null;
 }
 
-/** Expects that the request has this status and left just this entry, by the owner unless told. */
+/** Expects that the request has this status and left just this entry, by the owner by default. */
 async function expectAudited(
   [answer, status]: readonly [HttpAnswer, number],
   { action, target, outcome = 'success', label: expected = null }: Expected,
@@ -68,13 +68,13 @@ describe('the audit over HTTP', () => {
       scope: 'organization',
       permission: 'read',
     });
-    const told = [await site.audited(restore), await site.audited(versions), await site.audited(token)];
-    expect(told.map((entries) => entries.map(({ action, outcome }) => [action, outcome]))).toEqual([
+    const reported = [await site.audited(restore), await site.audited(versions), await site.audited(token)];
+    expect(reported.map((entries) => entries.map(({ action, outcome }) => [action, outcome]))).toEqual([
       [['snapshot.restore', 'success']],
       [['version.list', 'success']],
       [['service_token.create', 'success']],
     ]);
-    expect(JSON.stringify(told)).not.toMatch(/value (?:one|two)|kf_svc_/);
+    expect(JSON.stringify(reported)).not.toMatch(/value (?:one|two)|kf_svc_/);
   });
 
   test(sentence('5.6', 'http'), async () => {

@@ -28,8 +28,8 @@ async function expectShut({ client }: Machine): Promise<void> {
     ['GET', '/me'],
   ];
   for (const [method, path, body] of requests) {
-    const told = await expectProblem(client.send(method, path, body), 'unauthenticated');
-    expect(told.status).toBe(401);
+    const reported = await expectProblem(client.send(method, path, body), 'unauthenticated');
+    expect(reported.status).toBe(401);
   }
 }
 
@@ -90,15 +90,15 @@ describe('authentication over HTTP', () => {
     const machine = await site.newMachine();
     expect(site.owner.token).toMatch(/^kf_pat_[0-9A-Za-z]{71}$/);
     expect(machine.token).toMatch(tokenPattern);
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     for (const token of [site.owner.token, machine.token]) {
       const headers = { authorization: `Bearer ${token}` };
       const answer = await site.client().send('GET', secrets, undefined, headers);
       expect(answer.status).toBe(200);
-      told.push(answer.body);
+      reported.push(answer.body);
     }
-    expect(told[1]).toEqual(told[0]);
-    expect(told[0]).toMatchObject({ secrets: [{ key: 'KEY', value: 'value' }] });
+    expect(reported[1]).toEqual(reported[0]);
+    expect(reported[0]).toMatchObject({ secrets: [{ key: 'KEY', value: 'value' }] });
   });
 
   test(sentence('5.3', 'http'), async () => {

@@ -92,7 +92,7 @@ describe('the conventions of the interface over HTTP', () => {
       expect(time).toMatch(instant);
       expect(new Date(String(time)).toISOString()).toBe(time);
     }
-    // Every kind of answer has its times, but for the restore's and the caller's own, which tell of none.
+    // Every kind of answer has its times, but for the restore's and the caller's own, which have none.
     expect(times.filter((list) => list.length === 0)).toHaveLength(2);
   });
 

@@ -28,7 +28,7 @@ describe('restores from snapshots over HTTP', () => {
     await place.set({ KEY: 'three' });
     const answer = await owner.send('POST', path, { snapshotId: id });
     expect(answer.status).toBe(200);
-    expect(await place.told('KEY')).toEqual([
+    expect(await place.versionRows('KEY')).toEqual([
       [4, 'rolled_back', 'two'],
       [3, 'updated', 'three'],
       [2, 'updated', 'two'],
@@ -45,7 +45,7 @@ describe('restores from snapshots over HTTP', () => {
     await place.remove('B');
     expect(await place.restore(id)).toMatchObject({ restored: ['A', 'C'], skipped: ['B'] });
     expect(await place.values()).toEqual({ A: 'a one', C: 'c one' });
-    expect(await place.told('B')).toEqual([[1, 'created', 'b one']]);
+    expect(await place.versionRows('B')).toEqual([[1, 'created', 'b one']]);
   });
 
   test(sentence('4.3.1', 'http'), async () => {
@@ -54,8 +54,8 @@ describe('restores from snapshots over HTTP', () => {
     const elsewhere = await (await site.newEnvironment()).snapshot();
     await place.set({ KEY: 'two' });
     for (const body of [{}, { snapshotId: 'release' }, { snapshotId: 7 }, { snapshotId: null }]) {
-      const told = await expectProblem(owner.send('POST', path, body), 'invalid_input');
-      expect([told.status, told.errors?.map(({ field }) => field)]).toEqual([422, ['snapshotId']]);
+      const reported = await expectProblem(owner.send('POST', path, body), 'invalid_input');
+      expect([reported.status, reported.errors?.map(({ field }) => field)]).toEqual([422, ['snapshotId']]);
     }
     expect((await expectProblem(owner.send('POST', path), 'malformed_request')).status).toBe(400);
     for (const snapshotId of [elsewhere.id, '01234567-89ab-4def-8123-456789abcdef']) {
@@ -165,11 +165,11 @@ describe('restores from snapshots over HTTP', () => {
     const { id } = await place.snapshot();
     await place.remove('A', 'C', 'AGAIN');
     await place.set({ B: 'b two', AGAIN: 'again two' });
-    // What was deleted and made anew is there, and so it is restored.
+    // What was deleted and created again exists, so it is restored.
     expect(await place.restore(id)).toMatchObject({ restored: ['AGAIN', 'B'], skipped: ['A', 'C'] });
     expect(await place.values()).toEqual({ AGAIN: 'again one', B: 'b one' });
     await expectProblem(owner.send('GET', `/secrets/${place.path}/A`), 'not_found');
-    expect(await place.told('C')).toEqual([[1, 'created', 'c one']]);
+    expect(await place.versionRows('C')).toEqual([[1, 'created', 'c one']]);
   });
 
   test(sentence('4.3.7', 'http'), async () => {
@@ -184,9 +184,9 @@ describe('restores from snapshots over HTTP', () => {
     expect((await place.history('KEY')).slice(2)).toEqual(before);
     const still = (await site.stored.versions(place.id, 'KEY')).slice(2);
     expect(still).toEqual(rows.map((row) => ({ ...row, isCurrent: false })));
-    expect((await place.told('KEY')).map(([, , value]) => value)).toEqual(['one', 'one', 'three', 'two', 'one']);
+    expect((await place.versionRows('KEY')).map(([, , value]) => value)).toEqual(['one', 'one', 'three', 'two', 'one']);
     // What came after the snapshot stays as well.
-    expect(await place.told('LATER')).toEqual([[1, 'created', 'later']]);
+    expect(await place.versionRows('LATER')).toEqual([[1, 'created', 'later']]);
   });
 
   test(sentence('7.2', 'http'), async () => {

@@ -25,7 +25,7 @@ describe('secrets over HTTP', () => {
     await place.set({ KEY: 'one' });
     await place.set({ KEY: 'two' });
     await place.rollback('KEY', 1);
-    expect(await place.told('KEY')).toEqual([
+    expect(await place.versionRows('KEY')).toEqual([
       [3, 'rolled_back', 'one'],
       [2, 'updated', 'two'],
       [1, 'created', 'one'],
@@ -79,9 +79,10 @@ describe('secrets over HTTP', () => {
     const kinds = (await place.history('KEY')).map(({ changeType }) => changeType);
     expect(kinds).toEqual(['rolled_back', 'rolled_back', 'updated', 'created']);
     const { text } = await site.client().request('GET', '/openapi.json');
-    const told = Array.from(text.matchAll(/"changeType":(\{.*?\})/g), ([, schema = '']) => JSON.parse(schema));
-    expect(told).not.toEqual([]);
-    for (const schema of told) expect(schema).toEqual({ type: 'string', enum: ['created', 'updated', 'rolled_back'] });
+    const reported = Array.from(text.matchAll(/"changeType":(\{.*?\})/g), ([, schema = '']) => JSON.parse(schema));
+    expect(reported).not.toEqual([]);
+    for (const schema of reported)
+      expect(schema).toEqual({ type: 'string', enum: ['created', 'updated', 'rolled_back'] });
   });
 
   test(sentence('2.2.changedBy', 'http'), async () => {
@@ -159,8 +160,8 @@ describe('secrets over HTTP', () => {
     const made = await client.send('PUT', `${path}/KEY`, { value: 'one' });
     expect([made.status, made.body]).toEqual([201, expect.objectContaining({ key: 'KEY', version: 1 })]);
     await client.expectStatus(200, 'PATCH', path, { set: { OTHER: 'two' } });
-    expect(await place.told('KEY')).toEqual([[1, 'created', 'one']]);
-    expect(await place.told('OTHER')).toEqual([[1, 'created', 'two']]);
+    expect(await place.versionRows('KEY')).toEqual([[1, 'created', 'one']]);
+    expect(await place.versionRows('OTHER')).toEqual([[1, 'created', 'two']]);
   });
 
   test(sentence('3.2', 'http'), async () => {
@@ -174,7 +175,7 @@ describe('secrets over HTTP', () => {
       200,
       expect.objectContaining({ set: [{ key: 'KEY', version: 3 }] }),
     ]);
-    expect(await place.told('KEY')).toEqual([
+    expect(await place.versionRows('KEY')).toEqual([
       [3, 'updated', 'three'],
       [2, 'updated', 'two'],
       [1, 'created', 'one'],
@@ -191,7 +192,7 @@ describe('secrets over HTTP', () => {
       201,
       expect.objectContaining({ version: 4, changeType: 'rolled_back' }),
     ]);
-    expect(await place.told('KEY')).toEqual([
+    expect(await place.versionRows('KEY')).toEqual([
       [4, 'rolled_back', 'two'],
       [3, 'updated', 'three'],
       [2, 'updated', 'two'],
@@ -207,7 +208,7 @@ describe('secrets over HTTP', () => {
     expect((await client.send('DELETE', `/secrets/${place.path}/KEY`)).status).toBe(204);
     await expectProblem(client.send('GET', `/secrets/${place.path}/KEY`), 'not_found');
     expect(await place.values()).toEqual({});
-    expect(await place.told('KEY')).toEqual([
+    expect(await place.versionRows('KEY')).toEqual([
       [2, 'updated', 'two'],
       [1, 'created', 'one'],
     ]);

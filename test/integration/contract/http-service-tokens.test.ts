@@ -33,9 +33,9 @@ afterAll(() => site.close());
 
 /** Asks for a token that is refused, and answers the fields that are said to be at fault. */
 async function faultsOf(body: Readonly<Record<string, unknown>>): Promise<readonly string[] | undefined> {
-  const told = await expectProblem(owner.send('POST', path, body), 'invalid_input');
-  expect(told.status).toBe(422);
-  return told.errors?.map(({ field }) => field);
+  const reported = await expectProblem(owner.send('POST', path, body), 'invalid_input');
+  expect(reported.status).toBe(422);
+  return reported.errors?.map(({ field }) => field);
 }
 
 function create(body: Readonly<Record<string, unknown>>): Promise<CreatedServiceTokenView> {

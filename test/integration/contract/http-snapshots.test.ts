@@ -142,11 +142,11 @@ describe('snapshots over HTTP', () => {
   test(sentence('4.1.2', 'http'), async () => {
     const body = JSON.stringify({ name: 'release' });
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
-      const told = await expectProblem(
+      const reported = await expectProblem(
         owner.send('POST', path, body, { 'content-type': type }),
         'unsupported_media_type',
       );
-      expect(told.status).toBe(415);
+      expect(reported.status).toBe(415);
     }
     expect(await list()).toEqual([]);
     for (const type of ['application/json', 'application/json; charset=utf-8']) {
@@ -164,8 +164,8 @@ describe('snapshots over HTTP', () => {
     for (const [body, name] of bodies)
       expect(await owner.expectStatus(201, 'POST', path, body)).toMatchObject({ name });
     for (const name of [7, true, null, ['release'], '']) {
-      const told = await expectProblem(owner.send('POST', path, { name }), 'invalid_input');
-      expect([told.status, told.errors?.map(({ field }) => field)]).toEqual([422, ['name']]);
+      const reported = await expectProblem(owner.send('POST', path, { name }), 'invalid_input');
+      expect([reported.status, reported.errors?.map(({ field }) => field)]).toEqual([422, ['name']]);
     }
     expect(await list()).toHaveLength(3);
   });

@@ -59,8 +59,8 @@ describe('the history of a secret over HTTP', () => {
     const path = `/versions/${place.path}/KEY/rollback`;
     const { client } = site.owner;
     for (const body of [{}, ...['1', 1.5, 0, -1, null, true].map((targetVersion) => ({ targetVersion }))]) {
-      const told = await expectProblem(client.send('POST', path, body), 'invalid_input');
-      expect([told.status, told.errors?.map(({ field }) => field)]).toEqual([422, ['targetVersion']]);
+      const reported = await expectProblem(client.send('POST', path, body), 'invalid_input');
+      expect([reported.status, reported.errors?.map(({ field }) => field)]).toEqual([422, ['targetVersion']]);
     }
     expect(await client.expectStatus(201, 'POST', path, { targetVersion: 1 })).toMatchObject({ version: 3 });
     expect(await place.values()).toEqual({ KEY: 'one' });
@@ -96,8 +96,8 @@ describe('the history of a secret over HTTP', () => {
     expect(after).toHaveLength(4);
     expect(after.slice(1)).toEqual(before.KEY);
     expect(await place.history('OTHER')).toEqual(before.OTHER);
-    const told = await place.told('KEY');
-    expect(told.map(([, , value]) => value)).toEqual(['one', 'three', 'two', 'one']);
+    const reported = await place.versionRows('KEY');
+    expect(reported.map(([, , value]) => value)).toEqual(['one', 'three', 'two', 'one']);
   });
 
   test(sentence('4.7.4', 'http'), async () => {
@@ -119,10 +119,10 @@ describe('the history of a secret over HTTP', () => {
   test(sentence('7.3', 'http'), async () => {
     await place.set({ KEY: 'one' });
     const path = `/versions/${place.path}/KEY/rollback`;
-    const told = await expectProblem(site.owner.client.send('POST', path, {}), 'invalid_input');
-    expect([told.status, told.errors]).toEqual([422, [{ field: 'targetVersion', message: 'is required' }]]);
+    const reported = await expectProblem(site.owner.client.send('POST', path, {}), 'invalid_input');
+    expect([reported.status, reported.errors]).toEqual([422, [{ field: 'targetVersion', message: 'is required' }]]);
     expect((await expectProblem(site.owner.client.send('POST', path), 'malformed_request')).status).toBe(400);
-    expect(await place.told('KEY')).toEqual([[1, 'created', 'one']]);
+    expect(await place.versionRows('KEY')).toEqual([[1, 'created', 'one']]);
   });
 
   test(sentence('9.2', 'http'), async () => {
@@ -133,14 +133,14 @@ describe('the history of a secret over HTTP', () => {
     await place.rollback('KEY', 1);
     await place.restore(snapshot.id);
     await place.set({ KEY: 'two' });
-    expect((await place.told('KEY')).map(([version, kind]) => [version, kind])).toEqual([
+    expect((await place.versionRows('KEY')).map(([version, kind]) => [version, kind])).toEqual([
       [5, 'updated'],
       [4, 'rolled_back'],
       [3, 'rolled_back'],
       [2, 'updated'],
       [1, 'created'],
     ]);
-    expect(await place.told('OTHER')).toEqual([[1, 'created', 'other']]);
+    expect(await place.versionRows('OTHER')).toEqual([[1, 'created', 'other']]);
   });
 
   test(sentence('9.3', 'http'), async () => {
@@ -152,7 +152,7 @@ describe('the history of a secret over HTTP', () => {
     expect((await site.stored.versions(place.id, 'KEY')).map(({ version }) => version)).toEqual([2, 1]);
     // Created again it goes on counting, so that no number is ever taken twice.
     await place.set({ KEY: 'three' });
-    expect(await place.told('KEY')).toEqual([
+    expect(await place.versionRows('KEY')).toEqual([
       [3, 'created', 'three'],
       [2, 'updated', 'two'],
       [1, 'created', 'one'],

@@ -56,7 +56,7 @@ test('migrate waits for a database that does not answer yet', async () => {
   expect(await migrated).toEqual(await migrationNames());
 });
 
-test('migrate waits no longer than it is told', async () => {
+test('migrate waits no longer than its limit', async () => {
   const { url } = await makeLateDatabase();
   await expect(migrate({ url, logger, waitMs: 600 })).rejects.toMatchObject({ code: 'store_unavailable' });
 });

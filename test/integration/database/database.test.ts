@@ -93,7 +93,7 @@ describe('an unavailable database', () => {
     await expect(inTransaction(database, (tx) => tx.models.organization.count())).resolves.toBe(0);
   });
 
-  test('in a wrong place or with a wrong password is store_unavailable, and no detail tells the password', async () => {
+  test('in a wrong place or with a wrong password is store_unavailable, and no detail shows the password', async () => {
     const wrong = new URL(server.url);
     wrong.password = 'canary-password';
     const missing = new URL(server.url);
@@ -283,7 +283,7 @@ describe('a transaction', () => {
     expect(await inTransaction(database, (tx) => tx.models.organization.count())).toBe(0);
   });
 
-  test('tells a broken unique constraint by its name and never the value, from Prisma, raw SQL and pg alike', async () => {
+  test('names a broken unique constraint and never the value, from Prisma, raw SQL and pg alike', async () => {
     const canary = 'canary-5f1e';
     await inTransaction(database, (tx) => tx.models.organization.create(newOrganization(canary)));
     const insert = `INSERT INTO organization (id, slug, display_name) VALUES (gen_random_uuid(), '${canary}', 'x')`;
@@ -300,7 +300,7 @@ describe('a transaction', () => {
     }
   });
 
-  test('tells a missing row and a missing parent', async () => {
+  test('reports a missing row and a missing parent', async () => {
     const id = randomUUID();
     const missing = inTransaction(database, (tx) =>
       tx.models.organization.update({ where: { id }, data: { displayName: 'x' } }),

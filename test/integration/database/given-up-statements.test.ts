@@ -18,7 +18,7 @@ const busy = { name: 'test-busy', text: "SELECT FROM pg_stat_activity WHERE stat
 // Long enough to see the statement run, also on a busy machine.
 const silenceMs = { reads: 2_000, transactions: 2_000 };
 
-// Else each repetition would leave one more backend that works for nobody, until there is none for anybody.
+// Else each repetition would leave one more backend that works for no client, until none is left for any.
 test.each(['a read', 'a transaction', 'a transaction of SQL alone'])(
   '%s that is given up on does not go on in the database',
   async (kind) => {

@@ -147,7 +147,7 @@ describe('the listener', () => {
       const upstream = createConnection({ host: hostname, port: Number(port) });
       upstream.pipe(client);
       client.on('data', (chunk) =>
-        upstream.write(chunk.toString('latin1').replace('LISTEN keyframe', 'LISTEN somebody'), 'latin1'),
+        upstream.write(chunk.toString('latin1').replace('LISTEN keyframe', 'LISTEN other'), 'latin1'),
       );
       for (const socket of [client, upstream])
         socket.on('error', () => undefined).on('close', () => upstream.destroy());

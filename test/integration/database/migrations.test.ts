@@ -289,7 +289,7 @@ describe('the migration runner', () => {
     expect(await faultOf(url)).toBeUndefined();
   });
 
-  test('a lacking schema is told in a sentence that names the command', async () => {
+  test('a missing schema is reported in a sentence that names the command', async () => {
     const { url } = await emptyDatabase();
     const sentence = `the database lacks migration ${await firstName()}: run keyframe-server migrate`;
     expect(await faultOf(url)).toBe(sentence);
@@ -298,7 +298,7 @@ describe('the migration runner', () => {
   });
 
   test('an unreachable database is store_unavailable, for the runner and for the check', async () => {
-    const url = 'postgres://nobody:canary-password@127.0.0.1:1/none';
+    const url = 'postgres://unknown:canary-password@127.0.0.1:1/none';
     await expect(migrate({ url, logger })).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(faultOf(url)).rejects.toMatchObject({ code: 'store_unavailable' });
   });

@@ -70,7 +70,7 @@ describe('a transaction of SQL alone', () => {
     expect(runsOfWork).toBe(4);
   });
 
-  test('commits nothing when a statement failed, even where the work goes on, and tells the first failure', async () => {
+  test('commits nothing when a statement failed, even if the work goes on, and throws the first failure', async () => {
     const id = randomUUID();
     const failing = inSqlTransaction(database, async (tx) => {
       await tx.run`INSERT INTO organization (id, slug, display_name) VALUES (${id}::uuid, 'half', 'x')`;
@@ -99,7 +99,7 @@ describe('a transaction of SQL alone', () => {
     expect(await queryRows(database.pool, slugs, [])).toEqual([]);
   });
 
-  test('commits nothing after the failure of a statement that nobody waited for, and tells it', async () => {
+  test('commits nothing after the failure of a statement that was not waited for, and throws it', async () => {
     const failing = inSqlTransaction(database, async (tx) => {
       await insert(tx, 'half');
       tx.run`SELECT 1 / ${0}::int`.catch(() => undefined);

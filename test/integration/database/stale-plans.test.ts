@@ -51,7 +51,7 @@ describe.each(reads)('stale preparations of %s', (_name, read) => {
     expect(await read()).toEqual([]);
     expect(await onBoth(read)).toEqual([[], []]);
     expect(startups()).toBeGreaterThan(before);
-    // What took their place is prepared anew, once.
+    // What took their place is prepared again, once.
     const parses = (): number => proxy.count(({ type, sql }) => type === 'Parse' && sql === text);
     await onBoth(read);
     const prepared = parses();
@@ -60,7 +60,7 @@ describe.each(reads)('stale preparations of %s', (_name, read) => {
   });
 });
 
-test('what the database does not support is told, after two tries', async () => {
+test('what the database does not support is reported, after two tries', async () => {
   const locked = { name: 'test-unsupported', text: 'SELECT count(*)::int FROM organization FOR UPDATE' };
   await expect(queryRows(database.pool, locked, [])).rejects.toMatchObject({ code: '0A000' });
   expect(proxy.count(({ type, sql }) => (type === 'Parse' || type === 'Query') && sql === locked.text)).toBe(2);

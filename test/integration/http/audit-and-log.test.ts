@@ -229,7 +229,7 @@ describe('the log', () => {
     expect(JSON.stringify(api.logs)).not.toContain(word);
   });
 
-  test('and the metrics tell routes by their templates', async () => {
+  test('and the metrics name routes by their templates', async () => {
     await owner.send('GET', `${secrets}/${word}`);
     const text = await api.metrics.render();
     const labels = 'method="GET",route="/api/v1/secrets/{org}/{project}/{env}/{key}",status="200"';

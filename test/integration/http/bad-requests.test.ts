@@ -34,7 +34,7 @@ describe('a request is refused with 401', () => {
   const { token: unknown } = generateToken('personal_token', randomUUID());
 
   async function refusal(client: HttpClient, headers: Record<string, string> = {}): Promise<[string, string | null]> {
-    // The body is as bad as can be: nobody reads it before they know whose it is.
+    // The body is as bad as can be: it is not read before the caller is known.
     const answer = await client.send('PUT', `${secrets}/..${word}`, '{', { 'content-type': 'text/plain', ...headers });
     expect(answer.status).toBe(401);
     expect(answer.text).not.toContain(word);
@@ -69,7 +69,7 @@ describe('a request is refused with 401', () => {
     }
   });
 
-  test('with a token nobody has, or the id of one with another secret part', async () => {
+  test('with an unknown token, or the id of one with another secret part', async () => {
     const { principal } = world.owner.caller;
     const { token: forged } = generateToken('personal_token', principal.credentialId);
     for (const token of [unknown, forged]) expect((await refusal(api.client(token)))[0]).toBe('the token is unknown');

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const database = await createTestDatabase();
   proxy = await PostgresProxy.start(database.url);
   const through = { url: proxy.url, drop: () => database.drop() };
-  // No check comes in time: what the tests see, was told or is read anew after a loss.
+  // No check comes in time: what the tests see, was reported or is read again after a loss.
   const streams = { checkMs: 60_000 };
   api = await startTestApi({}, { database: through, streams });
   api.services.feed.start();
@@ -67,7 +67,7 @@ async function revisions(reader: EventReader, count: number): Promise<number[]> 
 }
 
 describe('the changes of an environment as a list', () => {
-  test('are answered to whoever does not ask for events', async () => {
+  test('are answered to a client that does not ask for events', async () => {
     await calls.patch({ A: '1' }, [], { comment: 'why' });
     const { revisionId } = await calls.patch({ B: '1' }, ['A']);
     const page = changeListView.parse(await viewer.expectStatus(200, 'GET', `${path}?limit=1`));

@@ -97,7 +97,7 @@ describe('a destruction over HTTP', () => {
     await expectProblem(keyed, 'malformed_request');
   });
 
-  test('is told of in the plan and the answer of a restore, and in a diff', async () => {
+  test('is named in the plan and the answer of a restore, and in a diff', async () => {
     await write('leaked');
     const { id } = await admin.expectStatus<{ id: string }>(201, 'POST', `/snapshots/${place}`);
     await write('safe');

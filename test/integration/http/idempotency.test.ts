@@ -84,7 +84,7 @@ describe.each(Object.keys(operations))('%s under an Idempotency-Key', (name) => 
     return operation();
   };
 
-  test('is done once, and a repetition answers what is there with 200 and Idempotent-Replayed', async () => {
+  test('is done once, and a repetition returns what exists with 200 and Idempotent-Replayed', async () => {
     const { sent, done, status } = await prepare();
     const key = randomUUID();
     const first = await post({ ...sent, key });

@@ -50,7 +50,7 @@ async function expectShortTurns(work: (attempt: number) => Promise<unknown>): Pr
   expect(await longestTurnMs(work)).toBeLessThanOrEqual(maxTurnMs);
 }
 
-/** A path of the document with names of what is there, as far as it matters to the order of judging. */
+/** A path of the document with names of what exists, as far as it matters to the order of judging. */
 function filledPath(path: string): string {
   const { slugs } = site.world;
   const names: Readonly<Record<string, string>> = {
@@ -82,7 +82,7 @@ async function expectShortRefusals(method: string, path: string, large: Iterable
 
 const largeBodies = new LargeBodies({ isFull });
 
-describe('the largest body that is refused keeps nobody waiting', () => {
+describe('the largest body that is refused keeps no client waiting', () => {
   test('and every route with a body is measured', () => {
     expect(bodies.length).toBeGreaterThan(15);
   });
@@ -96,7 +96,7 @@ describe('the largest body that is refused keeps nobody waiting', () => {
   });
 });
 
-describe('what is allowed keeps nobody waiting either', () => {
+describe('what is allowed keeps no client waiting either', () => {
   const keys = Array.from({ length: limits.secretsPerEnvironment - 100 }, (_, index) => `KEY_${index}`);
   const valueOf = (attempt: number): string => String(attempt).repeat(820);
   const setOf = (attempt: number): object => Object.fromEntries(keys.map((key) => [key, valueOf(attempt)]));

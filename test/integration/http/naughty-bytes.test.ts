@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
-import { type Asked, KeepAliveClient, type Told } from '../../support/api/keep-alive-client.ts';
+import { type Asked, KeepAliveClient, type Reply } from '../../support/api/keep-alive-client.ts';
 import {
   brokenUtf8,
   expectNamedFault,
@@ -34,7 +34,7 @@ afterAll(async () => {
   await api.close();
 });
 
-function ask(asked: Asked): Promise<Told> {
+function ask(asked: Asked): Promise<Reply> {
   return client.ask({ authorization, ...asked });
 }
 
@@ -53,9 +53,9 @@ describe('bytes that are no UTF-8 are malformed', () => {
       { method: 'GET', path },
       { method: 'GET', path: `/secrets/${percentBytes(bytes)}/web/prod` },
     ]) {
-      const told = await ask(asked);
-      expect(JSON.parse(told.text)).toMatchObject({ status: 400, code: 'malformed_request' });
-      expect(told.text).not.toContain(naughtyMark);
+      const reported = await ask(asked);
+      expect(JSON.parse(reported.text)).toMatchObject({ status: 400, code: 'malformed_request' });
+      expect(reported.text).not.toContain(naughtyMark);
     }
     // In a query every byte stands for something.
     const query = await ask({ method: 'GET', path: `/secrets/${place}?prefix=${percentBytes(bytes)}` });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
-import { type Asked, KeepAliveClient, type Told } from '../../support/api/keep-alive-client.ts';
+import { type Asked, KeepAliveClient, type Reply } from '../../support/api/keep-alive-client.ts';
 import {
   accepted,
   expectNamedFault,
@@ -35,7 +35,7 @@ afterAll(async () => {
   await api.close();
 });
 
-function ask(asked: Asked): Promise<Told> {
+function ask(asked: Asked): Promise<Reply> {
   return client.ask({ authorization, ...asked });
 }
 
@@ -50,11 +50,11 @@ async function expectFaults(
 ): Promise<void> {
   const found = await Promise.all(
     [...naughtyStrings].map(async ([what, text]) => {
-      const told = await ask(request(text));
-      if (told.status < 300) return [what];
+      const reported = await ask(request(text));
+      if (reported.status < 300) return [what];
       // A name that could be one, of which there is none.
-      if (told.status === 404 && !isRepeated(told.text, text)) return [];
-      expectNamedFault(told, text, field);
+      if (reported.status === 404 && !isRepeated(reported.text, text)) return [];
+      expectNamedFault(reported, text, field);
       return [];
     }),
   );

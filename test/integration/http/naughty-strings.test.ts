@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
-import { type Asked, KeepAliveClient, type Told } from '../../support/api/keep-alive-client.ts';
+import { type Asked, KeepAliveClient, type Reply } from '../../support/api/keep-alive-client.ts';
 import {
   type Accepted,
   accepted,
@@ -32,7 +32,7 @@ afterAll(async () => {
   await api.close();
 });
 
-function ask(asked: Asked): Promise<Told> {
+function ask(asked: Asked): Promise<Reply> {
   return client.ask({ authorization: `Bearer ${world.owner.token.reveal()}`, ...asked });
 }
 
@@ -251,9 +251,9 @@ const fields: Readonly<Record<string, Field>> = {
 /** Whether a text was accepted; throws an Error unless it came back as it went, or was refused by the field's name. */
 async function isAccepted(field: Field, [what, text]: readonly [string, string]): Promise<boolean> {
   const asked = await field.request(text);
-  const told = await ask(asked);
-  if (told.status >= 300) {
-    expectNamedFault(told, text, field.field);
+  const reported = await ask(asked);
+  if (reported.status >= 300) {
+    expectNamedFault(reported, text, field.field);
     return false;
   }
   const found = await field.readBack(text, asked);

@@ -67,12 +67,12 @@ describe('users', () => {
     ['PATCH', '/users/{id}', { email: 'b@example.test' }, 'email'],
     ['POST', '/users/{id}/personal-tokens', {}, 'name'],
     ['POST', '/users/{id}/personal-tokens', { name: 'x', expiresInDays: 0 }, 'expiresInDays'],
-  ])('are told what is wrong: %s %s %j', async (method, path, body, field) => {
+  ])('get what is wrong: %s %s %j', async (method, path, body, field) => {
     const asked = root.send(method, path.replace('{id}', admin.id), body);
     expect((await expectProblem(asked, 'invalid_input')).errors).toMatchObject([{ field }]);
   });
 
-  test('are nobody else’s to see or make, whatever they send', async () => {
+  test('are for no other caller to see or make, whatever they send', async () => {
     const machine = api.client((await world.serviceToken({ scope: 'organization' })).token);
     const viewer = api.client(world.viewer.token);
     for (const client of [viewer, machine]) {
@@ -90,8 +90,11 @@ describe('users', () => {
   });
 
   test('keep an admin, and an organization its owner', async () => {
-    const told = await expectProblem(root.send('PATCH', `/users/${world.owner.id}`, { disabled: true }), 'conflict');
-    expect(told.detail).toContain(world.slugs.organization);
+    const reported = await expectProblem(
+      root.send('PATCH', `/users/${world.owner.id}`, { disabled: true }),
+      'conflict',
+    );
+    expect(reported.detail).toContain(world.slugs.organization);
   });
 });
 
@@ -123,12 +126,12 @@ describe('members', () => {
   test('are refused with what is wrong', async () => {
     const { organization } = world.slugs;
     const body = { role: 'viewer' };
-    const told = await expectProblem(owner.send('PUT', `/members/${organization}/ada`, body), 'invalid_input');
-    expect(told.errors).toEqual([{ field: 'user', message: "must be a user's UUID or e-mail address" }]);
+    const reported = await expectProblem(owner.send('PUT', `/members/${organization}/ada`, body), 'invalid_input');
+    expect(reported.errors).toEqual([{ field: 'user', message: "must be a user's UUID or e-mail address" }]);
     const path = `/members/${organization}/${world.viewer.id}`;
     await expectProblem(owner.send('PUT', path, { role: 'king' }), 'invalid_input');
     await expectProblem(owner.send('PUT', path), 'malformed_request');
-    await expectProblem(owner.send('PUT', `/members/${organization}/nobody@example.test`, body), 'not_found');
+    await expectProblem(owner.send('PUT', `/members/${organization}/unknown@example.test`, body), 'not_found');
     const viewer = api.client(world.viewer.token);
     await expectProblem(viewer.send('PUT', path, body), 'forbidden');
     await expectProblem(viewer.send('DELETE', `/members/${organization}/${world.admin.id}`), 'forbidden');
@@ -187,8 +190,8 @@ describe('organizations, projects and environments', () => {
       expect(renamed).toEqual({ ...before, displayName: 'New & shown' });
       await expectProblem(founder.send('PATCH', path, { slug: 'x', displayName: 'x' }), 'invalid_input');
       await expectProblem(founder.send('PATCH', path, {}), 'invalid_input');
-      const told = await expectProblem(root.send('POST', `${path}/purge`), 'conflict');
-      expect(told.detail).toContain('delete it first');
+      const reported = await expectProblem(root.send('POST', `${path}/purge`), 'conflict');
+      expect(reported.detail).toContain('delete it first');
       await founder.expectStatus(204, 'DELETE', path);
       await expectProblem(founder.send('GET', path), 'not_found');
       await root.expectStatus(204, 'POST', `${path}/purge`);
@@ -204,8 +207,8 @@ describe('organizations, projects and environments', () => {
       await expectProblem(client.send('POST', `/organizations/${organization}/purge`), 'forbidden');
       await expectProblem(client.send('POST', '/projects/No/slug/purge', { x: 1 }), 'forbidden');
     }
-    const told = await expectProblem(root.send('POST', '/projects/acme/No_slug/purge'), 'invalid_input');
-    expect(told.errors).toMatchObject([{ field: 'project' }]);
+    const reported = await expectProblem(root.send('POST', '/projects/acme/No_slug/purge'), 'invalid_input');
+    expect(reported.errors).toMatchObject([{ field: 'project' }]);
     await expectProblem(root.send('POST', `/organizations/${organization}/purge`, {}), 'malformed_request');
   });
 });

@@ -37,7 +37,7 @@ test.each([
   expect(await owner.expectStatus(200, 'GET', `${secrets}/A`)).toMatchObject({ value: 'kept', version: 1 });
 });
 
-test('whoever may not do a change is told that, whatever the condition', async () => {
+test('a caller who may not make a change is refused for that, whatever the condition', async () => {
   const viewer = api.client(world.viewer.token);
   await expectProblem(viewer.send('DELETE', `${secrets}/A`, undefined, { 'if-match': stale }), 'forbidden');
 });

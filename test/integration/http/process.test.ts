@@ -51,7 +51,7 @@ async function refusal(
 }
 
 describe('the command line', () => {
-  test('tells its help and its version', async () => {
+  test('prints its help and its version', async () => {
     const [code, help] = await refusal(['--help']);
     expect([code, help.split('\n')[0]]).toEqual([
       0,

@@ -69,7 +69,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('refused tokens of one address', () => {
-  test('are told so up to the limit, then 429 with Retry-After, without a look into the database', async () => {
+  test('get 401 up to the limit, then 429 with Retry-After, without a look into the database', async () => {
     const send = from(newAddress());
     const codes: number[] = [];
     for (const token of ['malformed', unknownToken(), 'kf_pat_x', unknownToken(), unknownToken()]) {
@@ -95,7 +95,7 @@ describe('refused tokens of one address', () => {
     expect((await from(newAddress())(token)).status).toBe(200);
     for (let count = 0; count < limits.failedAuthentications; count += 1) await from(address)(unknownToken());
     expect((await from(address)(token)).status).toBe(200);
-    // Not seen before, so it cannot be told from a guess.
+    // Not seen before, so it cannot be distinguished from a guess.
     expect((await from(address)(late.token)).status).toBe(429);
     expect((await from(newAddress())(late.token)).status).toBe(200);
     expect((await from(address)(late.token)).status).toBe(200);
@@ -184,7 +184,7 @@ describe('requests with one token', () => {
     expect((await send(other.token)).status).toBe(200);
   });
 
-  test('a request above the limit leaves no audit entry, and its log line tells whose it was', async () => {
+  test('a request above the limit leaves no audit entry, and its log line shows whose it was', async () => {
     const { id, token } = await world.serviceToken();
     const send = from(newAddress());
     for (let count = 0; count <= limits.requests; count += 1) await send(token);

@@ -54,7 +54,7 @@ describe('the page at /docs', () => {
     expect([...policy.values()].join(' ')).not.toMatch(/unsafe|https?:|\*/);
   });
 
-  test('gives each file its own type, which nobody may guess', async () => {
+  test('gives each file its own type, which no browser may guess', async () => {
     for (const [path, type] of [
       ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
       ['/docs/reference.js', 'text/javascript; charset=utf-8'],
@@ -68,7 +68,7 @@ describe('the page at /docs', () => {
     }
   });
 
-  test('tells no other host where this server is', async () => {
+  test('reveals to no other host where this server is', async () => {
     const { text } = await get('/docs/reference.js');
     expect(text).toContain('validatorUrl: null');
     expect(text).not.toMatch(/https?:/);

@@ -80,13 +80,13 @@ describe('organizations, projects and environments', () => {
 });
 
 describe('me', () => {
-  test('tells a person their organizations', async () => {
+  test('shows a person their organizations', async () => {
     const me = meView.parse(await owner.expectStatus(200, 'GET', '/me'));
     const organizations = [{ id: world.organization.id, slug: world.slugs.organization, role: 'owner' }];
     expect(me).toMatchObject({ type: 'user', id: world.owner.id, instanceAdmin: true, organizations });
   });
 
-  test('tells a service token what it is tied to', async () => {
+  test('shows a service token what it is tied to', async () => {
     const token = await world.serviceToken({ permission: 'read' });
     const me = meView.parse(await api.client(token.token).expectStatus(200, 'GET', '/me'));
     expect(me).toMatchObject({

@@ -84,12 +84,12 @@ test('a migration and the replacement of both servers under steady load fail no 
       version: times,
     });
   }
-  // Each change once and in order, whichever server told it.
+  // Each change once and in order, whichever server reported it.
   const first = load.watched[0] ?? 0;
   expect(load.watched).toEqual(load.watched.map((_, index) => first + index));
 });
 
-test('connections that were used during the delay have been told to end, and those idle all the time are closed', async () => {
+test('connections that were used during the delay were asked to end, and those idle all the time are closed', async () => {
   const old = await startServer();
   const agent = new Agent({ keepAlive: true });
   resources.defer(() => agent.destroy());
@@ -107,9 +107,9 @@ test('connections that were used during the delay have been told to end, and tho
   expect(used.socket).not.toBe(idle.socket);
   old.server.signal('SIGTERM');
   await logLine(old.server, 'stopping');
-  const told = await ask();
-  expect(told.connection).toBe('close');
-  const other = told.socket === used.socket ? idle.socket : used.socket;
+  const reported = await ask();
+  expect(reported.connection).toBe('close');
+  const other = reported.socket === used.socket ? idle.socket : used.socket;
   const stoppingAt = performance.now();
   expect(other.destroyed).toBe(false);
   await once(other, 'close');

@@ -129,7 +129,7 @@ describe('a failure of our own', () => {
 
   const sql = (text: string): Promise<unknown> => api.services.database.pool.query(text);
 
-  test('is told as internal, and logged without its message', async () => {
+  test('is reported as internal, and logged without its message', async () => {
     await sql('ALTER TABLE app_user RENAME COLUMN instance_admin TO canary');
     try {
       const answer = await owner.send('GET', '/me');
@@ -169,7 +169,7 @@ describe('a failure of our own', () => {
         }
       }
       await expectProblem(owner.send('PUT', `${path}/B`, { value: 'x' }), 'internal');
-      // Also what fails is audited where a machine asks: it is not told how it failed.
+      // Also what fails is audited where a machine asks: its caller does not learn how it failed.
       await expectProblem(api.client(token).send('GET', `${path}/NOT_THERE`), 'internal');
     } finally {
       await sql('ALTER TABLE audit_gone RENAME TO audit_entry');

@@ -81,7 +81,7 @@ async function beginWrite(port: number): Promise<{ finish(): Promise<IncomingMes
   };
 }
 
-/** Opens a stream of changes; tells later how it ended. */
+/** Opens a stream of changes; returns later how it ended. */
 async function openStream(port: number): Promise<{ readonly ended: Promise<{ readonly complete: boolean }> }> {
   const outgoing = begin(port, 'GET', '/api/v1/changes/acme/web/prod', { accept: 'text/event-stream' });
   outgoing.end();

@@ -10,7 +10,7 @@ let server: HttpServer;
 
 afterEach(() => server.close(0));
 
-/** Serves a stream without end; tells how many events were fetched, and whether it was ended. */
+/** Serves a stream without end; counts how many events were fetched, and whether it was ended. */
 async function serveEvents(): Promise<{ fetched: number; ended: Promise<void> }> {
   const end = Promise.withResolvers<void>();
   const seen = { fetched: 0, ended: end.promise };

@@ -160,7 +160,7 @@ describe('a snapshot over HTTP', () => {
 });
 
 describe('a comparison over HTTP', () => {
-  test('is with the present unless another snapshot is named, and tells no value', async () => {
+  test('is with the present unless another snapshot is named, and shows no value', async () => {
     await set({ A: 'first-value', GONE: 'x' });
     const one = await create();
     await developer.expectStatus(200, 'PATCH', secrets, { set: { A: 'other-value', NEW: 'x' }, delete: ['GONE'] });
@@ -194,7 +194,7 @@ describe('a comparison over HTTP', () => {
 });
 
 describe('a restore over HTTP', () => {
-  test('brings the values of the snapshot back and tells what it did by key', async () => {
+  test('brings the values of the snapshot back and shows what it did by key', async () => {
     await set({ A: '1', B: '1' });
     const id = await create();
     await set({ A: '2' });
@@ -250,7 +250,7 @@ describe('a restore over HTTP', () => {
     await expectProblem(developer.send('POST', `${all}/restore`, ''), 'malformed_request');
   });
 
-  test('is for whoever may write', async () => {
+  test('is for callers who may write', async () => {
     const id = await create();
     const reader = await world.serviceToken({ permission: 'read' });
     const writer = await world.serviceToken();
@@ -263,7 +263,7 @@ describe('a restore over HTTP', () => {
 });
 
 describe('with an Idempotency-Key', () => {
-  test('a snapshot is made once, and its deletion is told to whoever asks again', async () => {
+  test('a snapshot is made once, and its deletion is reported to a caller who asks again', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const made = await developer.send('POST', all, { name: 'once' }, headers);
     const again = await developer.send('POST', all, { name: 'once' }, headers);

@@ -223,8 +223,8 @@ test(`${restores} restores of ${secrets} secrets are each done whole or not at a
       if (counts.revision > before.revision) next = 1 - next;
       before = { ...counts, asInSnapshot: 0 };
     } catch (cause) {
-      const told = JSON.stringify(fault);
-      throw new Error(`restore ${index} under ${told}; KEYFRAME_TEST_SEED=${seed} draws it again`, { cause });
+      const reported = JSON.stringify(fault);
+      throw new Error(`restore ${index} under ${reported}; KEYFRAME_TEST_SEED=${seed} draws it again`, { cause });
     }
   }
   // Else the faults came at no interesting moment.

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { KeepAliveClient, type Told } from '../../support/api/keep-alive-client.ts';
+import { KeepAliveClient, type Reply } from '../../support/api/keep-alive-client.ts';
 import { durabilitySettings, MortalPostgres } from '../../support/database/mortal-postgres.ts';
 import { Programs, type RunningProgram } from '../../support/api/program.ts';
 import { createWorld, newRootKey, startServices, type TestServices, type World } from '../../support/api/services.ts';
@@ -60,7 +60,7 @@ async function makeSite(first: Readonly<Record<string, string>>): Promise<Site> 
   return { world, token: token.reveal(), attempts: [] };
 }
 
-function ask(site: Site, { mark, keys: [key = '', ...more], kind }: Attempt): Promise<Told> {
+function ask(site: Site, { mark, keys: [key = '', ...more], kind }: Attempt): Promise<Reply> {
   const { organization, project, environment } = site.world.slugs;
   const at = `${organization}/${project}/${environment}`;
   const authorization = `Bearer ${site.token}`;
@@ -85,17 +85,17 @@ function ask(site: Site, { mark, keys: [key = '', ...more], kind }: Attempt): Pr
   });
 }
 
-function acknowledge(attempt: Attempt, { text }: Told): void {
+function acknowledge(attempt: Attempt, { text }: Reply): void {
   const body = JSON.parse(text) as { revision: number; version?: number; set?: { version: number }[] };
   const versions = body.set?.map(({ version }) => version) ?? [body.version ?? 0];
   attempt.acknowledged = { revision: body.revision, versions };
 }
 
 /** The answer to an attempt; undefined where it says that the database is away. */
-async function answerTo(site: Site, attempt: Attempt): Promise<Told | undefined> {
-  const told = await ask(site, attempt);
-  if (told.status < 300) return told;
-  if (told.status !== 503) throw new Error(`${attempt.mark} was answered ${told.status}: ${told.text}`);
+async function answerTo(site: Site, attempt: Attempt): Promise<Reply | undefined> {
+  const reported = await ask(site, attempt);
+  if (reported.status < 300) return reported;
+  if (reported.status !== 503) throw new Error(`${attempt.mark} was answered ${reported.status}: ${reported.text}`);
   refusals += 1;
   return undefined;
 }
@@ -109,9 +109,9 @@ async function operate(site: Site, operation: Omit<Attempt, 'mark'>, name: strin
   };
   let attempt = begin(1);
   for (let tries = 1; ; tries += 1) {
-    const told = await answerTo(site, attempt);
+    const reported = await answerTo(site, attempt);
     const isLost = tries === 1 && site.attempts.length % lostEvery === 0;
-    if (told !== undefined && !isLost) return acknowledge(attempt, told);
+    if (reported !== undefined && !isLost) return acknowledge(attempt, reported);
     await pause(Math.min(50 * tries, 400));
     if (operation.kind !== 'rollback') attempt = begin(tries + 1);
   }
@@ -124,7 +124,7 @@ function operationOf(number: number, writer: number): Omit<Attempt, 'mark'> {
   return { kind: 'put', keys: [key(0)] };
 }
 
-/** What each attempt left is what its answer said, and without an answer all of it or nothing; nobody else wrote. */
+/** What each attempt left is what its answer said, and without an answer all of it or nothing; no other client wrote. */
 function expectAllAccounted({ attempts }: Site, { versions }: StoredHistory): void {
   const byMark = Map.groupBy(versions, ({ comment }) => comment);
   const firsts = new Map(versions.filter(({ version }) => version === 1).map(({ key, value }) => [key, value]));
@@ -132,15 +132,15 @@ function expectAllAccounted({ attempts }: Site, { versions }: StoredHistory): vo
   for (const attempt of attempts) {
     const left: readonly StoredVersion[] = byMark.get(attempt.mark) ?? [];
     byMark.delete(attempt.mark);
-    const told = attempt.acknowledged;
-    if (told === undefined && left.length === 0) continue;
-    const revision = told?.revision ?? left[0]?.revision;
+    const reported = attempt.acknowledged;
+    if (reported === undefined && left.length === 0) continue;
+    const revision = reported?.revision ?? left[0]?.revision;
     expect(left).toMatchObject(
       attempt.keys.map((key, index) => ({
         key,
         revision,
         value: attempt.kind === 'rollback' ? firsts.get(key) : attempt.mark,
-        ...(told === undefined ? {} : { version: told.versions[index] }),
+        ...(reported === undefined ? {} : { version: reported.versions[index] }),
       })),
     );
   }

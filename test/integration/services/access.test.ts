@@ -207,7 +207,7 @@ describe('a refusal', () => {
     expect(detail).not.toMatch(/Not A Slug|\.\.\/web/);
   });
 
-  test('tells what would help: another role, a personal token, or the permission to write', async () => {
+  test('says what would help: another role, a personal token, or the permission to write', async () => {
     const reader = await world.serviceToken({ permission: 'read' });
     const details = await Promise.all(
       [

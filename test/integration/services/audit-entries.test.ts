@@ -98,7 +98,7 @@ describe('the audit of an organization', () => {
     expect(all).toEqual([...all].sort((a, b) => Number(b - a)));
   });
 
-  test('tells nothing of another organization, nor of what belongs to none', async () => {
+  test('reveals nothing of another organization, nor of what belongs to none', async () => {
     const other = await createWorld(services);
     await secretCalls(services, other, other.developer.caller).put('KEY', 'value');
     const { entries } = await read();
@@ -127,7 +127,7 @@ describe('the audit of an organization', () => {
     expect(third.nextCursor).toBeNull();
   });
 
-  test('is never whole: a page has 100 entries unless told', async () => {
+  test('is never whole: a page has 100 entries by default', async () => {
     await services.database.pool.query(
       `INSERT INTO audit_entry (organization_id, actor_type, actor_id, actor_name, action, target, outcome, request_id)
        SELECT $1, 'user', $2, 'someone', 'secret.read', '{}', 'success', $2 FROM generate_series(1, 150)`,

@@ -168,7 +168,7 @@ describe('the audit log', () => {
 });
 
 describe('what is audited of a caller', () => {
-  test('a denial goes to the organization that the caller may see, else to the chain of whoever was refused', async () => {
+  test('a denial goes to the organization that the caller may see, else to the chain of the caller who was refused', async () => {
     const fixtures = new StoreFixtures(database.pool);
     const { organizationId } = await fixtures.environment();
     const token = await fixtures.serviceToken({ organizationId });

@@ -35,7 +35,7 @@ function as(caller: Caller): SecretCalls {
   return secretCalls(services, world, caller);
 }
 
-/** Every call that is audited whoever makes it, on a key at version 1: its action, and what the target holds beside the slugs. */
+/** Every call that is audited for every caller, on a key at version 1: its action, and what the target holds beside the slugs. */
 const audited: [string, (caller: Caller) => Promise<unknown>, string, object][] = [
   ['secrets.list', (caller) => as(caller).read(), 'secret.list', { revision: 1, secrets: 1 }],
   ['secrets.get', (caller) => as(caller).readOne('KEY'), 'secret.read', { key: 'KEY', version: 1 }],

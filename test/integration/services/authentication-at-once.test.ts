@@ -59,7 +59,7 @@ test('tokens that come at the same time stand each for their own, whatever becom
   expect(new Set(details.slice(1)).size).toBe(1);
 });
 
-test('whoever comes after a revocation is refused, however many with the same token are under way', async () => {
+test('a caller who comes after a revocation is refused, however many with the same token are under way', async () => {
   const token = await fixtures.serviceToken({ organizationId: (await fixtures.environment()).organizationId });
   const before = Array.from({ length: 50 }, () => authentication.authenticate(token.token).catch(() => 'refused'));
   await database.pool.query('UPDATE service_token_credential SET revoked_at = now() WHERE id = $1', [

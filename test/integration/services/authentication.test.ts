@@ -86,7 +86,7 @@ describe('a token is refused', () => {
     expect(await refusalOf(`kf_svc_${token.slice(7)}`)).toContain('malformed');
   });
 
-  test('when it is unknown, and one with the right id and a wrong secret part is told the same', async () => {
+  test('when it is unknown, and one with the right id and a wrong secret part gets the same answer', async () => {
     const personal = await fixtures.personalToken();
     const service = await fixtures.serviceToken({ organizationId: (await fixtures.environment()).organizationId });
     const unknown = await refusalOf(generateToken('personal_token', randomUUID()).token.reveal());
@@ -244,7 +244,7 @@ describe('the time of use', () => {
     expect((await used('personal_token', credentialId))['last_used_at']).toEqual(expect.any(Date));
   });
 
-  test('waits for no lock, and a failure to note it reaches nobody', async () => {
+  test('waits for no lock, and a failure to note it reaches no caller', async () => {
     const { token, credentialId } = await fixtures.personalToken();
     const client = await database.pool.connect();
     await client.query('BEGIN');

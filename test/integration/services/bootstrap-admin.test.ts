@@ -89,7 +89,7 @@ describe('the bootstrap of an instance without users', () => {
     await expectWorkingToken(join(folder, left[0] ?? ''));
   });
 
-  test('makes nobody where the token cannot be written', async () => {
+  test('makes no user if the token cannot be written', async () => {
     const file = join(folder, 'missing', 'admin-token');
     await expect(bootstrap(file)).rejects.toMatchObject({
       code: 'invalid_input',
@@ -148,7 +148,7 @@ describe('with a token that is in the file already', () => {
     ['a service token', () => generateToken('service_token', randomUUID()).token.reveal()],
     ['a token that was cut short', () => given.slice(0, -1)],
     ['a token with a letter changed', () => given.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))],
-  ])('%s in its place is refused, kept as it is, and nobody is made', async (_what, content) => {
+  ])('%s in its place is refused, kept as it is, and no user is made', async (_what, content) => {
     const text = content();
     await writeFile(join(folder, '..data', 'admin-token'), text);
     const error: unknown = await bootstrap().catch((thrown: unknown) => thrown);
@@ -167,7 +167,7 @@ describe('with a token that is in the file already', () => {
 });
 
 describe('a bootstrap that is interrupted', () => {
-  test('between the file and the row is done anew by the next start', async () => {
+  test('between the file and the row is done again by the next start', async () => {
     const cut = proxy.cut(runs(/INSERT INTO "public"."app_user"/), 'before');
     await expect(bootstrap()).rejects.toMatchObject({ code: 'store_unavailable' });
     await cut.arrived();

@@ -53,7 +53,7 @@ async function commit(): Promise<ChangeEvent> {
 }
 
 describe('subscribers of the change feed', () => {
-  test('are told when it is ready, then of each commit; one that comes later is told that it is ready at once', async () => {
+  test('get when it is ready, then each commit; one that comes later gets at once that it is ready', async () => {
     const [first, late] = [subscriber(), subscriber()];
     changes.subscribe(first);
     changes.start();
@@ -68,23 +68,23 @@ describe('subscribers of the change feed', () => {
     expect(late.heard).toEqual(['ready', event]);
   });
 
-  test('are told that it is ready again after each loss, and in between it says it is not', async () => {
-    const told = subscriber();
-    changes.subscribe(told);
+  test('are reported that it is ready again after each loss, and in between it says it is not', async () => {
+    const listening = subscriber();
+    changes.subscribe(listening);
     changes.start();
-    await until(() => told.heard.length === 1);
+    await until(() => listening.heard.length === 1);
     const held = proxy.hold(runs(/LISTEN/));
     proxy.kill(proxy.listeners('keyframe'));
     await held.arrived();
     expect(changes.ready).toBe(false);
     held.release();
-    await until(() => told.heard.length === 2);
-    expect(told.heard).toEqual(['ready', 'ready']);
+    await until(() => listening.heard.length === 2);
+    expect(listening.heard).toEqual(['ready', 'ready']);
     expect(changes.ready).toBe(true);
   });
 
-  test('one that throws keeps nobody else from being told, and one that left hears nothing more', async () => {
-    const [told, gone] = [subscriber(), subscriber()];
+  test('one that throws keeps no other from hearing, and one that left hears nothing more', async () => {
+    const [listening, gone] = [subscriber(), subscriber()];
     changes.subscribe({
       onEvent: () => {
         throw new Error('event');
@@ -93,14 +93,14 @@ describe('subscribers of the change feed', () => {
         throw new Error('ready');
       },
     });
-    changes.subscribe(told);
+    changes.subscribe(listening);
     const leave = changes.subscribe(gone);
     changes.start();
-    await until(() => told.heard.length === 1);
+    await until(() => listening.heard.length === 1);
     leave();
     const event = await commit();
-    await until(() => told.heard.length === 2);
-    expect(told.heard).toEqual(['ready', event]);
+    await until(() => listening.heard.length === 2);
+    expect(listening.heard).toEqual(['ready', event]);
     expect(gone.heard).toEqual(['ready']);
   });
 });

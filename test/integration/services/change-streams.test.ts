@@ -66,7 +66,7 @@ describe('a stream of changes', () => {
     return event;
   }
 
-  test('begins at the present and tells each later change once, in order', async () => {
+  test('begins at the present and reports each later change once, in order', async () => {
     const { revisionId } = await calls.put('A', '1');
     const stream = begin(await start());
     expect(await stream.next()).toEqual({ kind: 'ready', resumed: false, revision: 1, revisionId });
@@ -182,7 +182,7 @@ describe('a stream of changes', () => {
         services.database.prisma.project.update({ where: { id: world.project.id }, data: { deletedAt: new Date() } }),
     ],
   ] as [string, () => Promise<unknown>][])(
-    'ends within a check when %s, though nobody is told',
+    'ends within a check when %s, though no notification comes',
     async (_name, withdraw) => {
       const stream = begin(await start());
       await stream.next();

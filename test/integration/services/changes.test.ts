@@ -60,7 +60,7 @@ describe('the list of changes', () => {
     expect(await numbers({ cursor })).toEqual([3, 2, 1]);
   });
 
-  test('is never whole: a page has 100 changes unless told, and ends early where they are of many keys', async () => {
+  test('is never whole: a page has 100 changes by default, and ends early where they are of many keys', async () => {
     const key = (index: number): [string, string] => [`K${String(index).padStart(4, '0')}`, 'v'];
     const all = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => key(index)));
     for (let count = 0; count < 3; count += 1) await calls.patch(all);

@@ -89,7 +89,7 @@ describe.each(levels)('renaming one (%s)', (level) => {
     await expect(rename(level, 'x', world.stranger.caller)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('is refused to whoever was let in before it was deleted', async () => {
+  test('is refused to a caller who was admitted before it was deleted', async () => {
     const { caller } = world.owner;
     const accesses = {
       organization: await world.onOrganization(caller, 'organization.update'),
@@ -233,7 +233,7 @@ describe('deleting what others listen for', () => {
     return heard.slice(0, -1).map(parseMessage);
   }
 
-  test.each(levels)('tells of each environment beneath and each live token tied to it (%s)', async (level) => {
+  test.each(levels)('reports each environment beneath and each live token tied to it (%s)', async (level) => {
     const access = await world.onProject(world.owner.caller, 'environment.create');
     const staging = await services.environments.create(access, { slug: 'staging' });
     const tokens: Record<Level, TestToken> = {
@@ -246,7 +246,7 @@ describe('deleting what others listen for', () => {
       await world.onOrganization(world.owner.caller, 'service_token.revoke'),
       revoked.id,
     );
-    const told = await heardOf(() => remove(level));
+    const reported = await heardOf(() => remove(level));
     const environments = [world.environment, ...(level === 'environment' ? [] : [staging])];
     const ended = levels.slice(levels.indexOf(level));
     const wanted: StoreMessage[] = [
@@ -258,7 +258,7 @@ describe('deleting what others listen for', () => {
       })),
       ...ended.map((scope) => ({ kind: 'service_token' as const, serviceTokenId: tokens[scope].id })),
     ];
-    expect(told).toHaveLength(wanted.length);
-    expect(told).toEqual(expect.arrayContaining(wanted));
+    expect(reported).toHaveLength(wanted.length);
+    expect(reported).toEqual(expect.arrayContaining(wanted));
   });
 });

@@ -73,7 +73,7 @@ describe('a version that is destroyed', () => {
     expect(await calls.readOne('KEY')).toBe('safe');
   });
 
-  test('is told to be destroyed wherever its value is asked for, and the revision stays the same', async () => {
+  test('is reported as destroyed wherever its value is asked for, and the revision stays the same', async () => {
     await calls.patch({ KEY: 'leaked', OTHER: 'x' });
     const { revisionId } = await calls.put('KEY', 'safe');
     await destroy('KEY', 1);
@@ -92,7 +92,7 @@ describe('a version that is destroyed', () => {
     expect(await valueAt('KEY', 2)).toBe('safe');
   });
 
-  test('does not keep anybody from the other keys of its revision, nor from the names', async () => {
+  test('does not keep a reader from the other keys of its revision, nor from the names', async () => {
     await calls.patch({ KEY: 'leaked', OTHER: 'x' });
     await calls.put('KEY', 'safe');
     const access = await world.onEnvironment(world.viewer.caller, 'secret.list');
@@ -100,15 +100,18 @@ describe('a version that is destroyed', () => {
     const others = await services.secrets.list(access, { revision: 1, prefix: 'OTHER' });
     expect(others.secrets.map(({ value }) => value.reveal())).toEqual(['x']);
     expect((await services.secrets.listKeys(access, { revision: 1 })).secrets).toHaveLength(2);
-    const told = await services.secretReader.find(access, { revision: 1, maxKeys: 10 });
-    if ('keys' in told) throw new Error('the state has two keys');
-    expect([told.secrets.map(({ key }) => key), told.destroyed]).toEqual([['OTHER'], [{ key: 'KEY', version: 1 }]]);
+    const reported = await services.secretReader.find(access, { revision: 1, maxKeys: 10 });
+    if ('keys' in reported) throw new Error('the state has two keys');
+    expect([reported.secrets.map(({ key }) => key), reported.destroyed]).toEqual([
+      ['OTHER'],
+      [{ key: 'KEY', version: 1 }],
+    ]);
     const idOf = (wanted: object) => services.secrets.revisionIdOf(access, { revision: 1, ...wanted });
     expect(await idOf({})).toBeUndefined();
     expect(await idOf({ prefix: 'K' })).toBeUndefined();
     expect([await idOf({ prefix: 'OTHER' }), await idOf({ values: false })]).toEqual([
-      told.revisionId,
-      told.revisionId,
+      reported.revisionId,
+      reported.revisionId,
     ]);
     expect(second).toBe((await calls.read()).revisionId);
   });
@@ -186,7 +189,7 @@ describe('what is not destroyed', () => {
     expect(await calls.readOne('KEY')).toBe('leaked');
   });
 
-  test('is the value of another key, which nobody can tell to be the same', async () => {
+  test('is the value of another key, which no caller can recognize as the same', async () => {
     await calls.patch({ KEY: 'leaked', COPY: 'leaked' });
     await calls.put('KEY', 'safe');
     expect(await destroy('KEY', 1, true)).toMatchObject({ destroyedVersions: [1] });
@@ -240,7 +243,7 @@ describe('a snapshot that names a destroyed version', () => {
     expect(await snapshots.restore(id, { planHash: again.planHash })).toMatchObject({ destroyed: ['LOST'] });
   });
 
-  test('is told of without destroyed keys where a release before this one has kept the answer', async () => {
+  test('is reported without destroyed keys if a release before this one has kept the answer', async () => {
     const { id } = await withLoss();
     const idempotency = { key: 'once', requestHash: new Uint8Array(32) };
     const { destroyed, ...first } = await snapshots.restore(id, { idempotency });
@@ -251,7 +254,7 @@ describe('a snapshot that names a destroyed version', () => {
     expect(destroyed).toEqual([]);
   });
 
-  test('differs from everything in that key, and tells what it lost', async () => {
+  test('differs from everything in that key, and shows what it lost', async () => {
     const { id } = await withLoss();
     const two = await snapshots.create();
     await calls.patch({ LOST: 'x' });

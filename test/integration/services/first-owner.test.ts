@@ -26,7 +26,7 @@ async function appoint(ref: UserRef, { by = admin, organization = world.slugs.or
   return services.members.appointOwner(access, { organization }, ref);
 }
 
-/** Leaves the world's organization as a SecretEnvironment makes one: nobody's. */
+/** Leaves the world's organization as a SecretEnvironment makes one: without members. */
 async function takeEverybodyOut(): Promise<void> {
   await services.database.prisma.membership.deleteMany({ where: { organizationId: world.organization.id } });
 }
@@ -54,7 +54,7 @@ describe('the first owner of an organization that has none', () => {
     expect(row).toMatchObject({ outcome: 'success', actorId: admin.id, target: { ...target, from: null } });
   });
 
-  test('may be somebody who is a member already', async () => {
+  test('may be a user who is a member already', async () => {
     const { viewer, organization } = world;
     const data = { organizationId: organization.id, userId: viewer.id, role: 'viewer' as const };
     await services.database.prisma.membership.create({ data });
@@ -89,7 +89,7 @@ describe('the first owner of an organization that has none', () => {
     expect(await ownerIds()).toHaveLength(1);
   });
 
-  test('is not somebody who is disabled, unknown or misnamed', async () => {
+  test('is not a user who is disabled, unknown or misnamed', async () => {
     const { stranger } = world;
     await services.database.prisma.user.update({ where: { id: stranger.id }, data: { disabledAt: new Date() } });
     await expect(appoint({ id: stranger.id })).rejects.toMatchObject({ code: 'conflict' });

@@ -27,7 +27,7 @@ async function keysAndVersions(): Promise<Record<string, number>> {
 }
 
 describe('a value that the server makes up', () => {
-  test('is 32 letters and digits unless told, and not the same twice', async () => {
+  test('is 32 letters and digits by default, and not the same twice', async () => {
     const answer = await generate({ A: {}, B: {} });
     expect(answer.set).toEqual([
       { key: 'A', version: 1 },
@@ -77,7 +77,7 @@ describe('a value that the server makes up', () => {
     expect([wishes.set.map(({ key }) => key), wishes.unchanged]).toEqual([['MADE'], ['KEY']]);
   });
 
-  test('is told as such in the audit, by its key', async () => {
+  test('is marked as such in the audit, by its key', async () => {
     await generate({ MADE: {} }, { set: { KEY: 'x' } });
     const [row] = await services.database.prisma.auditEntry.findMany({
       where: { action: 'secret.write', organizationId: world.organization.id },

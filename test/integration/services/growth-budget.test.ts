@@ -72,7 +72,7 @@ describe('the daily budget of an environment', () => {
     expect((await calls.read()).secrets['OTHER']).toBeUndefined();
   });
 
-  test('refuses restores, rollbacks and snapshots too, whoever asks, and lets keys be deleted and read', async () => {
+  test('refuses restores, rollbacks and snapshots too, for any caller, and lets keys be deleted and read', async () => {
     await calls.put('KEY', 'first');
     await calls.put('KEY', 'second');
     const { id } = await snapshots.create();

@@ -64,7 +64,7 @@ async function taken<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } catch (error) {
-      // Told before anything is written.
+      // Reported before anything is written.
       if (!(error instanceof DomainError) || error.code !== 'overloaded') throw error;
     }
   }

@@ -294,7 +294,7 @@ describe('forbidding impersonation', () => {
     await world.onOrganization(own.caller, 'organization.read');
   });
 
-  test('again changes nothing: it confirms nobody', async () => {
+  test('again changes nothing: it confirms no user', async () => {
     await forbid();
     const { caller } = await ownToken((await givenToken(world.developer)).caller);
     await forbid();

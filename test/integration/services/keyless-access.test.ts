@@ -90,7 +90,7 @@ describe('a SecretSync without a token reference', () => {
     expect(await tokensOf()).toEqual([]);
   });
 
-  test('is told of what is granted and not there', async () => {
+  test('learns what is granted and missing', async () => {
     own.grants = [ruleFor(world, { environments: ['*'], kinds: ['SecretSync'], permission: 'read' })];
     const place = { ...world.slugs, environment: 'no-such-thing' };
     await expect(services.keyless.admit(own.reader, place)).rejects.toMatchObject({ code: 'not_found' });

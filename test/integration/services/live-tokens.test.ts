@@ -29,7 +29,7 @@ async function live(cluster = 'test'): Promise<LiveToken[]> {
 
 const uidOf = ({ caller }: TokenResource): string => caller.principal.id;
 
-test('live tokens are told with their resource, place and permission, and only those made five minutes ago', async () => {
+test('live tokens are listed with their resource, place and permission, and only those made five minutes ago', async () => {
   const old = await tokenOfAge(6);
   await tokenOfAge(4);
   expect(await live()).toEqual([
@@ -49,7 +49,7 @@ test('what opens nothing is not among them', async () => {
   expect(await live()).toEqual([]);
 });
 
-test('more than a page of them are all told, each once', async () => {
+test('more than a page of them are all listed, each once', async () => {
   const own = await tokenOfAge(6);
   const { database } = services;
   const found = await own.find();

@@ -22,7 +22,7 @@ async function remove(by: { readonly caller: Caller }, ref: UserRef): Promise<vo
   return services.members.remove(await world.onOrganization(by.caller, 'member.remove'), ref);
 }
 
-/** Everybody's role, as the list tells it. */
+/** The role of each member, as the list shows it. */
 async function roles(): Promise<Record<string, Role>> {
   const listed = await services.members.list(await world.onOrganization(world.viewer.caller, 'member.list'));
   return Object.fromEntries(listed.map(({ userId, role }) => [userId, role]));
@@ -95,7 +95,7 @@ describe('setting a member', () => {
 
   test('knows no user who is not there, and no reference or role that is none', async () => {
     await expect(set(world.admin, { id: randomUUID() }, 'viewer')).rejects.toMatchObject({ code: 'not_found' });
-    await expect(set(world.admin, { email: 'nobody@example.test' }, 'viewer')).rejects.toMatchObject({
+    await expect(set(world.admin, { email: 'unknown@example.test' }, 'viewer')).rejects.toMatchObject({
       code: 'not_found',
       detail: expect.stringContaining('an instance admin makes users'),
     });
@@ -132,7 +132,7 @@ describe('setting a member', () => {
     }
   });
 
-  test('makes nobody an owner who is disabled', async () => {
+  test('makes no disabled user an owner', async () => {
     await disable(world.viewer);
     await expect(set(world.owner, { id: world.viewer.id }, 'owner')).rejects.toMatchObject({ code: 'conflict' });
     expect(await set(world.owner, { id: world.viewer.id }, 'developer')).toMatchObject({ isNew: false });
@@ -156,7 +156,7 @@ describe('removing a member', () => {
     expect(owners.map(({ userId }) => userId)).not.toContain(world[role].id);
   });
 
-  test('of others is for owners and admins, and tells the others nothing of who exists', async () => {
+  test('of others is for owners and admins, and shows the others nothing of who exists', async () => {
     for (const by of [world.developer, world.viewer]) {
       for (const ref of [{ id: world.admin.id }, { id: randomUUID() }, { email: world.stranger.email }]) {
         await expect(remove(by, ref)).rejects.toMatchObject({
@@ -167,8 +167,8 @@ describe('removing a member', () => {
     }
   });
 
-  test('finds nobody who is no member', async () => {
-    for (const ref of [{ id: world.stranger.id }, { id: randomUUID() }, { email: 'nobody@example.test' }]) {
+  test('finds no user who is no member', async () => {
+    for (const ref of [{ id: world.stranger.id }, { id: randomUUID() }, { email: 'unknown@example.test' }]) {
       await expect(remove(world.admin, ref)).rejects.toMatchObject({ code: 'not_found' });
     }
   });
@@ -230,7 +230,7 @@ describe('the last owner', () => {
     expect(await ownersLeft()).toBe(1);
   });
 
-  test('is not made of somebody who is being disabled', async () => {
+  test('is not made of a user who is being disabled', async () => {
     const admin = await createUser(services, { instanceAdmin: true });
     const session = await LockSession.begin(database.url);
     await session.run('LOCK TABLE audit_entry IN EXCLUSIVE MODE');
@@ -245,7 +245,7 @@ describe('the last owner', () => {
   });
 });
 
-describe('a change of members by somebody whose own role is being taken', () => {
+describe('a change of members by a user whose own role is being taken', () => {
   test('is refused', async () => {
     const session = await LockSession.begin(database.url);
     await session.run('SELECT FROM organization WHERE id = $1 FOR UPDATE', [world.organization.id]);

@@ -35,7 +35,7 @@ async function hearAll(): Promise<void> {
   while (!heard.includes(mark)) await listener.query('SELECT 1');
 }
 
-/** What is told of the commits that some work makes. */
+/** The notifications of the commits that some work makes. */
 async function heardOf(work: () => Promise<unknown>): Promise<(StoreMessage | undefined)[]> {
   await hearAll();
   heard = [];
@@ -44,43 +44,43 @@ async function heardOf(work: () => Promise<unknown>): Promise<(StoreMessage | un
   return heard.slice(0, -1).map(parseMessage);
 }
 
-test('a change of secrets tells its environment and revision, once', async () => {
+test('a change of secrets reports its environment and revision, once', async () => {
   const calls = secretCalls(services, world, world.developer.caller);
   const environmentId = world.environment.id;
   const revisionIds: string[] = [];
-  const told = await heardOf(async () => {
+  const heard = await heardOf(async () => {
     revisionIds.push((await calls.put('KEY', 'one')).revisionId);
     revisionIds.push((await calls.patch({ A: '1', B: '2', C: '3' }, ['KEY'])).revisionId);
     revisionIds.push((await calls.rollback('A', { targetVersion: 1 })).revisionId);
     revisionIds.push((await calls.remove('B')).revisionId);
   });
-  expect(told).toEqual(revisionIds.map((revisionId) => ({ kind: 'environment', environmentId, revisionId })));
+  expect(heard).toEqual(revisionIds.map((revisionId) => ({ kind: 'environment', environmentId, revisionId })));
 });
 
-test('a destruction tells of the environment at the revision it stays at', async () => {
+test('a destruction reports the environment at the revision it stays at', async () => {
   const calls = secretCalls(services, world, world.developer.caller);
   await calls.put('LEAKED', 'one');
   const { revisionId } = await calls.put('LEAKED', 'two');
   const access = await world.onEnvironment(world.admin.caller, 'version.destroy');
-  const told = await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }));
+  const heard = await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }));
   const environmentId = world.environment.id;
-  expect(told).toEqual([{ kind: 'environment', environmentId, revisionId, destroyed: true }]);
+  expect(heard).toEqual([{ kind: 'environment', environmentId, revisionId, destroyed: true }]);
   expect(await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }))).toEqual([]);
 });
 
-test('what changes nothing tells nothing', async () => {
+test('what changes nothing reports nothing', async () => {
   const calls = secretCalls(services, world, world.developer.caller);
   await calls.put('SAME', 'x');
-  const told = await heardOf(async () => {
+  const heard = await heardOf(async () => {
     await calls.patch({});
     await calls.patch({ SAME: 'x' }, [], { skipUnchanged: true });
     await calls.read();
     await calls.put('SAME', 'y', { expectedVersion: 7 });
   });
-  expect(told).toEqual([]);
+  expect(heard).toEqual([]);
 });
 
-test('a new environment is told, and a revoked service token, once', async () => {
+test('a new environment is reported, and a revoked service token, once', async () => {
   const { caller } = world.owner;
   const environments = await heardOf(async () => {
     await services.environments.create(await world.onProject(caller, 'environment.create'), { slug: 'awaited' });
@@ -90,18 +90,18 @@ test('a new environment is told, and a revoked service token, once', async () =>
   });
   expect(environments).toEqual([{ kind: 'environment', environmentId: id, revisionId, appeared: true }]);
   const token = await world.serviceToken();
-  const told = await heardOf(async () => {
+  const heard = await heardOf(async () => {
     const access = await world.onOrganization(caller, 'service_token.revoke');
     await services.serviceTokens.revoke(access, token.id);
     await services.serviceTokens.revoke(access, token.id);
   });
-  expect(told).toEqual([{ kind: 'service_token', serviceTokenId: token.id }]);
+  expect(heard).toEqual([{ kind: 'service_token', serviceTokenId: token.id }]);
 });
 
-test('a change of what a person may do tells the person', async () => {
+test('a change of what a person may do reports the person', async () => {
   const { developer, owner } = world;
   const { users, members, personalTokens, access } = services;
-  const told = await heardOf(async () => {
+  const heard = await heardOf(async () => {
     const userAccess = await access.instance(owner.caller, 'user.update');
     await users.update(userAccess, developer.id, { disabled: true });
     await users.update(userAccess, developer.id, { disabled: false });
@@ -114,17 +114,17 @@ test('a change of what a person may do tells the person', async () => {
     await personalTokens.revoke(revocation, record.id);
     await users.endTokens(userAccess, developer.id);
   });
-  expect(told).toEqual(Array.from({ length: 6 }, () => ({ kind: 'user', userId: developer.id })));
+  expect(heard).toEqual(Array.from({ length: 6 }, () => ({ kind: 'user', userId: developer.id })));
 });
 
-test('a purge tells that the environment has ended, for those who wait for its slug', async () => {
+test('a purge reports that the environment has ended, for those who wait for its slug', async () => {
   const purged = await createWorld(services);
   const { caller } = purged.owner;
   const { id: environmentId } = purged.environment;
   const { revisionId } = await purged.onEnvironment(caller, 'environment.delete');
   await services.environments.delete(await purged.onEnvironment(caller, 'environment.delete'));
-  const told = await heardOf(async () =>
+  const heard = await heardOf(async () =>
     services.environments.purge(await services.access.instance(caller, 'environment.purge'), purged.slugs),
   );
-  expect(told).toEqual([{ kind: 'environment', environmentId, revisionId, ended: true }]);
+  expect(heard).toEqual([{ kind: 'environment', environmentId, revisionId, ended: true }]);
 });

@@ -126,7 +126,7 @@ describe('a personal token', () => {
 });
 
 describe('a token that is made with one that ends', () => {
-  test('ends with it unless told otherwise, and may end before', async () => {
+  test('ends with it by default, and may end before', async () => {
     const { caller, expiresAt } = await callerEndingIn(10);
     expect((await create({ name: 'same' }, caller)).record.expiresAt).toEqual(expiresAt);
     const sooner = (await create({ name: 'sooner', expiresInDays: 9 }, caller)).record;

@@ -38,7 +38,7 @@ describe('the state that a snapshot stands for', () => {
       WHERE x.snapshot_id = ${snapshotId}::uuid ORDER BY s.key COLLATE "C"`;
   }
 
-  test('is its revision to whoever reads that, whatever is changed, deleted, made again and restored after it', async () => {
+  test('is its revision to each reader of that, whatever is changed, deleted, made again and restored after it', async () => {
     await calls.patch({ A: '1', B: '1', C: '1' });
     await calls.patch({ B: '2' }, ['C']);
     const { id, revisionId, secretCount } = await takenBy(resource);
@@ -62,7 +62,7 @@ describe('the state that a snapshot stands for', () => {
     expect({ revision, revisionId }).toEqual({ revision: 0, revisionId: null });
   });
 
-  test('is told apart from one with a destroyed value by whoever compares, as is each revision that had it', async () => {
+  test('is distinguished from one with a destroyed value by a comparison, as is each revision that had it', async () => {
     const before = await calls.put('B', '1');
     const first = await calls.put('A', 'leaked');
     const { id, revisionId } = await takenBy(resource);
@@ -78,7 +78,7 @@ describe('the state that a snapshot stands for', () => {
     expect(await kept()).toEqual(new Set());
   });
 
-  test('is told apart from one that is gone by whoever compares: the revision stays, the snapshot does not', async () => {
+  test('is distinguished from one that is gone by a comparison: the revision stays, the snapshot does not', async () => {
     await calls.put('A', '1');
     const { id, revisionId } = await takenBy(resource);
     await calls.put('A', '2');
@@ -94,7 +94,7 @@ describe('the state that a snapshot stands for', () => {
 });
 
 describe('a former state', () => {
-  test('tells by their names which of its keys were deleted after it, by whatever way, to a reader who asks', async () => {
+  test('names which of its keys were deleted after it, by whatever way, to a reader who asks', async () => {
     await calls.patch({ A: '1', B: '1', C: '1', D: '1' });
     await calls.patch({}, ['D']);
     const { id } = await takenBy(resource);

@@ -146,7 +146,7 @@ describe('a list without values', () => {
   test('holds keys, versions and times, by one statement, and decrypts nothing', async () => {
     await calls.patch({ B: '1', A: '2' });
     await calls.put('B', '3');
-    // What nobody could decrypt.
+    // What could not be decrypted.
     await services.database.prisma.secretVersion.updateMany({
       where: { secret: { environmentId: world.environment.id } },
       data: { ciphertext: Buffer.from('spoiled') },
@@ -183,7 +183,7 @@ describe('a list without values', () => {
 });
 
 describe('what a caller may know already', () => {
-  test('is the newest revision as of the authorisation, told without a statement, or an earlier one', async () => {
+  test('is the newest revision as of the authorisation, known without a statement, or an earlier one', async () => {
     const first = await calls.put('A', '1');
     const second = await calls.put('A', '2');
     const access = await world.onEnvironment(world.viewer.caller, 'secret.list');
@@ -208,7 +208,7 @@ describe('what a caller may know already', () => {
     await expect(versionId()).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('leaves no audit entry, whoever asks', async () => {
+  test('leaves no audit entry, for any caller', async () => {
     await calls.put('A', '1');
     const token = await world.serviceToken();
     const entries = await auditOf(token.caller, async (caller) => {

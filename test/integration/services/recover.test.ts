@@ -41,7 +41,7 @@ describe('a recovery', () => {
     expect(site.logged).not.toContain((await readFile(site.tokenFile, 'utf8')).trim().slice(8));
   });
 
-  test('lets a custom resource make its next value, and a token of a person or one that somebody revoked none', async () => {
+  test('lets a custom resource make its next value, and a token of a person or a revoked one none', async () => {
     const own = new TokenResource(site.services, site.world);
     await own.minted();
     const over = new TokenResource(site.services, site.world);
@@ -97,7 +97,7 @@ describe('a recovery', () => {
     expect(JSON.stringify(all.rows)).not.toMatch(/kf_(?:pat|svc)_/);
   });
 
-  test('tells whoever listens which tokens and people it concerned', async () => {
+  test('notifies listeners of the tokens and people concerned', async () => {
     const { id } = await site.world.serviceToken();
     const client = await site.services.database.pool.connect();
     const heard: string[] = [];
@@ -115,7 +115,7 @@ describe('a recovery', () => {
     const second = await createUser(site.services, { instanceAdmin: true });
     await site.run({ admin: second.email });
     expect(await site.admitted()).toMatchObject({ id: second.id });
-    for (const admin of [site.world.viewer.email, 'nobody@example.test']) {
+    for (const admin of [site.world.viewer.email, 'unknown@example.test']) {
       const tried = site.run({ admin, tokenFile: join(site.folder, 'other') });
       await expect(tried).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining(admin) });
     }

@@ -37,7 +37,7 @@ async function recovered(options: readonly string[], env: Readonly<Record<string
 }
 
 describe('the role recovered', () => {
-  test('tells its options, and refuses others', async () => {
+  test('prints its options, and refuses others', async () => {
     const { code, output } = await recovered(['--help']);
     expect(code).toBe(0);
     expect(output).toMatch(/^ {2}--token-file FILE .*\n[^]*^ {2}--admin EMAIL .*\n[^]*^ {2}--before TIME /m);
@@ -55,7 +55,7 @@ describe('the role recovered', () => {
     expect(unset.output.toString()).toContain('KEYFRAME_DATABASE_URL');
   });
 
-  test('has a running server refuse every token at the next request but the new one, and tells it nowhere', async () => {
+  test('has a running server refuse every token at the next request but the new one, and shows it nowhere', async () => {
     const firstFile = join(folder, 'first');
     const env = {
       DATABASE_URL: database.url,

@@ -110,7 +110,7 @@ describe('ensuring an environment', () => {
     expect(await audited()).toEqual(['environment.create success']);
   });
 
-  test('writes nothing where all is there, and answers what is there', async () => {
+  test('writes nothing if everything exists, and returns it', async () => {
     const world = await createWorld(services);
     await secretCalls(services, world, world.developer.caller).patch({ A: '1', B: '2' });
     slugs = { ...world.slugs };

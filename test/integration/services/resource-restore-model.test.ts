@@ -30,15 +30,15 @@ const anyRestores = fc.array(
 );
 type WantedRestore = typeof anyRestores extends fc.Arbitrary<(infer R)[]> ? R : never;
 
-/** An environment with a history, and whoever looks at it. */
+/** An environment with a history, and a reader of it. */
 interface Ground {
   readonly world: Awaited<ReturnType<typeof createWorld>>;
   readonly calls: SecretCalls;
 }
 
-const told = (keys: readonly string[]): object => ({ count: keys.length, keys });
+const keysOf = (keys: readonly string[]): object => ({ count: keys.length, keys });
 
-/** Plans and restores as one SnapshotRestore, and proves that the environment is what the plan told. */
+/** Plans and restores as one SnapshotRestore, and proves that the environment is what the plan said. */
 async function expectAsPlanned(
   { world, calls }: Ground,
   snapshot: KnownSnapshot,
@@ -56,7 +56,7 @@ async function expectAsPlanned(
   expect([plan.revision, plan.revisionId]).toEqual([before.revision, before.revisionId]);
   const present = new Map(Object.entries(before.secrets));
   const lists = restoreLists(present, { snapshot: snapshot.state, ...options });
-  expect(plan).toMatchObject(Object.fromEntries(Object.entries(lists).map(([list, keys]) => [list, told(keys)])));
+  expect(plan).toMatchObject(Object.fromEntries(Object.entries(lists).map(([list, keys]) => [list, keysOf(keys)])));
   for (const { planHash } of overtaken) {
     const refused = { code: 'plan_outdated' };
     await expect(resource.restore(snapshot.id, planHash, options)).rejects.toMatchObject(refused);
@@ -79,7 +79,7 @@ function stateAfter(before: ModelState, { state }: KnownSnapshot, { restored, pr
   return Object.fromEntries(after);
 }
 
-test('whatever an environment has been through, what is carried out is what the plan told, or nothing', async () => {
+test('whatever an environment has been through, what is carried out is what the plan said, or nothing', async () => {
   const property = fc.asyncProperty(anyRounds, anyRestores, async (rounds, restores) => {
     const world = await createWorld(services);
     const run = await EnvironmentRun.start(services, world);

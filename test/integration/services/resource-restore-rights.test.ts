@@ -44,7 +44,7 @@ describe('a SnapshotRestore that is not granted it', () => {
   test.each<[string, () => readonly GrantRule[]]>([
     ['with a grant for reading', () => [rule({ permission: 'read' })]],
     ['with a grant for another kind', () => [rule({ kinds: ['SecretSnapshot'] })]],
-  ])('restores and plans nothing (%s), and is told which grant is missing', async (_name, grants) => {
+  ])('restores and plans nothing (%s), and learns which grant is missing', async (_name, grants) => {
     const caller = restoreResource(grants());
     const refused = {
       code: 'forbidden',
@@ -81,7 +81,7 @@ describe('a SnapshotRestore that is not granted it', () => {
   });
 });
 
-describe('whoever is no SnapshotRestore', () => {
+describe('a caller that is no SnapshotRestore', () => {
   test.each(['ServiceToken', 'SecretSnapshot', 'SecretEnvironment'] as const)(
     'but a %s neither plans, restores nor finds anything',
     async (kind) => {

@@ -31,7 +31,7 @@ function rule(more: Partial<GrantRule> = {}): GrantRule {
   return restoreRule(world, more);
 }
 
-/** A SnapshotRestore whose namespace is granted the world's environment unless told. */
+/** A SnapshotRestore whose namespace is granted the world's environment by default. */
 function restoreResource(grants: readonly GrantRule[] = [rule()], more: object = {}): ResourceCaller {
   return resourceCaller({ kind: 'SnapshotRestore', grants, name: `back-${randomUUID()}`, ...more });
 }
@@ -65,10 +65,10 @@ async function audited(): Promise<{ outcome: string; target: unknown }[]> {
   });
 }
 
-const told = (...keys: string[]): object => ({ count: keys.length, keys });
+const keysOf = (...keys: string[]): object => ({ count: keys.length, keys });
 
 describe('a plan', () => {
-  test('tells counts and keys, restores nothing, and is audited where it is new', async () => {
+  test('shows counts and keys, restores nothing, and is audited where it is new', async () => {
     const id = await makeSnapshot();
     const plan = await of().plan(id, { prune: true, skipUnchanged: true });
     const { organization, project, environment } = world.slugs;
@@ -79,16 +79,16 @@ describe('a plan', () => {
       planHash: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
       revision: 2,
       revisionId: (await calls.read()).revisionId,
-      restored: told('CHANGED'),
-      unchanged: told('SAME'),
-      skipped: told('GONE'),
-      destroyed: told(),
-      pruned: told('LATER'),
+      restored: keysOf('CHANGED'),
+      unchanged: keysOf('SAME'),
+      skipped: keysOf('GONE'),
+      destroyed: keysOf(),
+      pruned: keysOf('LATER'),
     });
     expect(await of().plan(id, { prune: true, skipUnchanged: true }, plan.planHash)).toEqual(plan);
     const target = { snapshotId: id, dryRun: true, restored: 1, unchanged: 1, skipped: 1, pruned: 1 };
     expect(await audited()).toEqual([{ outcome: 'success', target: expect.objectContaining(target) }]);
-    expect(await of().plan(id, {}, plan.planHash)).toMatchObject({ pruned: told() });
+    expect(await of().plan(id, {}, plan.planHash)).toMatchObject({ pruned: keysOf() });
     expect(await audited()).toHaveLength(2);
     expect(await revisionNow()).toBe(2);
   });
@@ -124,7 +124,7 @@ describe('a plan', () => {
 });
 
 describe('a restore', () => {
-  test('does what the plan told, with a backup in the same revision, and remembers what it did', async () => {
+  test('does what the plan said, with a backup in the same revision, and remembers what it did', async () => {
     const id = await makeSnapshot();
     const options = { prune: true, skipUnchanged: true };
     const { planHash, revision, revisionId, ...lists } = await of().plan(id, options);
@@ -176,7 +176,7 @@ describe('a restore', () => {
     const { id } = await snapshots.create();
     const options = { skipUnchanged: true };
     const done = await of().restore(id, (await of().plan(id, options)).planHash, options);
-    expect(done).toMatchObject({ restored: told(), unchanged: told('KEY'), backupSnapshotId: null, revision: 1 });
+    expect(done).toMatchObject({ restored: keysOf(), unchanged: keysOf('KEY'), backupSnapshotId: null, revision: 1 });
     expect(await of().find()).toEqual(done);
   });
 
@@ -210,7 +210,7 @@ describe('a restore', () => {
 describe('a restore without a plan', () => {
   test('does what is to be done at that moment', async () => {
     const id = await makeSnapshot();
-    expect(await of().restore(id, null)).toMatchObject({ planHash: null, restored: told('CHANGED', 'SAME') });
+    expect(await of().restore(id, null)).toMatchObject({ planHash: null, restored: keysOf('CHANGED', 'SAME') });
     expect(await valuesNow()).toEqual({ CHANGED: 'old', SAME: '1', LATER: '1' });
   });
 

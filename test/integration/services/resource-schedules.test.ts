@@ -51,7 +51,7 @@ function asChild({ uid, name }: ScheduledChild): ResourceSnapshotCalls {
 }
 
 describe('what a schedule made', () => {
-  test('is told newest first, with the snapshot that each one took', async () => {
+  test('is listed newest first, with the snapshot that each one took', async () => {
     const [first, second] = [child(1), child(2)];
     await record({ made: [first] });
     await record({ made: [second] });
@@ -109,7 +109,7 @@ describe('without its grants', () => {
     ['one for this environment', () => [rule({ environments: ['other'] })]],
   ];
 
-  test.each(lacking)('a schedule (without %s) records nothing, and is told both kinds', async (_, grants) => {
+  test.each(lacking)('a schedule (without %s) records nothing, and learns both kinds', async (_, grants) => {
     const caller = resourceCaller({ kind: 'SnapshotSchedule', grants: grants() });
     await expect(record({ made: [child(1)] }, caller)).rejects.toMatchObject({
       code: 'forbidden',
@@ -132,7 +132,7 @@ describe('without its grants', () => {
     expect(await list(caller)).toEqual([]);
   });
 
-  test('no other kind may, nor anybody with a token', async () => {
+  test('no other kind may, nor a caller with a token', async () => {
     const other = resourceCaller({ kind: 'SecretSnapshot', grants: [rule()] });
     for (const caller of [other, world.owner.caller]) {
       await expect(services.resourceAccess.maySchedule(caller, world.slugs)).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('without its grants', () => {
   });
 });
 
-test('the audit tells what was made', async () => {
+test('the audit says what was made', async () => {
   await record({ made: [child(1)] });
   const entries = await services.database.prisma.auditEntry.findMany({ where: { actorId: schedule.principal.id } });
   expect(entries).toMatchObject([

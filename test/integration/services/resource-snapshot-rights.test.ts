@@ -30,7 +30,7 @@ function rule(more: Partial<GrantRule> = {}): GrantRule {
   return snapshotRule(world, more);
 }
 
-/** A SecretSnapshot whose namespace is granted the world's environment unless told. */
+/** A SecretSnapshot whose namespace is granted the world's environment by default. */
 function snapshotResource(grants: readonly GrantRule[] = [rule()]): ResourceCaller {
   return resourceCaller({ kind: 'SecretSnapshot', grants, name: 'before-deploy' });
 }
@@ -62,7 +62,7 @@ describe('a resource that is not granted it', () => {
     ['with a grant for another kind', () => [rule({ kinds: ['ServiceToken'] })]],
   ];
 
-  test.each(lacking)('takes nothing (%s), and is told which grant is missing', async (_name, grants) => {
+  test.each(lacking)('takes nothing (%s), and learns which grant is missing', async (_name, grants) => {
     const error = expect.objectContaining({
       code: 'forbidden',
       message: expect.stringMatching(/kind: AccessGrant[^]*permission: ReadWrite\n\s+kinds: \[SecretSnapshot\]/),

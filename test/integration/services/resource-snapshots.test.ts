@@ -34,7 +34,7 @@ function rule(more: Partial<GrantRule> = {}): GrantRule {
   return snapshotRule(world, more);
 }
 
-/** A SecretSnapshot whose namespace is granted the world's environment unless told. */
+/** A SecretSnapshot whose namespace is granted the world's environment by default. */
 function snapshotResource(grants: readonly GrantRule[] = [rule()]): ResourceCaller {
   return resourceCaller({ kind: 'SecretSnapshot', grants, name: 'before-deploy' });
 }
@@ -126,7 +126,7 @@ describe('taking', () => {
     expect(await countSnapshots()).toBe(0);
   });
 
-  test('answers that it is gone where the environment was purged and made anew', async () => {
+  test('answers that it is gone where the environment was purged and recreated', async () => {
     await of().taken();
     await purgeEnvironment();
     expect(await of().find()).toBe('gone');
@@ -205,7 +205,7 @@ describe('deleting', () => {
     expect(await countSnapshots()).toBe(1);
   });
 
-  test('before anything was taken keeps whoever is late from taking it', async () => {
+  test('before anything was taken keeps a late caller from taking it', async () => {
     const access = await services.resourceAccess.maySnapshot(resource, world.slugs);
     expect(await of().remove()).toBe(false);
     expect(await services.resourceSnapshots.take(access)).toBe('gone');
@@ -223,7 +223,7 @@ describe('deleting', () => {
     expect(await of().find()).toBe('gone');
   });
 
-  test('of any snapshot is told at the commit, and by a purge', async () => {
+  test('of any snapshot is reported at the commit, and by a purge', async () => {
     const listener = new Client({ connectionString: database.url });
     await listener.connect();
     const heard: string[] = [];

@@ -33,7 +33,7 @@ describe('without its grant', () => {
     });
   });
 
-  test('nobody learns what exists', async () => {
+  test('no caller learns what exists', async () => {
     own.grants = [];
     const environment = 'no-such-thing';
     const refusals = await Promise.all(
@@ -129,7 +129,7 @@ describe('a change under way', () => {
     },
   );
 
-  test('is seen by whoever compares credentials', async () => {
+  test('is seen by a comparison of credentials', async () => {
     const made = await own.minted();
     const { principal } = await authenticated(services, made.token);
     const isLive = async (): Promise<boolean> => {

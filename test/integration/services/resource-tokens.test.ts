@@ -132,7 +132,7 @@ describe('minting', () => {
     expect([await own.opens(former), await own.opens(present)]).toEqual(['revoked', 'opens']);
   });
 
-  test('after a crash before the activation is found as pending, and made anew under the same serial', async () => {
+  test('after a crash before the activation is found as pending, and made again under the same serial', async () => {
     const lost = await own.mint();
     expect(await own.find()).toMatchObject({ tokenId: lost.tokenId, credentials: [{ serial: 1, state: 'pending' }] });
     const again = await own.mint();
@@ -158,7 +158,7 @@ describe('minting', () => {
     expect((await own.auditOf(first.tokenId)).map(({ action }) => action)).toEqual(events);
   });
 
-  test('notes first and last use of each serial, for whoever waits for the old one to be left', async () => {
+  test('notes first and last use of each serial, for a user who waits for the old one to be unused', async () => {
     const first = await own.minted();
     const { cluster, id: uid } = own.caller.principal;
     expect((await own.find())?.credentials).toMatchObject([{ firstUsedAt: null, lastUsedAt: null }]);
@@ -179,7 +179,7 @@ describe('minting', () => {
     expect(await services.resourceTokens.unusedMs(uid, 'other')).toBeNull();
   });
 
-  test('tells of a value which serial it is, live or revoked, and of any other nothing', async () => {
+  test('finds the serial of a value, live or revoked, and of no other value', async () => {
     const first = await own.minted();
     const second = await own.mint({ serial: 2 });
     await own.revokeSerial(1);
@@ -205,7 +205,7 @@ describe('minting', () => {
 });
 
 describe('the end of a serial', () => {
-  test('is moved, and moved back, and told only where it changed', async () => {
+  test('is moved, and moved back, and reported only if it changed', async () => {
     const made = await own.minted();
     const move = async (expiresAt: Date | null): Promise<void> => {
       const access = await services.resourceAccess.token(own.caller, 'service_token.update', own.asked());
@@ -222,7 +222,7 @@ describe('the end of a serial', () => {
 });
 
 describe('revoked', () => {
-  test('by an admin over the API it is over for good, and `find` tells', async () => {
+  test('by an admin over the API it is over for good, and `find` reports it', async () => {
     const made = await own.minted();
     const access = await world.onOrganization(world.owner.caller, 'service_token.revoke');
     await services.serviceTokens.revoke(access, made.tokenId);
@@ -259,7 +259,7 @@ describe('after a purge of its environment', () => {
 });
 
 describe('whose a token is', () => {
-  test('the database tells by cluster and uid: the same uid in another cluster, or another uid, has nothing', async () => {
+  test('the database distinguishes by cluster and uid: the same uid in another cluster, or another uid, has nothing', async () => {
     const made = await own.minted();
     const { id: uid } = own.caller.principal;
     const foreign = [

@@ -71,7 +71,7 @@ describe('restores at once', () => {
     expect((await calls.history('A')).map(({ version }) => version)).toEqual(versions);
   });
 
-  test('of one plan are done once, the other is told to plan again', async () => {
+  test('of one plan are done once, the other must plan again', async () => {
     await calls.put('KEY', '1');
     const { id } = await snapshots.create();
     const { planHash } = await snapshots.plan(id);

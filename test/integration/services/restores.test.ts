@@ -94,7 +94,7 @@ describe('a restore', () => {
     expect(await secretChange.count({ where: { revisionId } })).toBe(3);
     expect(await secretChange.count({ where: { revisionId, versionId: null } })).toBe(2);
     expect((await calls.read()).secrets).toEqual({ OLD: ['1', 3] });
-    expect(await calls.put('LATER', 'anew')).toMatchObject({ version: 2, created: true });
+    expect(await calls.put('LATER', 'again')).toMatchObject({ version: 2, created: true });
   });
 
   test('makes a version of an equal value too, unless skipUnchanged leaves it', async () => {
@@ -205,7 +205,7 @@ describe('a restore', () => {
     expect(await snapshots.restore(full.id)).toMatchObject({ skipped: ['KEY_0'] });
   });
 
-  test('is told to whoever listens', async () => {
+  test('reaches the listeners', async () => {
     await calls.put('KEY', 'one');
     const { id } = await snapshots.create();
     const client = await services.database.pool.connect();

@@ -107,7 +107,7 @@ describe('a rotation', () => {
     ]);
   });
 
-  test('is audited as of a service token, and told to those who listen', async () => {
+  test('is audited as of a service token, and reported to listeners', async () => {
     const { id } = await world.serviceToken();
     const caller = callerOf(world.admin.caller.principal);
     await rotate(id, { overlapSeconds: 5 }, caller);

@@ -10,7 +10,7 @@ let calls: SecretCalls;
 withWorlds((given) => ({ services, calls } = given));
 
 describe('a batch', () => {
-  test('sets and deletes in one revision and tells what it did', async () => {
+  test('sets and deletes in one revision and returns what it did', async () => {
     await calls.patch({ A: '1', B: '2' });
     const answer = await calls.patch({ A: '3', C: '4' }, ['B'], { comment: 'all at once' });
     expect(answer).toMatchObject({

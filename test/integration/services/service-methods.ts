@@ -118,7 +118,7 @@ export const targetMethods: Methods = {
     services.serviceTokens.revoke(await world.onOrganization(caller, 'service_token.revoke'), randomUUID()),
 };
 
-/** Those for instance admins, whose target nobody is kept from seeing. */
+/** Those for instance admins, whose target every caller may see. */
 export const instanceMethods: Methods = {
   'organizations.create': async ({ services }, caller) =>
     services.organizations.create(await services.access.instance(caller, 'organization.create'), {

@@ -177,7 +177,7 @@ describe('listing service tokens', () => {
     await expect(list(page)).rejects.toMatchObject({ code: 'invalid_input', fields: [{ field }] });
   });
 
-  test('tells when a token was last used', async () => {
+  test('shows when a token was last used', async () => {
     const { record } = await create({});
     const lastUsedAt = new Date('2026-01-02T03:04:05.678Z');
     const where = { serviceTokenId: record.id };

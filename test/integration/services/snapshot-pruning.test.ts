@@ -47,7 +47,7 @@ async function fourDays(): Promise<void> {
     await made(name, daysAgo);
 }
 
-test('what no sort keeps goes, and the answer tells why the others stay', async () => {
+test('what no sort keeps goes, and the answer says why the others stay', async () => {
   await fourDays();
   const { kept, pruned } = await snapshots.prune({ retention: { keepDaily: 2 } });
   expect(pruned.map(({ name }) => name)).toEqual(['b', 'a']);
@@ -66,7 +66,7 @@ test('a dry run answers the same and deletes nothing', async () => {
   expect(await left()).toEqual(['d']);
 });
 
-test('with the hash of a dry run just what that told goes, or nothing', async () => {
+test('with the hash of a dry run just what that listed goes, or nothing', async () => {
   await fourDays();
   const retention = { keepLast: 2 };
   const { planHash } = await snapshots.prune({ retention, dryRun: true });
@@ -133,7 +133,7 @@ test('the backup that a SnapshotRestore made stays, and fills no place', async (
 });
 
 describe('it is refused', () => {
-  test('to whoever may not delete snapshots, and nothing goes', async () => {
+  test('to a caller who may not delete snapshots, and nothing goes', async () => {
     await fourDays();
     const { caller: token } = await world.serviceToken({ permission: 'read_write' });
     for (const caller of [world.developer.caller, token]) {

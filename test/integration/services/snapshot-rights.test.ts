@@ -31,7 +31,7 @@ describe('a snapshot that is looked for by its id alone', () => {
     }
   });
 
-  test('leaves a denial in the chain of the caller that does not tell where it is', async () => {
+  test('leaves a denial in the chain of the caller that does not reveal where it is', async () => {
     const { id } = await snapshots.create();
     const caller = callerOf(world.stranger.caller.principal);
     await as(caller)
@@ -201,7 +201,7 @@ describe('the audit of snapshots', () => {
     }
   });
 
-  test('has a row for what fails, whoever asked', async () => {
+  test('has a row for what fails, for any caller', async () => {
     const absent = randomUUID();
     const failures: [(wanted: SnapshotCalls) => Promise<unknown>, string][] = [
       [(wanted) => wanted.create({ name: '' }), 'snapshot.create'],

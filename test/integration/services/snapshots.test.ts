@@ -144,7 +144,7 @@ describe('the list of snapshots', () => {
 });
 
 describe('a comparison', () => {
-  test('with the present tells what has happened since, by keys and versions', async () => {
+  test('with the present shows what has happened since, by keys and versions', async () => {
     await calls.patch({ AGAIN: '1', EQUAL: '1', GONE: '1', LEFT: '1', SET: '1' });
     const { id } = await snapshots.create();
     await calls.patch({ EQUAL: '1', NEW: '1', SET: '2' }, ['AGAIN', 'GONE']);
@@ -168,7 +168,7 @@ describe('a comparison', () => {
     expect(await snapshots.diff(id, 'current')).toEqual(expected);
   });
 
-  test('with another snapshot tells what happened from the one to the other, either way', async () => {
+  test('with another snapshot shows what happened from the one to the other, either way', async () => {
     await calls.patch({ GONE: '1', LEFT: '1', SET: '1' });
     const one = await snapshots.create();
     await calls.patch({ NEW: '1', SET: '2' }, ['GONE']);

@@ -50,7 +50,7 @@ describe('an organization', () => {
     expect(await services.organizations.get(access)).toEqual(made);
   });
 
-  test('is made by nobody else: neither a member, nor an owner, nor a service token', async () => {
+  test('is made by no other caller: neither a member, nor an owner, nor a service token', async () => {
     const owner = await createUser(services);
     const membership = { organizationId: world.organization.id, userId: owner.id, role: 'owner' as const };
     await services.database.prisma.membership.create({ data: membership });
@@ -173,7 +173,7 @@ describe('an environment', () => {
 });
 
 describe('asking who one is', () => {
-  test('tells a person their roles', async () => {
+  test('shows a person their roles', async () => {
     expect(await services.me.get(world.developer.caller)).toEqual({
       type: 'user',
       id: world.developer.id,

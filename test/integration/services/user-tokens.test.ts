@@ -32,7 +32,7 @@ describe('a token that an instance admin makes', () => {
     expect(JSON.stringify((row as { target: unknown }).target)).not.toContain(token.reveal());
   });
 
-  test('is not made for somebody who is disabled, nor with a faulty name or expiry', async () => {
+  test('is not made for a disabled user, nor with a faulty name or expiry', async () => {
     const { id } = await createUser(services);
     await expect(calls.createToken(id, { name: '' })).rejects.toMatchObject({ code: 'invalid_input' });
     await expect(calls.createToken(id, { name: 'x', expiresInDays: 0 })).rejects.toMatchObject({
@@ -71,7 +71,7 @@ describe('ending a user’s tokens', () => {
       { action: 'personal_token.revoke', target: { userId: id, revoked: 2 } },
       { action: 'personal_token.revoke', target: { userId: id, revoked: 0 } },
     ]);
-    const { token } = await calls.createToken(id, { name: 'anew' });
+    const { token } = await calls.createToken(id, { name: 'again' });
     await authenticated(services, token);
   });
 

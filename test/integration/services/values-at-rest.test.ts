@@ -75,7 +75,7 @@ describe('a value', () => {
     });
     const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
     expect(new Set(rows.map(({ ciphertext }) => hex(ciphertext))).size).toBe(3);
-    // The MAC is bound to the secret: it tells that a key's value stayed, and nothing across keys.
+    // The MAC is bound to the secret: it shows that a key's value stayed, and nothing across keys.
     expect(new Set(rows.map(({ valueMac }) => hex(valueMac))).size).toBe(2);
   });
 });

@@ -154,7 +154,7 @@ describe('a mutation whose caller was let in before', () => {
   });
 });
 
-test('a change waits for whoever changes its user, and neither stops the other for good', async () => {
+test('a change waits for a change of its user, and neither stops the other for good', async () => {
   const { id, caller } = world.developer;
   const { credentialId } = caller.principal as UserPrincipal;
   const access = await world.onEnvironment(caller, 'secret.write');

@@ -43,7 +43,7 @@ class SmallApiServer {
     return this.#watches.size;
   }
 
-  tell(event: string): void {
+  send(event: string): void {
     for (const watch of this.#watches) watch.write(`${event}\n`);
   }
 
@@ -150,9 +150,9 @@ describe('forwarding', () => {
 
   test('passes each event of a watch on at once, and ends the watch when its reader goes', async () => {
     const events = await client.watch('/api/v1/secrets');
-    upstream.tell('one');
+    upstream.send('one');
     expect(String((await events.next()).value)).toBe('one\n');
-    upstream.tell('two');
+    upstream.send('two');
     expect(String((await events.next()).value)).toBe('two\n');
     expect(proxy.countOpen(({ isWatch }) => isWatch)).toBe(1);
     await client.close();
@@ -230,14 +230,14 @@ describe('faults', () => {
     expect(upstream.written).toEqual(written);
   });
 
-  test('a rule strikes as often as it was told', async () => {
+  test('a rule strikes as often as ordered', async () => {
     proxy.answer(isPut, failureAnswer(500, 'InternalError'), { times: 2 });
     const statuses = [];
     for (let i = 0; i < 3; i += 1) statuses.push((await client.send('PUT', '/1', 'x')).status);
     expect(statuses).toEqual([500, 500, 201]);
   });
 
-  test('a delay takes as long as it was told', async () => {
+  test('a delay takes as long as ordered', async () => {
     proxy.delay(isPut, 300);
     const startMs = performance.now();
     await client.send('PUT', '/1', 'x');
@@ -250,7 +250,7 @@ describe('connections', () => {
     const events = await client.watch('/api/v1/secrets');
     proxy.freeze(({ isWatch }) => isWatch);
     const next = events.next();
-    upstream.tell('frozen');
+    upstream.send('frozen');
     expect(await staysPending(next)).toBe(true);
     const later = client.watch('/api/v1/other');
     expect(await staysPending(later)).toBe(true);
@@ -265,7 +265,7 @@ describe('connections', () => {
     const next = others.next();
     proxy.kill(({ path }) => path === '/secrets');
     await expect(secrets.next()).rejects.toThrow();
-    upstream.tell('still here');
+    upstream.send('still here');
     expect(String((await next).value)).toBe('still here\n');
   });
 

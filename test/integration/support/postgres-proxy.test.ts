@@ -94,7 +94,7 @@ describe('what it sees', () => {
     expect(await names()).toEqual(['first', 'second']);
   });
 
-  test('a client that asks for TLS is told there is none', async () => {
+  test('a client that asks for TLS gets the answer that there is none', async () => {
     const client = new pg.Client({ connectionString: proxy.url, ssl: true });
     await expect(client.connect()).rejects.toThrow('does not support SSL');
   });
@@ -198,7 +198,7 @@ describe('cutting', () => {
     expect(await names()).toHaveLength(100);
   });
 
-  test('strikes as often as it was told, and no more', async () => {
+  test('strikes as often as ordered, and no more', async () => {
     proxy.cut(runs(/^SELECT 1/), 'before', { times: 2 });
     expect(await isOpen(await connect(proxy.url))).toBe(false);
     expect(await isOpen(await connect(proxy.url))).toBe(false);
@@ -210,15 +210,15 @@ describe('connections', () => {
   test('a frozen connection stays open, forwards nothing either way, and goes on after the thaw', async () => {
     const [frozen, free] = [await connect(proxy.url), await connect(proxy.url)];
     await frozen.query('LISTEN news');
-    const told = once(frozen, 'notification');
+    const reported = once(frozen, 'notification');
     proxy.freeze(proxy.listeners());
     const insert = frozen.query("INSERT INTO note VALUES ('frozen')");
     await free.query("NOTIFY news, 'hello'");
-    expect(await staysPending(Promise.race([told, insert]))).toBe(true);
+    expect(await staysPending(Promise.race([reported, insert]))).toBe(true);
     expect(await names()).toEqual([]);
     proxy.thaw();
     await insert;
-    expect(await told).toMatchObject([{ payload: 'hello' }]);
+    expect(await reported).toMatchObject([{ payload: 'hello' }]);
     expect(await names()).toEqual(['frozen']);
   });
 

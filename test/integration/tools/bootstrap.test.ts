@@ -23,7 +23,7 @@ import { checkoutDirectory } from '../../../tools/checkout.ts';
 let clone: string;
 const children: ChildProcess[] = [];
 
-// Stands in for npm, whose work is not what is tested here: notes each call, takes a moment, and fails where it is told to.
+// Stands in for npm, whose work is not what is tested here: notes each call, takes a moment, and fails if asked to.
 const npm = `
   const { appendFileSync, existsSync, mkdirSync, writeFileSync } = require('node:fs');
   appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n');

@@ -22,12 +22,12 @@ import { machineName } from '../../../tools/devcluster/cluster/machine.ts';
 
 let folder: string;
 let cache: string;
-let told: string[];
+let reported: string[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'keyframe-build-test-'));
   cache = join(folder, 'cache');
-  told = [];
+  reported = [];
   mkdirSync(join(folder, 'programs'));
 });
 
@@ -56,7 +56,7 @@ function ensure<N extends BinaryName>(...names: N[]): Promise<Record<N, string>>
     GOFLAGS: '-tags=mine',
     GOOS: 'plan9',
   };
-  return ensureBinaries(names, { env, output: { write: (text) => told.push(text) } });
+  return ensureBinaries(names, { env, output: { write: (text) => reported.push(text) } });
 }
 
 const notes = (): string[] => readFileSync(join(folder, 'notes'), 'utf8').trim().split('\n');
@@ -106,18 +106,18 @@ describe('what is built', () => {
   test('nothing, without a word, where all is in the cache, even if Go has gone', async () => {
     writeGo();
     const first = await ensure('etcd');
-    told = [];
+    reported = [];
     rmSync(join(folder, 'programs', 'go'));
     expect(await ensure('etcd')).toEqual(first);
-    expect(told.map((line) => line.replace(/\b\d+ s\b/, 'N s'))).toEqual([]);
+    expect(reported.map((line) => line.replace(/\b\d+ s\b/, 'N s'))).toEqual([]);
   });
 
-  test('once, where two want it at the same time: the second waits and is told so', async () => {
+  test('once, where two want it at the same time: the second waits and reports it', async () => {
     writeGo({ build: 'sleep 0.5; echo built > "$out"' });
     const [first, second] = await Promise.all([ensure('etcd'), ensure('etcd')]);
     expect(second).toEqual(first);
     expect(notes()).toHaveLength(1);
-    expect(told.join('')).toContain(
+    expect(reported.join('')).toContain(
       `Another process (${process.pid}) is building Kubernetes into ${cache}: waiting for it.`,
     );
     expect(filesInCache()).toEqual(['bin', basename(first.etcd)]);
@@ -133,10 +133,10 @@ describe('what is built', () => {
   });
 });
 
-test('the work is announced with an estimate and told step by step', async () => {
+test('the work is announced with an estimate and reported step by step', async () => {
   writeGo();
   await ensure('etcd', 'kubectl');
-  expect(told.map((line) => line.replace(/\b\d+ s\b/, 'N s'))).toEqual([
+  expect(reported.map((line) => line.replace(/\b\d+ s\b/, 'N s'))).toEqual([
     `Building a local Kubernetes, once: etcd, kubectl. About 2 min on two cores; kept in ${cache}.\n`,
     '  1/2 etcd: N s (typically 1 min on two cores); about 2 min left in all\n',
     '  1/2 etcd: built in N s\n',

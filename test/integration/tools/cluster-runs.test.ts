@@ -70,7 +70,7 @@ test('a folder without a note is left while it is young, and removed later', () 
   expect([endAbandonedRuns(cache, process.env), existsSync(folder)]).toEqual([1, false]);
 });
 
-test('ending a run ends its processes and removes its folder, which nobody else may enter meanwhile', () => {
+test('ending a run ends its processes and removes its folder, which no other user may enter meanwhile', () => {
   expect(statSync(record.folder).mode & 0o777).toBe(0o700);
   record.end();
   expect([isRunning(identity), existsSync(record.folder)]).toEqual([false, false]);

@@ -135,7 +135,7 @@ describe('a server', () => {
     await until(() => !isAlive(pid));
   });
 
-  test('starts although its old note names a process that is none of ours', async () => {
+  test('starts although its old note names a process of another program', async () => {
     const name = ownName();
     const first = await start({ name });
     const note = join(dirname(first.logFile), 'data', 'postmaster.pid');

@@ -39,7 +39,7 @@ export class ApiClient {
     this.problems = problems;
   }
 
-  /** The same server as somebody else. */
+  /** The same server with another token. */
   as(token: string): ApiClient {
     return new ApiClient({ url: this.url, token, problems: this.problems });
   }

@@ -4,7 +4,7 @@ import type { SnapshotDiff } from '../../../src/services/snapshots/snapshots.ts'
 type Entry = readonly [value: string, version: number];
 export type ModelState = ReadonlyMap<string, Entry>;
 
-/** A version as the history tells it. */
+/** A version as the history shows it. */
 export interface ModelVersion {
   readonly key: string;
   readonly version: number;
@@ -76,7 +76,7 @@ export function restoreLists(state: ModelState, { snapshot, prune, skipUnchanged
 }
 
 /**
- * An environment in memory, as whoever only knows docs/interface.md would keep it: what each revision left, and all
+ * An environment in memory, as a reader of docs/interface.md would keep it: what each revision left, and all
  * versions. Each method makes one revision.
  */
 export class EnvironmentModel {
@@ -153,7 +153,7 @@ export class EnvironmentModel {
 
 type NewVersion = Omit<ModelVersion, 'version' | 'revision'>;
 
-/** What a snapshot of one state and another one have to tell of each other. */
+/** What the comparison of two states must show. */
 export function stateDiff(from: ModelState, to: ModelState): Pick<SnapshotDiff, 'added' | 'removed' | 'changed'> {
   const of = (state: ModelState, keys: readonly string[]): { key: string; version: number }[] =>
     keys.map((key) => ({ key, version: state.get(key)?.[1] ?? 0 }));

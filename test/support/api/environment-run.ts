@@ -30,7 +30,7 @@ export interface KnownSnapshot {
 
 /**
  * Runs rounds of calls, those of a round at once, on a real environment and on a model of it, and expects each answer
- * to be what the model says at some one order of them, which the revisions in the answers tell.
+ * to be what the model says at some one order of them, which the revisions in the answers show.
  */
 export class EnvironmentRun {
   readonly model = new EnvironmentModel();
@@ -137,8 +137,8 @@ export class EnvironmentRun {
         not_found: () => this.#once((state) => patchLists(state, wish) === undefined),
         version_mismatch: () => isExpecting && this.model.revision > this.#from,
       },
-      answered: ({ revision, revisionId, ...told }) => {
-        const lists = { ...told, set: told.set.map(({ key }) => key) };
+      answered: ({ revision, revisionId, ...written }) => {
+        const lists = { ...written, set: written.set.map(({ key }) => key) };
         const expectLists = (state: ModelState): void => expect(lists).toEqual(patchLists(state, wish));
         if (lists.set.length + lists.deleted.length === 0)
           return { settle: () => expectLists(this.model.at(revision)) };
@@ -149,7 +149,7 @@ export class EnvironmentRun {
             if (isExpecting) expect(this.model.revision).toBe(this.#from);
             const values = new Map(lists.set.map((key) => [key, set.get(key) ?? '']));
             const made = this.model.write(values, wish.deleted, { changedBy: client.id, comment });
-            expect(told.set.map(({ key, version }) => [key, version])).toEqual([...made]);
+            expect(written.set.map(({ key, version }) => [key, version])).toEqual([...made]);
             this.revisionIds.push(revisionId);
           },
         };

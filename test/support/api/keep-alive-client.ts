@@ -11,7 +11,7 @@ export interface Asked {
   readonly body?: unknown;
 }
 
-export interface Told {
+export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Empty for an event stream, which is left as soon as it begins. */
@@ -31,7 +31,7 @@ export class KeepAliveClient {
   }
 
   /** Rejects when no answer came within 20 s. */
-  ask({ method, path, authorization, headers = {}, body }: Asked): Promise<Told> {
+  ask({ method, path, authorization, headers = {}, body }: Asked): Promise<Reply> {
     const bytes = bytesOf(body);
     const more = {
       ...(authorization === undefined ? {} : { authorization }),
@@ -40,7 +40,7 @@ export class KeepAliveClient {
     return new Promise((resolve, reject) => {
       const options = { agent: this.#agent, host: '127.0.0.1', port: this.#port, method, path: `/api/v1${path}` };
       const asking = request({ ...options, headers: { ...more, ...headers }, timeout: timeoutMs });
-      asking.on('response', (response) => void told(response).then(resolve, reject));
+      asking.on('response', (response) => void replyTo(response).then(resolve, reject));
       asking.on('timeout', () => asking.destroy(new Error(`${method} ${path} had no answer within ${timeoutMs} ms`)));
       asking.on('error', reject);
       asking.end(bytes);
@@ -57,7 +57,7 @@ function bytesOf(body: unknown): Uint8Array | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-async function told(response: IncomingMessage): Promise<Told> {
+async function replyTo(response: IncomingMessage): Promise<Reply> {
   const { statusCode: status = 0, headers } = response;
   if (headers['content-type']?.startsWith('text/event-stream') === true) {
     response.destroy();

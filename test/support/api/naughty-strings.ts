@@ -1,5 +1,5 @@
 import { problem } from '../../../src/wire/problem.ts';
-import type { Told } from './keep-alive-client.ts';
+import type { Reply } from './keep-alive-client.ts';
 
 /** Part of each text that is no plain name: wherever it turns up, a text was repeated. */
 export const naughtyMark = 'MisplacedSecret7f3a';
@@ -145,7 +145,7 @@ const codesWithoutField: ReadonlySet<string> = new Set(['malformed_request', 'no
  * empty or cannot be decoded there may be no field: as a part of a path it is none.
  */
 export function expectNamedFault(
-  { status, text: answer }: Pick<Told, 'status' | 'text'>,
+  { status, text: answer }: Pick<Reply, 'status' | 'text'>,
   text: string,
   field: RegExp,
 ): void {

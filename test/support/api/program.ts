@@ -9,7 +9,7 @@ export const program = join(checkoutDirectory, 'src', 'main.ts');
 
 export interface ProgramOptions {
   readonly args: readonly string[];
-  /** Without the prefix. Unless told, it listens on free ports of 127.0.0.1 and limits no rates. */
+  /** Without the prefix. By default it listens on free ports of 127.0.0.1 and limits no rates. */
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
 }

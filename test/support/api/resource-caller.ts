@@ -5,7 +5,7 @@ import type { ResourceCaller } from '../../../src/domain/principal.ts';
 
 export interface TestResource {
   readonly kind: ResourceKindName;
-  /** What its namespace is granted; nothing unless told. */
+  /** What its namespace is granted; nothing by default. */
   readonly grants?: readonly GrantRule[];
   /** What its namespace is granted at each look, instead. */
   readonly grantsNow?: () => readonly GrantRule[];

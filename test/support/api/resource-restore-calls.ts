@@ -33,7 +33,7 @@ export function resourceRestoreCalls(
   };
 }
 
-/** A rule that grants SnapshotRestores the world's environment for reading and writing, unless told. */
+/** A rule that grants SnapshotRestores the world's environment for reading and writing, by default. */
 export function restoreRule({ slugs }: Pick<World, 'slugs'>, more: Partial<GrantRule> = {}): GrantRule {
   const { organization, project, environment } = slugs;
   const kinds = ['SnapshotRestore'] as const;

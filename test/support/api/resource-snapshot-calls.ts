@@ -39,7 +39,7 @@ export function resourceSnapshotCalls(
   };
 }
 
-/** A rule that grants SecretSnapshots the world's environment for reading and writing, unless told. */
+/** A rule that grants SecretSnapshots the world's environment for reading and writing, by default. */
 export function snapshotRule({ slugs }: Pick<World, 'slugs'>, more: Partial<GrantRule> = {}): GrantRule {
   const { organization, project, environment } = slugs;
   const kinds = ['SecretSnapshot'] as const;

@@ -11,7 +11,7 @@ export type ServerRole = 'all' | 'api' | 'controller' | 'migrate';
 
 export interface ServerOptions {
   readonly role: ServerRole;
-  /** `KEYFRAME_*` variables without the prefix; PORT and METRICS_PORT are chosen here, and rates not limited unless told. */
+  /** `KEYFRAME_*` variables without the prefix; PORT and METRICS_PORT are chosen here, and rates not limited by default. */
   readonly env: Readonly<Record<string, string>>;
   /** What to call it in messages; the role if it is left out. */
   readonly name?: string;

@@ -88,7 +88,7 @@ export interface LoadDeps {
   readonly token: string;
   /** Of the environment, such as `acme/web/prod`. */
   readonly environment: string;
-  /** Whether a connection that is refused is tried again, for nobody got any part of the request. */
+  /** Whether a connection that is refused is tried again, because no server got any part of the request. */
   readonly connectsAgain?: boolean;
 }
 
@@ -99,7 +99,7 @@ export class ServiceLoad {
   readonly answered = new Map<number, number>();
   /** The last value of each key whose write was acknowledged, and how many writes were. */
   readonly written = new Map<string, { readonly value: string; readonly times: number }>();
-  /** The numbers of the revisions that the watch has told, in the order it has told them. */
+  /** The numbers of the revisions that the watch has reported, in its order. */
   readonly watched: number[] = [];
   /** How often the watch was begun. */
   streams = 0;
@@ -114,7 +114,7 @@ export class ServiceLoad {
     this.#deps = deps;
   }
 
-  /** Of the environment, as it was told. */
+  /** Of the environment, as it was reported. */
   get environment(): string {
     return this.#deps.environment;
   }

@@ -8,14 +8,14 @@ import { resourceCaller } from './resource-caller.ts';
 import type { TestServices, World } from './services.ts';
 
 export interface Mint {
-  /** 1 unless told. */
+  /** 1 by default. */
   readonly serial?: number;
   readonly expiresAt?: Date | null;
   readonly permission?: TokenPermission;
   readonly caller?: AnyCaller;
 }
 
-/** The rule that lets ServiceTokens have all of a world's environment, or what is told. */
+/** The rule that lets ServiceTokens have all of a world's environment, or what is given. */
 export function ruleFor({ slugs }: World, more: Partial<GrantRule> = {}): GrantRule {
   const { organization, project, environment } = slugs;
   const place = { organization, project, environments: [environment] };
@@ -58,7 +58,7 @@ export class TokenResource {
     return made;
   }
 
-  /** What the audit tells of a service token, in its order. */
+  /** What the audit says about a service token, in its order. */
   async auditOf(tokenId: string): Promise<readonly AuditEntry[]> {
     const entries = await this.#services.database.prisma.auditEntry.findMany({ orderBy: { id: 'asc' } });
     return entries.filter(({ target }) => (target as { serviceTokenId?: string }).serviceTokenId === tokenId);

@@ -7,7 +7,7 @@ import { TrustedFolders } from '../../../src/cli/trusted-folders.ts';
 import { type CommandEnd, RunningCommand } from './running-command.ts';
 
 export interface CommandOptions {
-  /** Standard input; none unless told. */
+  /** Standard input; none by default. */
   readonly input?: string | Uint8Array;
   /** Besides those of the runner; one that is undefined is not set. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -105,7 +105,7 @@ class ShellReader {
     const rest = this.#text.slice(this.#at);
     if (rest.startsWith('$(')) return this.#nested(1);
     const [whole = '$', , alternative] = /^\$(?:\{([^}:]*)(:\+)?[^}]*\}|\w+|[@?!#])/.exec(rest) ?? [];
-    // What is there only where a variable is set may as well not be there.
+    // What exists only if a variable is set may be absent.
     if (alternative === undefined) this.#append(whole === '$' ? '$' : someWord);
     this.#at += whole.length;
   }

@@ -1,6 +1,6 @@
 """Runs a program at a terminal of its own: terminal.py PROGRAM [ARGUMENT ...]
 
-What comes on standard input is typed there, and what it shows goes to standard output. Ends as the program did, the way a shell tells it.
+What comes on standard input is typed there, and what it shows goes to standard output. Ends as the program did, the way a shell reports it.
 """
 
 import os

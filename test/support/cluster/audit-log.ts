@@ -60,7 +60,7 @@ export class AuditLog {
       .filter((entry) => !entry.requestURI.startsWith(markPrefix));
   }
 
-  // An entry is written a moment after its answer is sent. So a request is made that nobody else makes: when it is in the
+  // An entry is written a moment after its answer is sent. So a request is made that no other client makes: when it is in the
   // log, so are those before it. If `from` lies within a line, so does the beginning of the answer.
   async #readThroughMark(from: number): Promise<{ lines: Buffer; end: AuditMark }> {
     const path = `${markPrefix}${randomUUID()}`;

@@ -74,7 +74,7 @@ export function builtBinaries(): Promise<Record<(typeof controlPlaneBinaries)[nu
   return ensureBinaries(controlPlaneBinaries, { env: process.env, output: process.stdout });
 }
 
-/** What tells one cluster from another. Throws if it does not answer. */
+/** What distinguishes one cluster from another. Throws if it does not answer. */
 export async function clusterUid(kubeconfig: string): Promise<string> {
   const client = new KubeHttp(kubeconfig);
   const { metadata } = await client.json({ path: '/api/v1/namespaces/kube-system' }).finally(() => client.close());

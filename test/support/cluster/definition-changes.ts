@@ -70,7 +70,7 @@ function versionFaults(before: DefinitionVersion, now: DefinitionVersion): strin
 }
 
 // For people alone.
-const told = ['description', 'title', 'example', 'externalDocs'];
+const shown = ['description', 'title', 'example', 'externalDocs'];
 const lowerBounds = ['minimum', 'minLength', 'minItems', 'minProperties'];
 const upperBounds = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
 // May go, but not change or come.
@@ -93,7 +93,7 @@ function schemaFaults(before: DefinitionSchema, now: DefinitionSchema, path: str
 }
 
 function isBroken(keyword: string, before: unknown, now: unknown): boolean {
-  if (told.includes(keyword) || judgedBelow.includes(keyword) || isDeepStrictEqual(before, now)) return false;
+  if (shown.includes(keyword) || judgedBelow.includes(keyword) || isDeepStrictEqual(before, now)) return false;
   if (lowerBounds.includes(keyword)) return bound(now, -Infinity) > bound(before, -Infinity);
   if (upperBounds.includes(keyword)) return bound(now, Infinity) < bound(before, Infinity);
   return !(patterns.includes(keyword) && now === undefined);

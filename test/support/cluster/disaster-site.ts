@@ -84,7 +84,7 @@ export class DisasterSite {
   }
 }
 
-/** All that the API tells of an environment: values, every version of every key, snapshots and changes. */
+/** All that the API shows of an environment: values, every version of every key, snapshots and changes. */
 export async function everythingOf(
   client: ApiClient,
   { organization, project, name }: EnvironmentRef,

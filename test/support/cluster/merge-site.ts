@@ -8,7 +8,7 @@ const applyType = 'application/apply-patch+yaml';
 /** Of the annotation by which a Secret allows to be merged into. */
 export const consent = 'keyframe.dev/allow-merge';
 
-/** What somebody else wants of a Secret. */
+/** What another client wants of a Secret. */
 export interface ForeignApply {
   readonly manager: string;
   readonly values?: Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ export class SharedSecret {
     await this.patch({ metadata: { annotations: { [consent]: names ?? null } } });
   }
 
-  /** Reads it, changes it and replaces all of it, as an operator does; once more where somebody came between. */
+  /** Reads it, changes it and replaces all of it, as an operator does; once more if another client came between. */
   async replace(change: (data: Record<string, string>) => void): Promise<void> {
     await waitFor('the other operator to have its write through', async () => {
       const secret = await this.get();

@@ -9,7 +9,7 @@ export const definitionsFolder = join(checkoutDirectory, 'crds');
 
 /**
  * A cluster for one test file, for what would disturb the others: ours whatever cluster the run has, so that its API
- * server can be killed and its etcd be read; without our CustomResourceDefinitions if told so. It goes with `resources`.
+ * server can be killed and its etcd be read; without our CustomResourceDefinitions if asked. It goes with `resources`.
  */
 export async function startOwnCluster(
   resources: AsyncDisposableStack,

@@ -43,7 +43,7 @@ export async function snapshotsTakenBy(databaseUrl: string, uid: string): Promis
   return rows.map(({ id }) => id);
 }
 
-/** The revisions that a resource made, and how many restores of it the audit tells. */
+/** The revisions that a resource made, and how many restores of it the audit has. */
 export async function restoresMadeBy(
   databaseUrl: string,
   uid: string,

@@ -101,7 +101,7 @@ export class RestoreSite {
     return (await this.#read()).revision;
   }
 
-  /** Waits until the status tells a plan of the environment as it is, and answers its hash. */
+  /** Waits until the status has a plan of the environment as it is, and answers its hash. */
   async planned(name: string): Promise<string> {
     const { status } = await this.restores.waitForReason(name, 'Planned');
     if (status?.planHash === undefined) throw new Error(`SnapshotRestore ${name} has no plan.`);

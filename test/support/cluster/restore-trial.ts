@@ -39,7 +39,7 @@ export class RestoreTrial {
     await this.create(this.#site.unplanned(this.#snapshotId));
   }
 
-  /** Approves the plan that the status tells. */
+  /** Approves the plan in the status. */
   async approve(): Promise<void> {
     await this.#site.approve(this.name, await this.#site.planned(this.name));
   }
@@ -56,7 +56,7 @@ export class RestoreTrial {
     expect(readyOf(restore)).toMatchObject({ status: 'True', reason: 'Complete', observedGeneration: generation });
   }
 
-  /** One revision, one backup and one success in the audit, and the status tells just these. */
+  /** One revision, one backup and one success in the audit, and the status names just these. */
   async proveOne(): Promise<void> {
     const { status } = await this.#site.restores.get(this.name);
     const { databaseUrl } = this.#stack;

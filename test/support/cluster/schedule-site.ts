@@ -60,7 +60,7 @@ export class ScheduleSite {
     await this.#grants.delete(grant);
   }
 
-  /** The spec of a schedule of the environment: every hour, unless told. */
+  /** The spec of a schedule of the environment: every hour by default. */
   spec(more: object = {}): object {
     return { schedule: '0 * * * *', template: { spec: { source: { environmentRef: this.environment.ref } } }, ...more };
   }

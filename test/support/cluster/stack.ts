@@ -253,8 +253,8 @@ async function makeNamespaces(
 async function deleteGrants(kube: KubeHttp, namespaces: readonly string[]): Promise<void> {
   const path = '/apis/keyframe.dev/v1alpha1/accessgrants';
   const grants = await kube.find<{ items: readonly AccessGrant[] }>({ path });
-  const ours = grants?.items.filter(({ spec }) => spec.namespaces?.some((name) => namespaces.includes(name)));
-  for (const { metadata } of ours ?? []) await kube.find({ method: 'DELETE', path: `${path}/${metadata.name}` });
+  const own = grants?.items.filter(({ spec }) => spec.namespaces?.some((name) => namespaces.includes(name)));
+  for (const { metadata } of own ?? []) await kube.find({ method: 'DELETE', path: `${path}/${metadata.name}` });
 }
 
 /** Binds the rules that the chart ships, which the global setup made a ClusterRole of, to the account. */

@@ -73,7 +73,7 @@ export class SyncSite {
     return site;
   }
 
-  /** Path of a Secret of the namespace; of the synced one unless told. */
+  /** Path of a Secret of the namespace; of the synced one by default. */
   secretPath(name: string = this.name): string {
     return `/api/v1/namespaces/${this.namespace}/secrets/${name}`;
   }
@@ -115,7 +115,7 @@ export class SyncSite {
     return this.kube.json<SecretObject>({ path: this.secretPath() });
   }
 
-  /** Makes a Secret of the target's name that is somebody else's. */
+  /** Makes a Secret of the target's name that belongs to another client. */
   createForeignSecret(values: Readonly<Record<string, string>>): Promise<SecretObject> {
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: this.name }, stringData: values };
     return this.kube.json<SecretObject>({ method: 'POST', path: parentOf(this.secretPath()), body });
@@ -215,7 +215,7 @@ export class SyncSite {
       async () => {
         const [secret, { metadata, status }] = [await this.existingSecret(), await this.sync()];
         expect(Object.fromEntries(secretValues(secret))).toEqual(values);
-        // Of a spec that was changed just now, the status may still tell the one before.
+        // Of a spec that was changed just now, the status may still show the one before.
         expect(status?.observedGeneration).toBe(metadata.generation);
         const { uid, resourceVersion } = secret.metadata;
         expect(status?.target).toEqual({ name: this.name, uid, resourceVersion });

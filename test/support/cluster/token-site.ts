@@ -9,7 +9,7 @@ import { type SecretObject, secretValues } from './secret-watch.ts';
 import type { Stack } from './stack.ts';
 import { type WaitOptions, waitFor } from '../fixtures/wait-for.ts';
 
-/** A namespace, whose conditions tell what a deletion waits for. */
+/** A namespace, whose conditions say what a deletion waits for. */
 export interface NamespaceObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }

@@ -34,7 +34,7 @@ export class TokenSync {
     });
   }
 
-  /** Makes the environment and the namespace, granted unless told otherwise; no SecretSync yet. */
+  /** Makes the environment and the namespace, granted by default; no SecretSync yet. */
   static async make(stack: Stack, { withoutGrant = false, kinds }: TokenSyncOptions = {}): Promise<TokenSync> {
     const granted = !withoutGrant;
     return new TokenSync(stack, await TokenSite.make(stack, kinds === undefined ? { granted } : { granted, kinds }));

@@ -4,7 +4,7 @@ import { CliRunner } from '../cli/cli.ts';
 import { ServerProcess } from '../api/server-process.ts';
 import { Stack } from './stack.ts';
 
-/** Keyframe for a whole cluster, as whoever reads our pages has it. */
+/** Keyframe for a whole cluster, as a reader of the pages has it. */
 export interface WholeInstallation {
   readonly stack: Stack;
   readonly controller: ServerProcess;

@@ -50,7 +50,7 @@ export class Workloads {
     return await this.#kube.json<WorkloadObject>({ path: `${this.#collection(kind)}/${name}` });
   }
 
-  /** What the pod template tells of its restarts. */
+  /** What the pod template says about its restarts. */
   async marks(target: Target): Promise<Readonly<Record<string, string>>> {
     return (await this.get(target)).spec.template.metadata.annotations ?? {};
   }
@@ -88,7 +88,7 @@ export class Workloads {
   }
 
   /**
-   * Lets the pods that wait for it fail as a kubelet tells it, so that their one container waits for this reason; answers
+   * Lets the pods that wait for it fail as a kubelet reports it, so that their one container waits for this reason; answers
    * how many there are. One that runs already goes on.
    */
   async failPods(name: string, reason: string): Promise<number> {

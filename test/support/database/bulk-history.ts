@@ -16,7 +16,7 @@ export interface BulkAmounts {
  */
 export async function fillEnvironment(pool: pg.Pool, environmentId: string, amounts: BulkAmounts): Promise<void> {
   const { secrets, versions, snapshots, serviceTokens } = amounts;
-  const by = `gen_random_uuid(), 'user'::actor_type, 'somebody'`;
+  const by = `gen_random_uuid(), 'user'::actor_type, 'bulk'`;
   await pool.query(
     `WITH made AS (
        INSERT INTO environment_revision (id, environment_id, number, actor_id, actor_type, actor_name)

@@ -49,7 +49,7 @@ export interface ExchangeDeps {
   readonly outgoing: ServerResponse;
   readonly upstream: { readonly server: URL; readonly agent: Agent };
   readonly fault: ApiFault | undefined;
-  /** Told of the API server's answer as soon as its head is there. */
+  /** Called with the API server's answer as soon as its head arrives. */
   readonly onAnswer: (status: number) => void;
 }
 

@@ -40,7 +40,7 @@ export class MemoryLimit {
     return { program: '/bin/sh', args: ['-c', enter, program, ...args] };
   }
 
-  /** The most bytes that were in use at once; undefined where nobody counted. */
+  /** The most bytes that were in use at once; undefined if it was not counted. */
   peakBytes(): number | undefined {
     const files = ['memory.max_usage_in_bytes', 'memory.peak'].map((file) => join(this.#folder ?? '', file));
     const file = this.#folder === undefined ? undefined : files.find((one) => existsSync(one));

@@ -13,7 +13,7 @@ export interface ConnectionDeps {
   readonly id: number;
   readonly client: Socket;
   readonly upstream: Socket;
-  /** Told of each message before it is forwarded; answers the fault that strikes it. */
+  /** Called with each message before it is forwarded; returns the fault that strikes it. */
   readonly onMessage: (message: FrontendMessage) => PostgresFault | undefined;
 }
 
@@ -28,7 +28,7 @@ export class PostgresConnection {
   #startup: ReadonlyMap<string, string> = new Map();
   readonly #deps: ConnectionDeps;
   readonly #reader: FrontendReader;
-  // The server ends its answer to each Startup, Query and Sync with one ReadyForQuery: counting both tells where an
+  // The server ends its answer to each Startup, Query and Sync with one ReadyForQuery: counting both shows where an
   // answer begins and ends.
   #readyExpected = 0;
   #readySeen = 0;

@@ -127,7 +127,7 @@ export class PostgresProxy {
       allowHalfOpen: true,
       noDelay: true,
     });
-    // An error is an end for the connection's loops; later ones concern nobody.
+    // An error is an end for the connection's loops; later ones do not matter.
     for (const socket of [client, upstream]) socket.on('error', () => undefined);
     this.#lastId += 1;
     const onMessage = (message: FrontendMessage): PostgresFault | undefined => this.#seen(message);

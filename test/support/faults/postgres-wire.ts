@@ -1,5 +1,5 @@
 /**
- * As much of PostgreSQL's wire protocol 3 as a proxy needs to tell the messages apart
+ * As much of PostgreSQL's wire protocol 3 as a proxy needs to distinguish the messages
  * (https://www.postgresql.org/docs/current/protocol-message-formats.html).
  */
 

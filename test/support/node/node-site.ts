@@ -38,7 +38,7 @@ export class NodeSite {
     resources.defer(() => this.kube.close());
   }
 
-  /** Makes a namespace and answers its name. It is deleted in the end, which nobody waits for. */
+  /** Makes a namespace and answers its name. It is deleted in the end, without waiting for it. */
   async makeNamespace(level: PodSecurityLevel = 'restricted'): Promise<string> {
     const name = await createNamespace(this.kube);
     this.#resources.defer(() => deleteNamespace(name, this.kube));
@@ -102,7 +102,7 @@ export class NodeSite {
     return url;
   }
 
-  /** Waits until somebody answers at an address: kube-proxy learns of a ready pod a moment after the API server. */
+  /** Waits until an address answers: kube-proxy learns of a ready pod a moment after the API server. */
   async waitForHttp(url: string): Promise<void> {
     await waitFor(`an answer from ${url}`, async () => {
       const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });

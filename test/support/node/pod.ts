@@ -26,7 +26,7 @@ export function podTemplate(options: PodOptions): { metadata: { labels: object }
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      // Nobody waits for a script that does not listen for the signal.
+      // A script that does not listen for the signal is not waited for.
       terminationGracePeriodSeconds: 2,
       containers: [container(options)],
       volumes: files,

@@ -96,7 +96,7 @@ export class Release {
         this.#site.node,
       );
     } catch (error) {
-      // Helm tells that it waited in vain, and not for what.
+      // Helm reports that it waited in vain, and not for what.
       const seen = await this.#site.kubectl(['--namespace', this.namespace, 'get', 'pods,events']);
       throw new Error(`${(error as Error).message}\n${seen}`, { cause: error });
     }

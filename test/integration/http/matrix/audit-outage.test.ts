@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { TestApi } from '../../../support/api/http.ts';
-import type { Told } from '../../../support/api/keep-alive-client.ts';
+import type { Reply } from '../../../support/api/keep-alive-client.ts';
 import { type ActorName, type Row, rows } from './expectations.ts';
 import { seedKey } from './places.ts';
 import { type Ready, type Site } from './site.ts';
@@ -53,7 +53,7 @@ test('while the audit takes no row, no audited call of any route does or disclos
   const calls = await prepareAll();
   expect(calls.length).toBeGreaterThan(100);
   await pool.query(refuseRows);
-  let answers: Told[];
+  let answers: Reply[];
   try {
     answers = await site.askInVain(calls.map(({ ready }) => ready));
   } finally {

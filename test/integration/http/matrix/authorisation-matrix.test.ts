@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { routeTable } from '../../../../src/http/routes/table.ts';
-import type { Told } from '../../../support/api/keep-alive-client.ts';
+import type { Reply } from '../../../support/api/keep-alive-client.ts';
 import type { Actor } from './callers.ts';
 import { type ForeignTarget, type Row, foreignAnswer, foreignTargets, missingItems, rows } from './expectations.ts';
 import { preparations, withMissingItem } from './requests.ts';
@@ -34,8 +34,8 @@ describe('the committed table', () => {
 
 type Answers = Record<string, number>;
 
-function statusesOf(names: readonly string[], told: readonly Told[]): Answers {
-  return Object.fromEntries(names.map((name, index) => [name, told[index]?.status ?? 0]));
+function statusesOf(names: readonly string[], reported: readonly Reply[]): Answers {
+  return Object.fromEntries(names.map((name, index) => [name, reported[index]?.status ?? 0]));
 }
 
 test('a change shows in what is compared to see that a refusal writes nothing', async () => {
@@ -72,11 +72,11 @@ describe('on their own target, everybody is answered as the table says, and a re
 const unauditedForPeople: ReadonlySet<string> = new Set(['GET /secrets/{org}/{project}/{env} [filtered]']);
 
 /** A service token's requests, all refusals and all changes leave one entry each; so do reads of values and versions. */
-async function expectAudited(row: Row, actors: readonly Actor[], answers: readonly Told[]): Promise<void> {
+async function expectAudited(row: Row, actors: readonly Actor[], answers: readonly Reply[]): Promise<void> {
   const entries = await site.audited(answers);
   const isAudited = row.method !== 'GET' || /^\/(?:secrets|versions)\//.test(row.path);
   const discloses = isAudited && !unauditedForPeople.has(row.name);
-  const outcomes = answers.map((told) => entries.get(requestIdOf(told)) ?? []);
+  const outcomes = answers.map((reported) => entries.get(requestIdOf(reported)) ?? []);
   const expected = answers.map(({ status }, index) => {
     if (status >= 400) return [status === 409 ? 'failed' : 'denied'];
     if (actors[index]?.isUser === true && !discloses) return outcomes[index];
@@ -91,10 +91,10 @@ describe('with a credential that is not live, everything is 401 and nothing is w
   test.each(routes.map((row) => [row.route, row] as const))('%s', async (_route, row) => {
     const ready = await site.prepare(row, site.places.own, { actor: site.actor('owner'), succeeds: false });
     const headers = [...site.credentials.headers];
-    const told = await site.askInVain(headers.map(([, authorization]) => ({ ...ready, authorization })));
+    const reported = await site.askInVain(headers.map(([, authorization]) => ({ ...ready, authorization })));
     const names = headers.map(([name]) => name);
-    expect(statusesOf(names, told)).toEqual(Object.fromEntries(names.map((name) => [name, 401])));
-    for (const { headers: answered } of told) expect(answered['www-authenticate']).toMatch(/^Bearer /);
+    expect(statusesOf(names, reported)).toEqual(Object.fromEntries(names.map((name) => [name, 401])));
+    for (const { headers: answered } of reported) expect(answered['www-authenticate']).toMatch(/^Bearer /);
   });
 
   test('but those who hold them would be let in with live ones', async () => {
@@ -121,7 +121,7 @@ describe('on a target that is not theirs, or is none, everybody is answered as t
     const prepare = ({ target, actor, status }: (typeof cells)[number]): Promise<Ready> =>
       site.prepare(row, site.places.foreign.get(target) ?? site.places.own, { actor, succeeds: status < 300 });
     const vain = await Promise.all(refused.map(prepare));
-    // What is there and is hidden from them altogether is asked for as well.
+    // What exists and is hidden from them altogether is asked for as well.
     const outsiders = site.actors.filter(({ name }) => row.statuses[name] === 404);
     const hidden = await Promise.all(
       outsiders.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: false })),
@@ -138,17 +138,17 @@ describe('on a target that is not theirs, or is none, everybody is answered as t
       ),
     ).toEqual(expected);
     expectAlike([
-      ...refusals.map((told, index) => [refused[index]?.actor.name ?? '', told, vain[index]] as const),
-      ...hiddenToo.map((told, index) => [outsiders[index]?.name ?? '', told, hidden[index]] as const),
+      ...refusals.map((reported, index) => [refused[index]?.actor.name ?? '', reported, vain[index]] as const),
+      ...hiddenToo.map((reported, index) => [outsiders[index]?.name ?? '', reported, hidden[index]] as const),
     ]);
   });
 });
 
 /** Expects all answers 404 to an actor to be the same, but for the names that were asked for. */
-function expectAlike(all: readonly (readonly [string, Told, Ready | undefined])[]): void {
+function expectAlike(all: readonly (readonly [string, Reply, Ready | undefined])[]): void {
   const hidden = all.filter(([, { status }]) => status === 404);
   for (const [actor, answers] of Map.groupBy(hidden, ([name]) => name)) {
-    const [first, ...others] = answers.map(([, told, ready]) => ready && comparable(told, ready));
+    const [first, ...others] = answers.map(([, reported, ready]) => ready && comparable(reported, ready));
     for (const other of others) expect({ actor, ...other }).toEqual({ actor, ...first });
   }
 }
@@ -168,14 +168,14 @@ describe('HEAD is answered like GET, without a body:', () => {
 
   test.each(read.map((row) => [row.path, row] as const))('%s', async (_path, row) => {
     const ready = await prepareAll(row, site.actors);
-    const told = await Promise.all(ready.map((one) => site.send({ ...one, row: { ...row, method: 'HEAD' } })));
+    const reported = await Promise.all(ready.map((one) => site.send({ ...one, row: { ...row, method: 'HEAD' } })));
     expect(
       statusesOf(
         site.actors.map(({ name }) => name),
-        told,
+        reported,
       ),
     ).toEqual(row.statuses);
-    expect(told.map(({ text }) => text).join('')).toBe('');
+    expect(reported.map(({ text }) => text).join('')).toBe('');
   });
 });
 
@@ -186,9 +186,9 @@ describe('before anything else of a request is judged, what is hidden is 404 and
     );
     // Faults of every kind: in the path below the target, in the query and in the body.
     const spoiled = all.map((ready) => ({ ...ready, ...spoiledParams(ready), query: '?nonsense=1', body: '{"x":' }));
-    const told = await site.askInVain(spoiled);
+    const reported = await site.askInVain(spoiled);
     const expected = site.actors.map(({ name }) => (row.statuses[name] < 300 ? 'a fault' : row.statuses[name]));
-    const actual = told.map(({ status }) => ([400, 422].includes(status) ? 'a fault' : status));
+    const actual = reported.map(({ status }) => ([400, 422].includes(status) ? 'a fault' : status));
     const named = (statuses: readonly unknown[]): object =>
       Object.fromEntries(statuses.map((status, index) => [site.actors[index]?.name ?? '', status]));
     expect(named(actual)).toEqual(named(expected));
@@ -207,9 +207,9 @@ describe('what is not there is 404 to those who may ask for it, and is denied to
     const ready = await Promise.all(
       site.actors.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: false })),
     );
-    const told = await site.askInVain(ready.map((one) => ({ ...one, ...withMissingItem(one) })));
+    const reported = await site.askInVain(ready.map((one) => ({ ...one, ...withMissingItem(one) })));
     const expected = site.actors.map(({ name }) => (row.statuses[name] < 300 ? answer : row.statuses[name]));
-    expect(told.map(({ status }) => status)).toEqual(expected);
+    expect(reported.map(({ status }) => status)).toEqual(expected);
   });
 });
 

@@ -5,7 +5,7 @@ import { type TestUser, createUser } from '../../../support/api/services.ts';
 import { type ActorName, type DeadCredential, deadCredentials } from './expectations.ts';
 import { type Founder, type Place, type Places, roles } from './places.ts';
 
-/** Whoever asks, with a live credential. */
+/** A caller with a live credential. */
 export interface Actor {
   readonly name: ActorName;
   /** A user's or a service token's. */
@@ -64,7 +64,7 @@ export async function makeDeadCredentials(api: TestApi, founder: Founder, places
     ...machines.dead,
   ]);
   const missing = deadCredentials.filter((name) => !headers.has(name));
-  if (missing.length > 0) throw new Error(`nobody made ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`missing callers: ${missing.join(', ')}`);
   return { headers, alive: [people.alive, machines.alive] };
 }
 

@@ -3,7 +3,7 @@
  * roles, never computed from src/domain/policy: it is what the policy and its use by the routes are judged by.
  */
 
-/** Whoever holds a live credential. Service tokens by scope and permission (r: read, rw: read_write). */
+/** A caller with a live credential. Service tokens by scope and permission (r: read, rw: read_write). */
 export const actors = [
   'owner',
   'admin',
@@ -170,7 +170,7 @@ deleted project          404   404   404       404    404     404       404  404
 deleted organization     404   404   404       404    404     404       404  404    404  404   404  404
 `;
 
-/** A purge is the instance admins' wherever it is, and tells nobody else what there is. What lives is not purged. */
+/** A purge is the instance admins' wherever it is, and reveals to no other caller what exists. What lives is not purged. */
 const foreignPurges = `
                        owner admin developer viewer stranger instance- organization project    environment
                                                              admin      r    rw     r    rw    r    rw
@@ -191,7 +191,7 @@ missing organization     403   403   403       403    403     404       403  403
 deleted organization     403   403   403       403    403     404       403  403    403  403   403  403
 `;
 
-/** By line of the table: what the allowed are told where the last name in the path (a key, a version, an id, a user) stands for nothing there. */
+/** By line of the table: what allowed callers get if the last name in the path (a key, a version, an id, a user) stands for nothing there. */
 export const missingItems: Readonly<Record<string, number>> = {
   'GET /users/{id}': 404,
   'PATCH /users/{id}': 404,

@@ -126,14 +126,14 @@ describe('the id of something elsewhere is answered exactly like one that nothin
       };
       const asked = [await id(elsewhere), randomUUID()];
       const { authorization } = site.actor(actor);
-      const told = await site.askInVain(
+      const reported = await site.askInVain(
         asked.map((one) => ({ row: rowOf(name), place: own, authorization, ...ask(one) })),
       );
-      const [there, nowhere] = told.map((answer, index) =>
+      const [there, nowhere] = reported.map((answer, index) =>
         comparable(answer, { place: own, params: { id: asked[index] ?? '' } }),
       );
       expect(there).toEqual(nowhere);
-      expect(told.map((answer) => answer.status)).toEqual([status, status]);
+      expect(reported.map((answer) => answer.status)).toEqual([status, status]);
     },
   );
 });

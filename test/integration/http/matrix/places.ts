@@ -31,13 +31,13 @@ interface FounderDeps {
   readonly client: KeepAliveClient;
 }
 
-/** Whoever prepares, over HTTP, what the others ask about: an instance admin, and an owner of every organization. */
+/** The user who prepares, over HTTP, what the others ask about: an instance admin, and an owner of every organization. */
 export class Founder {
   readonly #api: TestApi;
   readonly #client: KeepAliveClient;
   readonly #self: TestUser;
   readonly members: Members;
-  /** A person without any role, of whom others may be told but whom nobody changes. */
+  /** A person without any role, whom others may see but no request changes. */
   readonly bystander: TestUser;
 
   private constructor(
@@ -88,7 +88,7 @@ export class Founder {
     await this.#api.services.database.prisma.membership.create({ data: { organizationId, userId, role } });
   }
 
-  /** An organization of which each member has their role, or in which nobody but the founder has one. */
+  /** An organization of which each member has their role, or in which the founder alone has one. */
   async organization(options: { readonly members: boolean }): Promise<Place> {
     const slug = freshSlug('acme');
     const { id } = await this.send<{ id: string }>('POST', '/organizations', { slug });

@@ -1,19 +1,19 @@
 import type { TestApi } from '../../../support/api/http.ts';
-import { KeepAliveClient, type Told } from '../../../support/api/keep-alive-client.ts';
+import { KeepAliveClient, type Reply } from '../../../support/api/keep-alive-client.ts';
 import { tableDigests } from '../../../support/database/table-digest.ts';
 import { type Actor, type DeadCredentials, makeActors, makeDeadCredentials } from './callers.ts';
 import type { ActorName, Row } from './expectations.ts';
 import { Founder, type Place, type Places, deletePlaces, makePlaces } from './places.ts';
 import { type Prepared, pathOf, preparations } from './requests.ts';
 
-/** A request that is ready to be sent as somebody. */
+/** A request that is ready to be sent as a caller. */
 export interface Ready extends Prepared {
   readonly row: Row;
   readonly place: Place;
   readonly authorization: string | undefined;
 }
 
-/** Everything the matrix asks about, and whoever asks. */
+/** Everything the matrix asks about, and all callers. */
 export class Site {
   readonly places: Places;
   readonly actors: readonly Actor[];
@@ -47,25 +47,25 @@ export class Site {
   /** Prepares what an actor asks by a row, at a place, according to whether it is to be done. */
   async prepare(row: Row, place: Place, { actor, succeeds }: { actor: Actor; succeeds: boolean }): Promise<Ready> {
     const prepare = preparations[row.name];
-    if (prepare === undefined) throw new Error(`nothing tells how to ask ${row.name}`);
+    if (prepare === undefined) throw new Error(`no request is defined for ${row.name}`);
     const prepared = await prepare({ founder: this.#founder, place, actor, succeeds });
     return { place, ...prepared, row, authorization: actor.authorization };
   }
 
-  send({ row, place, authorization, ...prepared }: Ready): Promise<Told> {
+  send({ row, place, authorization, ...prepared }: Ready): Promise<Reply> {
     const path = pathOf(row.path, place, prepared);
     const { headers = {}, body } = prepared;
     return this.#client.ask({ method: row.method, path, authorization, headers, body });
   }
 
   /** Sends all at once. Throws an Error that names the tables if anything but the audit was written. */
-  async askInVain(asked: readonly Ready[]): Promise<Told[]> {
+  async askInVain(asked: readonly Ready[]): Promise<Reply[]> {
     const before = await this.written();
-    const told = await Promise.all(asked.map((ready) => this.send(ready)));
+    const reported = await Promise.all(asked.map((ready) => this.send(ready)));
     const after = await this.written();
     const changed = Object.keys(after).filter((table) => after[table] !== before[table]);
     if (changed.length > 0) throw new Error(`what should be refused has changed ${changed.join(', ')}`);
-    return told;
+    return reported;
   }
 
   /** What the requests between two of these have written, the audit aside, makes them differ. */
@@ -74,7 +74,7 @@ export class Site {
   }
 
   /** Outcomes of the audit entries of answers, by request id. */
-  async audited(answers: readonly Told[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  async audited(answers: readonly Reply[]): Promise<ReadonlyMap<string, readonly string[]>> {
     const ids = answers.map(requestIdOf);
     const entries = await this.#api.services.database.prisma.auditEntry.findMany({ where: { requestId: { in: ids } } });
     const byRequest = Map.groupBy(entries, ({ requestId }) => requestId);
@@ -83,7 +83,7 @@ export class Site {
 
   actor(name: ActorName): Actor {
     const actor = this.actors.find((candidate) => candidate.name === name);
-    if (actor === undefined) throw new Error(`nobody is ${name}`);
+    if (actor === undefined) throw new Error(`there is no caller ${name}`);
     return actor;
   }
 
@@ -97,13 +97,13 @@ export class Site {
   }
 }
 
-export function requestIdOf({ headers }: Told): string {
+export function requestIdOf({ headers }: Reply): string {
   return String(headers['x-request-id']);
 }
 
 /** An answer without what differs from request to request, and with the names that were asked for replaced. */
 export function comparable(
-  { status, headers, text }: Told,
+  { status, headers, text }: Reply,
   { place, params = {} }: Prepared & { place: Place },
 ): object {
   const { 'x-request-id': requestId, 'content-length': _length, date: _date, ...same } = headers;
