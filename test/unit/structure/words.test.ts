@@ -20,7 +20,6 @@ const notYet: readonly string[] = [
   'src/store/',
   'src/wire/',
   'test/integration/cli/',
-  'test/integration/http/process.test.ts',
   'test/unit/',
 ];
 
