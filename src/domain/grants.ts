@@ -1,5 +1,6 @@
 import type { GrantedKindName } from './kinds.ts';
-import type { TokenPermission } from './principal.ts';
+
+export type TokenPermission = 'read' | 'read_write';
 
 /**
  * What AccessGrants allow the custom resources of a namespace (docs/resources/access-grant.md). Pure: the controller

@@ -1,4 +1,4 @@
-import { covers, type GrantPlace } from './grants.ts';
+import { covers, type GrantPlace, type TokenPermission } from './grants.ts';
 import type { ResourceKindName } from './kinds.ts';
 import type {
   BearerPrincipal,
@@ -7,7 +7,6 @@ import type {
   Role,
   ServiceTokenPrincipal,
   TenantPrincipal,
-  TokenPermission,
 } from './principal.ts';
 
 /**

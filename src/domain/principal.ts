@@ -1,11 +1,10 @@
-import type { GrantRule } from './grants.ts';
+import type { GrantRule, TokenPermission } from './grants.ts';
 import type { ResourceKindName } from './kinds.ts';
 
 /** Who acts. One of these is the first argument of everything that is authorised. */
 
 export type Role = 'owner' | 'admin' | 'developer' | 'viewer';
 export type TokenScope = 'organization' | 'project' | 'environment';
-export type TokenPermission = 'read' | 'read_write';
 export type ActorType = 'user' | 'service_token' | 'resource' | 'system';
 
 /** The name and id under which history and audit remember who acted. */

@@ -1,12 +1,6 @@
 import type pg from 'pg';
-import type {
-  ActorType,
-  BearerPrincipal,
-  ResourcePrincipal,
-  TokenCreator,
-  TokenPermission,
-  TokenScope,
-} from '../domain/principal.ts';
+import type { TokenPermission } from '../domain/grants.ts';
+import type { ActorType, BearerPrincipal, ResourcePrincipal, TokenCreator, TokenScope } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';

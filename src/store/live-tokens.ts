@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import type { GrantPlace } from '../domain/grants.ts';
-import type { TokenPermission } from '../domain/principal.ts';
+import type { GrantPlace, TokenPermission } from '../domain/grants.ts';
 import { serviceTokenFault, serviceTokenTables } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { TokenPermission, TokenScope } from '../domain/principal.ts';
+import type { TokenPermission } from '../domain/grants.ts';
+import type { TokenScope } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { Transaction } from './transaction.ts';
 

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Actor, ActorType, TokenPermission, TokenScope } from '../domain/principal.ts';
+import type { TokenPermission } from '../domain/grants.ts';
+import type { Actor, ActorType, TokenScope } from '../domain/principal.ts';
 import { queryRows, type Statement } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Transaction } from './transaction.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
-import type { SecretKey, SecretList, SecretValue } from '../../services/secrets/secrets.ts';
+import type { SecretKey, SecretList, SecretValue } from '../../services/secrets/secret-list.ts';
 import { conditionalHeaders } from '../../wire/fields.ts';
 import {
   type SecretView,

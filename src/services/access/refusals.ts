@@ -8,6 +8,7 @@ import {
   grantedPermission,
   grantedText,
   kindsNeeded,
+  type TokenPermission,
 } from '../../domain/grants.ts';
 import {
   type Action,
@@ -18,14 +19,7 @@ import {
   rules,
 } from '../../domain/policy.ts';
 import type { GrantedKindName } from '../../domain/kinds.ts';
-import type {
-  Actor,
-  ResourcePrincipal,
-  Role,
-  TenantPrincipal,
-  TokenCreator,
-  TokenPermission,
-} from '../../domain/principal.ts';
+import type { Actor, ResourcePrincipal, Role, TenantPrincipal, TokenCreator } from '../../domain/principal.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 
 /** The texts in which `Access` refuses. */

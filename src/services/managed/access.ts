@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { type GrantPlace, reveals } from '../../domain/grants.ts';
+import { type GrantPlace, reveals, type TokenPermission } from '../../domain/grants.ts';
 import { decideResource, type ResourceAction, resourceRules } from '../../domain/policy.ts';
-import type { AnyCaller, ResourceCaller, ResourcePrincipal, TokenPermission } from '../../domain/principal.ts';
+import type { AnyCaller, ResourceCaller, ResourcePrincipal } from '../../domain/principal.ts';
 import { findSnapshotTarget, holdTarget, type TargetIds } from '../../store/access.ts';
 import type { Database } from '../../store/database.ts';
 import type { Transaction } from '../../store/transaction.ts';

@@ -1,11 +1,5 @@
-import type {
-  Caller,
-  Role,
-  ServiceTokenPrincipal,
-  TokenPermission,
-  TokenScope,
-  UserPrincipal,
-} from '../../domain/principal.ts';
+import type { TokenPermission } from '../../domain/grants.ts';
+import type { Caller, Role, ServiceTokenPrincipal, TokenScope, UserPrincipal } from '../../domain/principal.ts';
 import type { Database } from '../../store/database.ts';
 import { listOrganizationsOfUser } from '../../store/organizations.ts';
 import { findScopeNames } from '../../store/service-tokens.ts';

@@ -9,7 +9,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedFailure, auditedRead } from '../audit/audited.ts';
 import type { KeyVersion } from './destroyed-versions.ts';
 import { absentRevision, noteSelection } from './secret-selection.ts';
-import type { SecretList, SecretValue } from './secrets.ts';
+import type { SecretList, SecretValue } from './secret-list.ts';
 import type { StateCache } from './state-cache.ts';
 
 /** A key of a state, and how long its value is. */

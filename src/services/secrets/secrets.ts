@@ -17,36 +17,17 @@ import { checkComment, checkKey, checkUuid, checkVersion } from '../kernel/check
 import { versionsDestroyed } from './destroyed-versions.ts';
 import { type ReadRoom, ReadSizes } from '../kernel/read-sizes.ts';
 import type { Wish } from './secret-plan.ts';
+import type { SecretKey, SecretList, SecretValue } from './secret-list.ts';
 import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';
 import { checkValue, type GenerateInput, wishesOf } from './secret-changes.ts';
 import { type PatchAnswer, patchAnswer, type PutAnswer, putAnswer } from './secret-write-answers.ts';
 import type { SecretWriter } from './secret-writer.ts';
 import { StateCache } from './state-cache.ts';
 
-/** A secret with its current value. */
-export interface SecretValue {
-  readonly key: string;
-  readonly value: Plaintext;
-  readonly version: number;
-  readonly updatedAt: Date;
-}
-
 /** One secret with its current value, or that of the revision it was asked for. */
 export interface SecretRead extends SecretValue {
   /** The id of the version record, which tells nothing of the value. */
   readonly versionId: string;
-}
-
-/** A secret without its value. */
-export type SecretKey = Omit<SecretValue, 'value'>;
-
-/** Secrets of an environment, and the revision they are of. */
-export interface SecretList<Secret = SecretValue> {
-  readonly environmentId: string;
-  readonly revision: number;
-  readonly revisionId: string;
-  /** By key. */
-  readonly secrets: readonly Secret[];
 }
 
 /** What a list is of. */

@@ -4,7 +4,7 @@ import { open, seal } from '../../crypto/aead.ts';
 import { Plaintext } from '../../domain/plaintext.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import type { ChangeFeed } from '../changes/change-feed.ts';
-import type { SecretList } from './secrets.ts';
+import type { SecretList } from './secret-list.ts';
 
 export interface StateCacheLimits {
   /** Bytes of all kept states together; the longest unread go first. */

@@ -11,7 +11,8 @@ import type { EnvironmentAccess, InstanceAccess, ProjectAccess } from '../access
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange } from '../kernel/change.ts';
-import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken, type UpdateInput } from './organizations.ts';
+import type { TenancyDeps } from './tenancy-deps.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 

@@ -20,6 +20,7 @@ import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } fro
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
 import type { OrganizationSlugs } from '../kernel/slugs.ts';
+import type { TenancyDeps } from './tenancy-deps.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
 export type { OrganizationRecord } from '../../store/organizations.ts';
@@ -40,11 +41,6 @@ export interface CreateInput {
 /** What of organizations, projects and environments can be changed. */
 export interface UpdateInput {
   readonly displayName: string;
-}
-
-export interface TenancyDeps {
-  readonly database: Pick<Database, 'prisma' | 'transactionPool' | 'pool'>;
-  readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
 export class Organizations {

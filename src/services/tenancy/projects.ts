@@ -4,7 +4,8 @@ import type { InstanceAccess, OrganizationAccess, ProjectAccess } from '../acces
 import { auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange } from '../kernel/change.ts';
-import { type CreateInput, deletedMeanwhile, slugTaken, type TenancyDeps, type UpdateInput } from './organizations.ts';
+import { type CreateInput, deletedMeanwhile, slugTaken, type UpdateInput } from './organizations.ts';
+import type { TenancyDeps } from './tenancy-deps.ts';
 import type { ProjectSlugs } from '../kernel/slugs.ts';
 import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 

@@ -7,7 +7,7 @@ import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import { type Changed, makeChange, changeJudgedFirst } from '../kernel/change.ts';
-import type { TenancyDeps } from './organizations.ts';
+import type { TenancyDeps } from './tenancy-deps.ts';
 import { placeOf } from '../access/refusals.ts';
 
 /** Deletion and purge of organizations, projects and environments (docs/interface.md 4, "Further routes"). */

@@ -1,6 +1,6 @@
-import type { GrantRule } from '../../../src/domain/grants.ts';
+import type { GrantRule, TokenPermission } from '../../../src/domain/grants.ts';
 import type { Plaintext } from '../../../src/domain/plaintext.ts';
-import type { AnyCaller, ResourceCaller, TokenPermission } from '../../../src/domain/principal.ts';
+import type { AnyCaller, ResourceCaller } from '../../../src/domain/principal.ts';
 import type { AskedPlace } from '../../../src/services/managed/access.ts';
 import type { AuditEntry } from '../../../src/store/generated/client.ts';
 import type { MintedToken, ResourceToken, TokenOrGone } from '../../../src/services/managed/tokens.ts';

@@ -1,13 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { generateToken } from '../../../src/crypto/token.ts';
-import type {
-  Caller,
-  BearerPrincipal,
-  ServiceTokenPrincipal,
-  TokenPermission,
-  UserPrincipal,
-} from '../../../src/domain/principal.ts';
+import type { TokenPermission } from '../../../src/domain/grants.ts';
+import type { Caller, BearerPrincipal, ServiceTokenPrincipal, UserPrincipal } from '../../../src/domain/principal.ts';
 
 export interface EnvironmentFixture {
   readonly organizationId: string;

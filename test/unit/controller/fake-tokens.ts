@@ -1,8 +1,8 @@
 import type { ResourceServices } from '../../../src/controller/kinds/resource-services.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
-import { covers } from '../../../src/domain/grants.ts';
+import { covers, type TokenPermission } from '../../../src/domain/grants.ts';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import type { ResourceCaller, TokenPermission } from '../../../src/domain/principal.ts';
+import type { ResourceCaller } from '../../../src/domain/principal.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import type { AskedPlace } from '../../../src/services/managed/access.ts';
 import type { ResourceCredential, ResourceToken } from '../../../src/services/managed/tokens.ts';

@@ -8,9 +8,9 @@ import {
   grantYaml,
   grantedText,
   reveals,
+  type TokenPermission,
 } from '../../../src/domain/grants.ts';
 import type { GrantedKindName, ResourceKindName } from '../../../src/domain/kinds.ts';
-import type { TokenPermission } from '../../../src/domain/principal.ts';
 
 /** What each rule (by project and environments) covers, with permission and kind right. */
 const placeTable = `

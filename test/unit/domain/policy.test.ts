@@ -10,11 +10,11 @@ import {
   type PolicyTarget,
   rules,
 } from '../../../src/domain/policy.ts';
+import type { TokenPermission } from '../../../src/domain/grants.ts';
 import type {
   KeylessPrincipal,
   Role,
   ServiceTokenPrincipal,
-  TokenPermission,
   TokenScope,
   UserPrincipal,
 } from '../../../src/domain/principal.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { GrantRule } from '../../../src/domain/grants.ts';
+import type { GrantRule, TokenPermission } from '../../../src/domain/grants.ts';
 import { decideResource, type ResourceAction, resourceRules } from '../../../src/domain/policy.ts';
 import type { ResourceKindName } from '../../../src/domain/kinds.ts';
-import type { TokenPermission } from '../../../src/domain/principal.ts';
 import { resourceCaller } from '../../support/api/resource-caller.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import type { SecretList } from '../../../src/services/secrets/secrets.ts';
+import type { SecretList } from '../../../src/services/secrets/secret-list.ts';
 import { keepingBytes, StateCache } from '../../../src/services/secrets/state-cache.ts';
 
 function listOf(values: readonly string[], environmentId: string = randomUUID()): SecretList {

@@ -1,5 +1,5 @@
 import type { ResourceCredential, ResourceToken } from '../../../services/managed/tokens.ts';
-import type { TokenPermission } from '../../../domain/principal.ts';
+import type { TokenPermission } from '../../../domain/grants.ts';
 import type { Times } from './resource.ts';
 
 /** Decides the next step of a reconcile from the facts that were gathered. Pure functions. */

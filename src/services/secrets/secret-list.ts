@@ -1,0 +1,21 @@
+import type { Plaintext } from '../../domain/plaintext.ts';
+
+/** A secret with its current value. */
+export interface SecretValue {
+  readonly key: string;
+  readonly value: Plaintext;
+  readonly version: number;
+  readonly updatedAt: Date;
+}
+
+/** A secret without its value. */
+export type SecretKey = Omit<SecretValue, 'value'>;
+
+/** Secrets of an environment, and the revision they are of. */
+export interface SecretList<Secret = SecretValue> {
+  readonly environmentId: string;
+  readonly revision: number;
+  readonly revisionId: string;
+  /** By key. */
+  readonly secrets: readonly Secret[];
+}
