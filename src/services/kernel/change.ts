@@ -1,10 +1,11 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
-import { appendAudit, type AuditRecord } from '../../store/audit.ts';
+import { appendAudit } from '../../store/audit.ts';
 import { credentialIsLive } from '../../store/credentials.ts';
 import type { Database } from '../../store/database.ts';
 import { inSqlTransaction } from '../../store/sql-transaction.ts';
 import { inTransaction, type PrismaTransaction, type Transaction } from '../../store/transaction.ts';
 import type { AnyAccess } from '../access/access.ts';
+import type { Changed } from './changed.ts';
 import { lockAtRevision, type PresentRevision } from './environment-lock.ts';
 import type { EnvironmentQueue } from './environment-queue.ts';
 import { type Once, type OnceAccess, type OnceOutcome, runOnce } from './once.ts';
@@ -32,13 +33,6 @@ import { type Once, type OnceAccess, type OnceOutcome, runOnce } from './once.ts
  *
  * A failure at any step undoes all of it. `auditedFailure`, around the frame and the checks of the input, records it.
  */
-
-/** What a change returns, and the audit row that it writes. */
-export interface Changed<T> {
-  readonly result: T;
-  /** Null if nothing was changed: then nothing is judged or recorded. */
-  readonly audit: AuditRecord | null;
-}
 
 type Work<T> = (tx: Transaction) => Promise<Changed<T>>;
 

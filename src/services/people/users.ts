@@ -19,7 +19,8 @@ import {
   issuePersonalToken,
   type PersonalTokenInput,
 } from '../tokens/issue-personal-token.ts';
-import { type Changed, changeJudgedFirst } from '../kernel/change.ts';
+import { changeJudgedFirst } from '../kernel/change.ts';
+import type { Changed } from '../kernel/changed.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
 
 export type { UserChanges, UserRecord } from '../../store/users.ts';

@@ -3,7 +3,6 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import { isOwnToken } from '../../domain/impersonation.ts';
 import type { Caller, Role, TokenCreator } from '../../domain/principal.ts';
 import { holdUsers } from '../../store/access.ts';
-import type { Database } from '../../store/database.ts';
 import { listMemberIds, lockMembers } from '../../store/members.ts';
 import { notifyTokensAndUsers } from '../../store/notify.ts';
 import {
@@ -15,7 +14,6 @@ import {
   setImpersonation,
 } from '../../store/organizations.ts';
 import type { InstanceAccess, OrganizationAccess } from '../access/access.ts';
-import type { AuditLog } from '../audit/audit-log.ts';
 import { type AuditedCall, auditedFailure, auditedTokenRead, successRecord } from '../audit/audited.ts';
 import { checkName, checkSlug } from '../kernel/checks.ts';
 import { makeChange, changeJudgedFirst } from '../kernel/change.ts';

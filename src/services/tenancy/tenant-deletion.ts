@@ -6,7 +6,8 @@ import type { EnvironmentAccess, InstanceAccess, OrganizationAccess, ProjectAcce
 import { auditedFailure, successRecord } from '../audit/audited.ts';
 import { checkSlug } from '../kernel/checks.ts';
 import type { Transaction } from '../../store/transaction.ts';
-import { type Changed, makeChange, changeJudgedFirst } from '../kernel/change.ts';
+import { makeChange, changeJudgedFirst } from '../kernel/change.ts';
+import type { Changed } from '../kernel/changed.ts';
 import type { TenancyDeps } from './tenancy-deps.ts';
 import { placeOf } from '../access/refusals.ts';
 
