@@ -1,9 +1,8 @@
 import type { CommandDefinition } from './command.ts';
 
-/** A command before its module is loaded. */
+/** A command whose module is not loaded yet. */
 export interface CommandEntry {
   readonly name: string;
-  readonly summary: string;
   load(): Promise<CommandDefinition>;
 }
 

@@ -1,10 +1,10 @@
 import type { ApiClient } from '../client/api-client.ts';
-import type { Configuration } from './configuration.ts';
-import type { Environment } from './environment.ts';
-import type { Io } from './io.ts';
+import type { Configuration } from './settings/configuration.ts';
+import type { Environment } from './settings/environment.ts';
+import type { Io } from './terminal/io.ts';
 import type { Argument, Option } from './options.ts';
-import type { Printer } from './printer.ts';
-import type { OrganizationFlags, ProjectFlags, Scope, ScopeFlags } from './scope.ts';
+import type { Printer } from './terminal/printer.ts';
+import type { OrganizationFlags, ProjectFlags, Scope, ScopeFlags } from './settings/scope.ts';
 
 /** What a command is given to work with. */
 export interface CommandContext {
@@ -73,8 +73,10 @@ export interface Example {
   readonly note: string;
 }
 
-/** A command but for its name and summary, which stand in command-table.ts. */
+/** A command; its name is in command-table.ts. */
 export interface CommandDefinition<Arguments extends ArgumentSet = ArgumentSet, Options extends OptionSet = OptionSet> {
+  /** One line for lists of commands, without a full stop. */
+  readonly summary: string;
   /** Whole sentences below the summary. */
   readonly description?: string;
   /** In their order. */

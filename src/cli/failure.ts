@@ -3,7 +3,7 @@ import { ClientError } from '../client/client-error.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { cliErrorOf } from './client-failure.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Io } from './io.ts';
+import type { Io } from './terminal/io.ts';
 
 /**
  * Tells what went wrong on standard error and answers the exit code. commander's own words are used where they repeat nothing

@@ -1,6 +1,6 @@
 import type { Option } from './options.ts';
 import { choice, flag, text } from './options.ts';
-import { outputFormats } from './printer.ts';
+import { outputFormats } from './terminal/printer.ts';
 
 /** The options of every command. They may stand before the command's name as well as behind it. */
 export const globalOptions = {

@@ -1,7 +1,7 @@
 import { createProgram } from './program.ts';
-import { readEnvironment } from './environment.ts';
+import { readEnvironment } from './settings/environment.ts';
 import { outputFailure, tellFailure } from './failure.ts';
-import { Io, type Streams } from './io.ts';
+import { Io, type Streams } from './terminal/io.ts';
 
 // Each is made when it is first used, which takes a while.
 const streams: Streams = {

@@ -5,10 +5,11 @@ import type { CommandEntry, CommandGroup, CommandSection } from './command-secti
 import { commandTable } from './command-table.ts';
 import { commanderOption, optionValue } from './commander-options.ts';
 import { createContext } from './context.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './settings/environment.ts';
 import { type GlobalValues, globalOptionList, globalOptions } from './global-options.ts';
 import { commandHelp, programHelp } from './help-text.ts';
-import type { Streams } from './io.ts';
+import type { Streams } from './terminal/io.ts';
+import { summaries } from './generated/summaries.ts';
 import { version } from './version.ts';
 
 export interface ProgramOptions {
@@ -59,7 +60,8 @@ async function loadWithin(command: Command): Promise<void> {
 const loaders = new WeakMap<Command, () => Promise<void>>();
 
 function add(parent: Command, entry: CommandEntry | CommandGroup, options: ProgramOptions): Command {
-  const command = plainCommand(entry.name, entry.summary);
+  const words = parent.parent === null ? entry.name : `${parent.name()} ${entry.name}`;
+  const command = plainCommand(entry.name, 'commands' in entry ? entry.summary : (summaries[words] ?? ''));
   command.copyInheritedSettings(parent);
   parent.addCommand(command);
   loaders.set(command, async () => {
@@ -130,8 +132,8 @@ function output(program: Command, streams: Streams): void {
 }
 
 function fill(command: Command, definition: CommandDefinition, options: ProgramOptions): void {
-  const { description, arguments: args = {}, options: own = {} } = definition;
-  if (description !== undefined) command.description(`${command.summary()}.\n\n${description}`);
+  const { summary, description, arguments: args = {}, options: own = {} } = definition;
+  command.summary(summary).description(description === undefined ? summary : `${summary}.\n\n${description}`);
   for (const { form, description: words, choices } of Object.values(args)) {
     const made = new Argument(form, words);
     // As with options: for the help alone.

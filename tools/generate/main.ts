@@ -9,6 +9,7 @@ import { chartDocs } from './chart-docs.ts';
 import { cliDocs } from './cli-docs.ts';
 import { clusterDefinition } from './cluster-definition.ts';
 import { configurationDocs } from './configuration-docs.ts';
+import { commandSummaries } from './command-summaries.ts';
 import { errorDocs } from './error-docs.ts';
 
 /**
@@ -34,6 +35,7 @@ const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [
   interfaceDocument,
   cliPage,
   configurationPage,
+  cliSummaries,
   chartPage,
   chartDefinitions,
 ];
@@ -83,6 +85,12 @@ async function configurationPage(): Promise<readonly GeneratedFile[]> {
   const path = 'docs/configuration.md';
   const page = await readFile(join(root, path), 'utf8');
   return [{ path, content: await formatted(path, configurationDocs(page)) }];
+}
+
+/** The summaries of all commands, so that the help of the program needs none of their modules. */
+async function cliSummaries(): Promise<readonly GeneratedFile[]> {
+  const path = 'src/cli/generated/summaries.ts';
+  return [{ path, content: await formatted(path, await commandSummaries()) }];
 }
 
 /** charts/keyframe/README.md from the chart's values and their schema. */

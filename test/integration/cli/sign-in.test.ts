@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { writeFolderFile } from '../../../src/cli/folder-file.ts';
+import { writeFolderFile } from '../../../src/cli/settings/folder-file.ts';
 import { CliRunner } from '../../support/cli/cli.ts';
 import { type TestApi, startTestApi } from '../../support/api/http.ts';
 import { createWorld, type World } from '../../support/api/services.ts';

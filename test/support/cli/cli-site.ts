@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildCli } from '../../../tools/build/cli.ts';
-import { writeFolderFile } from '../../../src/cli/folder-file.ts';
+import { writeFolderFile } from '../../../src/cli/settings/folder-file.ts';
 import type { SecretListView } from '../../../src/wire/secrets.ts';
 import { CliRunner } from './cli.ts';
 import { type HttpClient, type TestApi, startTestApi } from '../api/http.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { buildCli } from '../../../tools/build/cli.ts';
-import { TrustedFolders } from '../../../src/cli/trusted-folders.ts';
+import { TrustedFolders } from '../../../src/cli/settings/trusted-folders.ts';
 import { type CommandEnd, RunningCommand } from './running-command.ts';
 
 export interface CommandOptions {

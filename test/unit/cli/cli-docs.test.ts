@@ -3,7 +3,19 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
 import { commandTable } from '../../../src/cli/command-table.ts';
+import { summaries } from '../../../src/cli/generated/summaries.ts';
 import { cliDocs } from '../../../tools/generate/cli-docs.ts';
+
+/** Every command with its summary, from its module. */
+async function commands(): Promise<{ words: string; summary: string }[]> {
+  const all = commandTable.flatMap(({ entries }) =>
+    entries.flatMap((entry) => {
+      if (!('commands' in entry)) return [{ words: entry.name, entry }];
+      return entry.commands.map((child) => ({ words: `${entry.name} ${child.name}`, entry: child }));
+    }),
+  );
+  return await Promise.all(all.map(async ({ words, entry }) => ({ words, summary: (await entry.load()).summary })));
+}
 
 const page = readFileSync(join(checkoutDirectory, 'docs', 'cli.md'), 'utf8');
 
@@ -11,13 +23,13 @@ test('docs/cli.md is the help that the command shows', async () => {
   expect(await cliDocs()).toBe(page);
 });
 
-test('docs/cli.md has a section with usage and summary for each command and each group of commands', () => {
+test('docs/cli.md has a section with usage and summary for each command and each group of commands', async () => {
   const entries = commandTable.flatMap(({ entries: all }) => all);
-  const known = entries.flatMap((entry) => {
-    const own = { title: `keyframe ${entry.name}`, summary: entry.summary };
-    if (!('commands' in entry)) return [own];
-    return [own, ...entry.commands.map(({ name, summary }) => ({ title: `${own.title} ${name}`, summary }))];
-  });
+  const groups = entries.flatMap((entry) => ('commands' in entry ? [entry] : []));
+  const known = [
+    ...groups.map(({ name, summary }) => ({ title: `keyframe ${name}`, summary })),
+    ...(await commands()).map(({ words, summary }) => ({ title: `keyframe ${words}`, summary })),
+  ];
   expect(known.length).toBeGreaterThan(50);
   for (const { title, summary } of known) {
     const [, section = ''] = page.split(`\n## ${title}\n`);
@@ -27,6 +39,11 @@ test('docs/cli.md has a section with usage and summary for each command and each
   }
   const titles = Array.from(page.matchAll(/^## (keyframe.*)$/gm), ([, title = '']) => title);
   expect(titles.toSorted()).toEqual(['keyframe', ...known.map(({ title }) => title)].toSorted());
+});
+
+test('the summaries that lists of commands show are those of the commands, in the same order', async () => {
+  expect(Object.entries(summaries)).toEqual((await commands()).map(({ words, summary }) => [words, summary]));
+  for (const summary of Object.values(summaries)) expect(summary).toMatch(/^[A-Z].*[^.]$/);
 });
 
 test('every command has an example, and each shown line begins a command that there is', () => {

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { describe, expect, test } from '@jest/globals';
 import { CliError } from '../../../src/cli/cli-error.ts';
 import { commandTable } from '../../../src/cli/command-table.ts';
-import { readEnvironment } from '../../../src/cli/environment.ts';
+import { readEnvironment } from '../../../src/cli/settings/environment.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 
 const entries = commandTable.flatMap(({ entries: all }) => all);

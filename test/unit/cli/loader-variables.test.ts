@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../../tools/checkout.ts';
-import { loaderVariableGroups, loaderVariablesIn } from '../../../src/cli/loader-variables.ts';
+import { loaderVariableGroups, loaderVariablesIn } from '../../../src/cli/commands/secret/loader-variables.ts';
 
 function refused(keys: readonly string[], value = '/some/value'): string[] {
   return loaderVariablesIn(new Map(keys.map((key) => [key, value])));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type CommandContext, type CommandDefinition, defineCommand } from '../../../src/cli/command.ts';
-import { readEnvironment } from '../../../src/cli/environment.ts';
+import { readEnvironment } from '../../../src/cli/settings/environment.ts';
 import { argument, choice, flag, integer, repeated, restArguments, text } from '../../../src/cli/options.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 
@@ -17,6 +17,7 @@ const keep = (context: CommandContext, { args, options }: Pick<Seen, 'args' | 'o
 };
 
 const all = defineCommand({
+  summary: 'x',
   arguments: { first: argument('<first>', ''), rest: restArguments('[rest...]', '') },
   options: {
     name: text('-n, --name <name>', ''),
@@ -31,6 +32,7 @@ const all = defineCommand({
   run: keep,
 });
 const through = defineCommand({
+  summary: 'x',
   arguments: { command: restArguments('<command...>', '') },
   examples: [],
   passThrough: true,
@@ -47,8 +49,8 @@ async function run(...args: string[]): Promise<Seen> {
       {
         title: 'All',
         entries: [
-          { name: 'all', summary: 'x', load: load(all) },
-          { name: 'group', summary: 'x', commands: [{ name: 'through', summary: 'x', load: load(through) }] },
+          { name: 'all', load: load(all) },
+          { name: 'group', summary: 'x', commands: [{ name: 'through', load: load(through) }] },
         ],
       },
     ],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { resolveScope } from '../../../src/cli/scope.ts';
+import { resolveScope } from '../../../src/cli/settings/scope.ts';
 
 const folder = {
   path: '/home/ada/shop/.keyframe.json',

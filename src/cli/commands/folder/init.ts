@@ -1,0 +1,37 @@
+import type { EnvironmentView } from '../../../wire/tenancy.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { folderFileName, writeFolderFile } from '../../settings/folder-file.ts';
+import { scopeOptions } from '../../options.ts';
+
+/** `init`. */
+export const initCommand = defineCommand({
+  summary: 'Say which environment the commands in this folder mean',
+  description:
+    `Writes ${folderFileName} into the present folder; commands in it and below then need no -o, -p and -e. ` +
+    'The file holds no secret: commit it. With --url the address of the server is kept in it too. ' +
+    'Other people trust it once, after they have looked at it: keyframe trust.',
+  options: scopeOptions,
+  examples: [
+    { line: 'init -o acme -p shop -e production', note: 'Commands in this folder mean this environment' },
+    { line: 'init -e staging', note: 'From now on another one of the same project' },
+  ],
+  async run(context, { options }) {
+    const { organization, project, environment } = context.scope(options);
+    await context.api().get<EnvironmentView>(apiPath`/environments/${organization}/${project}/${environment}`);
+    const { configuration } = context;
+    const url = configuration.flagUrl ?? configuration.folder?.url;
+    const place = { organization, project, environment };
+    const content = { ...(url === undefined ? {} : { url }), ...place };
+    const { path, text } = writeFolderFile(context.environment.workingDirectory, content);
+    configuration.trustedFolders.trust(path, text);
+    await context.printer.object({
+      value: content,
+      fields: [
+        ['Folder', context.environment.workingDirectory],
+        ['Environment', `${organization}/${project}/${environment}`],
+      ],
+      name: path,
+    });
+  },
+});

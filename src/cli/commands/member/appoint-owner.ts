@@ -1,0 +1,23 @@
+import type { MemberView } from '../../../wire/members.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { argument, organizationOption } from '../../options.ts';
+import { memberFields } from './member-fields.ts';
+
+/** `member appoint-owner <user>`. */
+export const memberAppointOwnerCommand = defineCommand({
+  summary: 'Give an organization without an owner its first one (for administrators)',
+  description:
+    'An organization that a SecretEnvironment made belongs to nobody yet. An administrator of the server gives it its ' +
+    'first owner, who then manages its members.',
+  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+  options: organizationOption,
+  examples: [
+    { line: 'member appoint-owner ann@example.com -o acme', note: 'Hand a new organization to its first owner' },
+  ],
+  async run(context, { args: { user }, options }) {
+    const path = apiPath`/organizations/${context.organization(options)}/owner`;
+    const member = await context.api().put<MemberView>(path, { user });
+    await context.printer.object({ value: member, fields: memberFields(member), name: member.email });
+  },
+});

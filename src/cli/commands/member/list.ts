@@ -1,0 +1,28 @@
+import type { MemberView } from '../../../wire/members.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { organizationOption } from '../../options.ts';
+
+/** `member list`. */
+export const memberListCommand = defineCommand({
+  summary: 'List the members and their roles',
+  options: organizationOption,
+  examples: [{ line: 'member list -o acme', note: 'Who belongs to an organization' }],
+  async run(context, { options }) {
+    const path = apiPath`/members/${context.organization(options)}`;
+    const list = await context.api().get<{ members: MemberView[] }>(path);
+    await context.printer.list({
+      value: list,
+      rows: list.members,
+      columns: [
+        { title: 'EMAIL', cell: ({ email }) => email },
+        { title: 'NAME', cell: ({ displayName }) => displayName },
+        { title: 'ROLE', cell: ({ role }) => role },
+        { title: 'ID', cell: ({ userId }) => userId },
+        { title: 'SINCE', cell: ({ createdAt }) => createdAt },
+      ],
+      name: ({ email }) => email,
+      whenEmpty: 'There are no members.',
+    });
+  },
+});

@@ -1,0 +1,17 @@
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { argument, organizationOption } from '../../options.ts';
+
+/** `member remove <user>`. */
+export const memberRemoveCommand = defineCommand({
+  summary: 'Remove a person',
+  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+  options: organizationOption,
+  examples: [{ line: 'member remove ann@example.com -o acme', note: 'Asks, and then takes their access away' }],
+  async run(context, { args: { user }, options }) {
+    const organization = context.organization(options);
+    await context.confirm(`Remove ${user} from ${organization}?`);
+    await context.api().delete(apiPath`/members/${organization}/${user}`);
+    context.io.note(`${user} is no longer a member of ${organization}.`);
+  },
+});

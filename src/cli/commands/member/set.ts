@@ -1,0 +1,33 @@
+import type { MemberView } from '../../../wire/members.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { argument, choice, flag, organizationOption } from '../../options.ts';
+import { memberFields } from './member-fields.ts';
+
+/** `member set <user> --role <role>`. */
+export const memberSetCommand = defineCommand({
+  summary: 'Add a person, or change their role',
+  description:
+    'A viewer reads secrets, a developer writes them, an admin manages projects, environments, tokens and members, and an ' +
+    'owner everything.',
+  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+  options: {
+    ...organizationOption,
+    role: choice('-r, --role <role>', 'What they may do', ['owner', 'admin', 'developer', 'viewer'], {
+      isRequired: true,
+    }),
+    confirmTokens: flag(
+      '--confirm-tokens',
+      'Count the tokens that the person created until now as their own, where impersonation is forbidden (for owners)',
+    ),
+  },
+  examples: [
+    { line: 'member set ann@example.com -o acme --role developer', note: 'Add a person, or change their role' },
+  ],
+  async run(context, { args: { user }, options }) {
+    const path = apiPath`/members/${context.organization(options)}/${user}`;
+    const confirmed = options.confirmTokens ? { confirmTokens: true } : {};
+    const member = await context.api().put<MemberView>(path, { role: options.role, ...confirmed });
+    await context.printer.object({ value: member, fields: memberFields(member), name: member.email });
+  },
+});

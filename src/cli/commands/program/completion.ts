@@ -1,0 +1,21 @@
+import { usageError } from '../../cli-error.ts';
+import { defineCommand } from '../../command.ts';
+import { completionScript, shells } from '../../completion/scripts.ts';
+import { argument } from '../../options.ts';
+
+/** `completion bash|zsh|fish`. */
+export const completionCommand = defineCommand({
+  summary: 'Print the completion script of a shell',
+  description: 'Prints a script that makes the Tab key complete commands and options.',
+  arguments: { shell: { ...argument('<shell>', 'Shell'), choices: shells } },
+  examples: [
+    { line: 'completion bash > ~/.local/share/bash-completion/completions/keyframe', note: 'For bash, from now on' },
+    { line: 'completion zsh > ~/.zfunc/_keyframe', note: 'For zsh, where fpath holds ~/.zfunc' },
+    { line: 'completion fish > ~/.config/fish/completions/keyframe.fish', note: 'For fish' },
+  ],
+  async run({ program, io }, { args }) {
+    const shell = shells.find((one) => one === args.shell);
+    if (shell === undefined) throw usageError(`there are completions for ${shells.join(', ')}`);
+    io.write(completionScript(shell, await program()));
+  },
+});

@@ -1,0 +1,52 @@
+import type { DestroyedVersionView } from '../../../wire/versions.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { usageError } from '../../cli-error.ts';
+import { defineCommand } from '../../command.ts';
+import { argument, flag, integer, scopeOptions } from '../../options.ts';
+import { shownScope } from './secrets-api.ts';
+
+/** `destroy <secret_key> --version <n>`: docs/interface.md 4.11. */
+export const destroyCommand = defineCommand({
+  summary: 'Erase the value of one version for good',
+  description:
+    'For a value that leaked: nobody can read it, roll back to it or restore it any more, and nothing brings it back. The ' +
+    'version stays in the history. The current version is refused: give the secret another value first. Where other ' +
+    'versions have the same value, it must be said whether they keep it. For admins and owners. Database backups, ' +
+    'Kubernetes Secrets and programs that have the value keep it.',
+  arguments: { key: argument('<secret_key>', 'Key of the secret') },
+  options: {
+    version: integer('--version <n>', 'The version whose value is destroyed', {
+      min: 1,
+      max: 2 ** 31 - 1,
+      isRequired: true,
+    }),
+    isSameValue: flag('--same-value', 'Destroy the same value in all other versions of the secret too'),
+    isThisAlone: flag('--this-version-only', 'Let other versions keep the same value'),
+    ...scopeOptions,
+  },
+  examples: [
+    { line: 'destroy API_KEY --version 3', note: 'Asks before it destroys' },
+    { line: 'destroy API_KEY --version 3 --same-value --yes', note: 'Wherever the history has that value, unasked' },
+  ],
+  async run(context, { args: { key }, options: { version, isSameValue, isThisAlone, ...flags } }) {
+    if (isSameValue && isThisAlone) throw usageError('--same-value and --this-version-only cannot stand together');
+    const scope = context.scope(flags);
+    const { organization, project, environment } = scope;
+    const api = context.api();
+    const others = isSameValue ? ', and the same value in all its other versions,' : '';
+    await context.confirm(`Destroy version ${version} of ${key}${others} in ${shownScope(scope)} for good?`);
+    const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}/destroy`;
+    const body = isSameValue || isThisAlone ? { sameValue: isSameValue } : {};
+    const answer = await api.post<DestroyedVersionView>(path, body);
+    await context.printer.object({
+      value: answer,
+      fields: [
+        ['Version', `v${answer.version}`],
+        ['Destroyed', answer.destroyedAt],
+        ['By', answer.destroyedByName],
+        ['Together', answer.destroyedVersions.map((destroyed) => `v${destroyed}`).join(', ')],
+      ],
+      name: String(answer.version),
+    });
+  },
+});

@@ -1,0 +1,66 @@
+import type { SecretView } from '../../../wire/secrets.ts';
+import type { VersionWithValueView } from '../../../wire/versions.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { usageError } from '../../cli-error.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { argument, integer, revealOption, scopeOptions, text } from '../../options.ts';
+import { terminalText } from '../../terminal/terminal-text.ts';
+
+export const getCommand = defineCommand({
+  summary: 'Print the value of one secret',
+  description:
+    'Into a pipe or a file it prints the value exactly, with nothing behind it. On a terminal the value is hidden unless --reveal is given.',
+  arguments: { key: argument('<key>', 'Key of the secret') },
+  options: {
+    ...scopeOptions,
+    version: integer('--version <n>', 'The value of this version, also of a secret that is deleted', { min: 1 }),
+    revision: text('--revision <revision>', 'As it was at this revision (its number or id)'),
+    ...revealOption,
+  },
+  examples: [
+    { line: 'get API_KEY --reveal', note: 'Show a value' },
+    { line: 'get TLS_KEY > tls.key', note: 'Write it into a file, to the byte' },
+    { line: 'get API_KEY --version 3 --output json', note: 'An earlier version with all that is known of it' },
+  ],
+  async run(context, { args: { key }, options }) {
+    const { organization, project, environment } = context.scope(options);
+    const { version, revision } = options;
+    if (version === undefined) {
+      const path = apiPath`/secrets/${organization}/${project}/${environment}/${key}`;
+      const secret = await context.api().get<SecretView>(path, { query: { revision } });
+      return await print(context, { ...secret, changedAt: secret.updatedAt, name: key, answer: secret }, options);
+    }
+    if (revision !== undefined) throw usageError('--version and --revision cannot stand together');
+    const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}`;
+    const found = await context.api().get<VersionWithValueView>(path);
+    await print(context, { ...found, changedAt: found.createdAt, name: key, answer: found }, options);
+  },
+});
+
+interface FoundSecret {
+  readonly name: string;
+  readonly value: string;
+  readonly version: number;
+  readonly changedAt: string;
+  readonly answer: SecretView | VersionWithValueView;
+}
+
+async function print(context: CommandContext, found: FoundSecret, flags: { readonly reveal: boolean }): Promise<void> {
+  const { io, printer } = context;
+  const isShown = context.showsValues(flags);
+  if (printer.format === 'table' && isShown) {
+    io.write(io.isOutputTerminal ? `${terminalText(found.value)}\n` : found.value);
+    return;
+  }
+  const { value: _value, ...withoutValue } = found.answer;
+  await printer.object({
+    value: isShown ? found.answer : withoutValue,
+    name: found.name,
+    fields: [
+      ['Key', found.name],
+      ['Version', found.version],
+      ['Changed', found.changedAt],
+    ],
+  });
+  if (!isShown && printer.format !== 'name') io.note('The value is hidden on a terminal. To see it, add --reveal');
+}

@@ -1,0 +1,50 @@
+import type { SecretListView } from '../../../wire/secrets.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { flag, scopeOptions, text } from '../../options.ts';
+import type { Column } from '../../terminal/printer.ts';
+import { secretsPath } from './secrets-api.ts';
+
+type Secret = Omit<SecretListView['secrets'][number], 'value'> & { readonly value?: string };
+/** A list of secrets as the server answers it, with or without values. */
+export type SecretList = Omit<SecretListView, 'secrets'> & { readonly secrets: readonly Secret[] };
+
+export const listCommand = defineCommand({
+  summary: 'List the secrets of an environment, without their values',
+  description: 'Values are neither shown nor read unless --reveal asks for them.',
+  options: {
+    ...scopeOptions,
+    prefix: text('--prefix <text>', 'Only keys that begin so'),
+    revision: text('--revision <revision>', 'As they were at this revision (its number or id)'),
+    reveal: flag('--reveal', 'Read the values and show them'),
+  },
+  examples: [
+    { line: 'list', note: "The keys of this folder's environment" },
+    { line: 'list --prefix DATABASE_ --reveal', note: 'Some of them with their values' },
+    { line: 'list --output name', note: 'Keys alone, a line each' },
+  ],
+  async run(context, { options }) {
+    const { prefix, revision, reveal } = options;
+    const query = { prefix, revision, ...(reveal ? {} : { values: false }) };
+    const list = await context.api().get<SecretList>(secretsPath(context.scope(options)), { query });
+    await printSecretList(context, list);
+  },
+});
+
+/** Prints a list as --output says, with the values that are in it. */
+export async function printSecretList({ printer }: CommandContext, list: SecretList): Promise<void> {
+  const columns: Column<Secret>[] = [
+    { title: 'KEY', cell: ({ key }) => key },
+    { title: 'VERSION', cell: ({ version }) => version },
+    { title: 'UPDATED', cell: ({ updatedAt }) => updatedAt },
+  ];
+  if (list.secrets.some(({ value }) => value !== undefined)) {
+    columns.push({ title: 'VALUE', cell: ({ value }) => value });
+  }
+  await printer.list({
+    value: list,
+    rows: list.secrets,
+    columns,
+    name: ({ key }) => key,
+    whenEmpty: 'There are no such secrets. Write one: keyframe set KEY=VALUE',
+  });
+}

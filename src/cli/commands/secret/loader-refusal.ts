@@ -1,0 +1,33 @@
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { SecretTable } from '../../formats/secret-table.ts';
+import { loaderVariablesIn } from './loader-variables.ts';
+import { flag } from '../../options.ts';
+
+/** The flag that permits loader variables, for `requireNoLoaderVariables`. */
+export const loaderOption = {
+  allowLoaderVariables: flag(
+    '--allow-loader-variables',
+    'Also keys such as PATH or NODE_OPTIONS, by which a value can run code (docs/cli-files.md)',
+  ),
+};
+
+/**
+ * Refuses secrets whose keys are loader variables, unless the user permits them.
+ *
+ * @param place the environment, as users write it
+ * @throws CliError refused, naming these keys
+ */
+export function requireNoLoaderVariables(
+  secrets: SecretTable,
+  { place, allowed }: { readonly place: string; readonly allowed: boolean },
+): void {
+  const keys = allowed ? [] : loaderVariablesIn(secrets);
+  if (keys.length === 0) return;
+  const what = keys.length === 1 ? 'is a variable' : 'are variables';
+  throw new CliError(
+    exitCodes.refused,
+    `${keys.join(', ')} ${what} by which a value can run code on this machine; nothing was done`,
+    { next: [`If you trust all users who may write ${place}, add --allow-loader-variables`] },
+  );
+}

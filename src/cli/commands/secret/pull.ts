@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { usageError } from '../../cli-error.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import type { SecretTable } from '../../formats/secret-table.ts';
+import { choice, revealOption, scopeOptions, text } from '../../options.ts';
+import { writePrivateFile } from '../../settings/private-file.ts';
+import { printSecretList } from './list.ts';
+import { loaderOption, requireNoLoaderVariables } from './loader-refusal.ts';
+import { type WritableFormat, formatOfName, writableFormats, writeSecrets } from './secret-file.ts';
+import { counted, readSecrets, shownScope, tableOf } from './secrets-api.ts';
+import { terminalText } from '../../terminal/terminal-text.ts';
+
+export const pullCommand = defineCommand({
+  summary: 'Read all secrets of an environment, in one of several formats',
+  description:
+    'On a terminal values are hidden unless --reveal is given. The formats and their rules: docs/cli-files.md. ' +
+    'In the formats shell and env, which shells and tools load as variables, keys by which a value can run code, such as PATH or NODE_OPTIONS, are refused unless --allow-loader-variables is given.',
+  options: {
+    ...scopeOptions,
+    format: choice('--format <format>', "Form of the secrets (default: by the file's name, else env)", writableFormats),
+    file: text('--file <path>', 'Write them into this file, readable for its owner alone'),
+    revision: text('--revision <revision>', 'As they were at this revision (its number or id)'),
+    name: text('--name <name>', "Name of the Secret for --format k8s-secret (default: the environment's slug)"),
+    namespace: text('--namespace <namespace>', 'Namespace of the Secret for --format k8s-secret'),
+    ...loaderOption,
+    ...revealOption,
+  },
+  examples: [
+    { line: 'pull --file .env', note: "Write this folder's environment as a .env file" },
+    { line: 'pull -o acme -p shop -e production --format json | jq keys', note: 'Hand them to another program' },
+    { line: 'pull --format k8s-secret --name app | kubectl apply -f -', note: 'As a Kubernetes Secret' },
+    { line: 'pull --format shell > secrets.sh', note: 'For a shell: . ./secrets.sh' },
+  ],
+  async run(context, { options }) {
+    const { file, revision } = options;
+    const format = formatOf(options);
+    requireFitting(context, options, format);
+    const scope = context.scope(options);
+    const list = await readSecrets(context.api(), scope, revision);
+    if (context.printer.format !== 'table') return await printAnswer(context, list, options);
+    const names = { name: options.name ?? scope.environment, namespace: options.namespace };
+    const secrets = tableOf(list);
+    const written = await writeSecrets(secrets, format, names);
+    const isPrinted = file === undefined;
+    if (isPrinted && !context.showsValues(options)) return tellHidden(context, secrets);
+    const place = shownScope(scope);
+    if (loadedAsVariables.has(format)) {
+      requireNoLoaderVariables(secrets, { place, allowed: options.allowLoaderVariables });
+    }
+    if (!isPrinted) return await writeInto(context, { file, written, secrets, place });
+    context.io.write(context.io.isOutputTerminal ? terminalText(written) : written);
+  },
+});
+
+// Shells load both: `. ./secrets.sh`, and `set -a; . ./.env` as direnv and Compose do in their way.
+const loadedAsVariables: ReadonlySet<string> = new Set<WritableFormat>(['shell', 'env']);
+
+function formatOf({ format, file }: { format: WritableFormat | undefined; file: string | undefined }): WritableFormat {
+  return format ?? (file === undefined ? undefined : formatOfName(file)) ?? 'env';
+}
+
+interface Flags {
+  readonly file: string | undefined;
+  readonly format: string | undefined;
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+  readonly reveal: boolean;
+}
+
+/** Refuses flags that would have no effect. */
+function requireFitting(
+  { printer }: CommandContext,
+  { file, format: given, name, namespace }: Flags,
+  format: string,
+): void {
+  if (printer.format !== 'table' && (given !== undefined || file !== undefined)) {
+    throw usageError("--output prints the server's answer, and does not go with --format or --file");
+  }
+  if (format !== 'k8s-secret' && (name !== undefined || namespace !== undefined)) {
+    throw usageError('--name and --namespace belong to --format k8s-secret');
+  }
+}
+
+/** The server's answer in the form of --output; on a terminal without the values. */
+async function printAnswer(
+  context: CommandContext,
+  list: Awaited<ReturnType<typeof readSecrets>>,
+  options: Flags,
+): Promise<void> {
+  if (context.showsValues(options)) return await printSecretList(context, list);
+  const secrets = list.secrets.map(({ key, version, updatedAt }) => ({ key, version, updatedAt }));
+  await printSecretList(context, { ...list, secrets });
+}
+
+interface FileToWrite {
+  readonly file: string;
+  readonly written: string;
+  readonly secrets: SecretTable;
+  readonly place: string;
+}
+
+async function writeInto(context: CommandContext, { file, written, secrets, place }: FileToWrite): Promise<void> {
+  try {
+    const path = writablePath(resolve(context.environment.workingDirectory, file));
+    // What nobody has changed since needs no question.
+    if (existsSync(path) && readFileSync(path, 'utf8') !== written) {
+      await context.confirm(`${file} is there and holds something else. Replace it?`);
+    }
+    writePrivateFile(path, written);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw usageError(`${file} cannot be written (${String(code)})`);
+  }
+  context.io.note(`Wrote ${counted(secrets.size, 'secret')} of ${place} to ${file} (mode 600)`);
+}
+
+/** Where a file of this path lies. A file is replaced, and neither a link to it nor a device may be. */
+function writablePath(path: string): string {
+  if (!existsSync(path)) return path;
+  if (statSync(path).isFile()) return realpathSync(path);
+  throw usageError(`${path} is not a file`, 'To print the secrets instead, leave out --file');
+}
+
+function tellHidden({ io }: CommandContext, secrets: SecretTable): void {
+  io.write([...secrets.keys()].map((key) => `${key}=(hidden)\n`).join(''));
+  io.note('Values are hidden on a terminal. To see them, add --reveal; to write them into a file, --file <path>');
+}

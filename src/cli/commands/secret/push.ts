@@ -1,0 +1,132 @@
+import { usageError } from '../../cli-error.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import type { SecretTable } from '../../formats/secret-table.ts';
+import { argument, choice, commentOption, flag, scopeOptions } from '../../options.ts';
+import type { Scope } from '../../settings/scope.ts';
+import { type Difference, differenceLines, differenceOf } from './difference.ts';
+import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
+import { counted, patchSecrets, readSecrets, shownScope, tableOf } from './secrets-api.ts';
+
+export const pushCommand = defineCommand({
+  summary: 'Bring an environment in line with a file, after showing the plan',
+  description:
+    'The plan is shown first, as keys without values: + new, ~ changed, - deleted. It is done in one step and just as it was shown: if the environment changes meanwhile, nothing is done. ' +
+    'Secrets with the same value get no new version; those that are not in the file stay unless --prune is given. ' +
+    'A line of a dotenv file that other programs read differently gets a warning (docs/cli-files.md); --strict refuses such a file.',
+  arguments: { file: argument('<file>', 'dotenv, JSON or YAML; - for standard input') },
+  options: {
+    ...scopeOptions,
+    format: choice('--format <format>', "Format of the file (default: by its name; env for '-')", readableFormats),
+    prune: flag('--prune', 'Delete the secrets that are not in the file'),
+    isStrict: flag('--strict', 'Refuse a dotenv file with lines that other programs read differently'),
+    isDryRun: flag('--dry-run', 'Show the plan and change nothing'),
+    ...commentOption,
+  },
+  examples: [
+    { line: 'push .env', note: 'Shows the plan and asks' },
+    { line: 'push production.yaml -e production --prune --yes', note: 'Exactly what the file says, unasked' },
+    { line: 'push - --format json --dry-run < secrets.json', note: 'Only look' },
+  ],
+  async run(context, { args: { file }, options }) {
+    const scope = context.scope(options);
+    const read = await readSecretFile(context, file, options.format);
+    const { secrets: wanted, warnings } = read;
+    if (options.isStrict) requireNoWarnings(file, read);
+    if (options.prune && wanted.size === 0) {
+      throw usageError(
+        `${shownFile(file)} holds no secrets, and --prune would delete all of ${shownScope(scope)}`,
+        'To delete secrets, name them: keyframe unset <key...>',
+      );
+    }
+    const plan = await makePlan(context, scope, { wanted, prune: options.prune });
+    for (const warning of warnings) context.io.warn(shownWarning(warning));
+    if (options.isDryRun) return await printPlan(context, plan, warnings);
+    if (isEmpty(plan)) {
+      context.io.note(`Nothing to change: ${summary(plan)}`);
+      return await context.printer.lines(nothingDone(plan), []);
+    }
+    context.io.note(`Plan for ${shownScope(scope)} from ${shownFile(file)}:`);
+    for (const line of planLines(plan)) context.io.note(line);
+    await context.confirm(`Change ${shownScope(scope)} so?`);
+    await carryOut(context, scope, { plan, wanted, comment: options.comment });
+    if (warnings.length > 0) context.io.warn(summaryOf(warnings));
+  },
+});
+
+function requireNoWarnings(file: string, { warnings }: SecretFile): void {
+  if (warnings.length === 0) return;
+  const message = `${shownFile(file)} has lines that other programs read differently, and --strict refuses them`;
+  throw usageError(message, ...warnings.map(shownWarning));
+}
+
+/** The warnings once more behind the result, where they are not lost above a long plan. */
+function summaryOf(warnings: SecretFile['warnings']): string {
+  const keys = [...new Set(warnings.map(({ key }) => key))];
+  const verb = keys.length === 1 ? 'is' : 'are';
+  return `${keys.join(', ')} ${verb} read differently by other programs; see the warnings above, or use --strict`;
+}
+
+/** What a push would do, and to which state. */
+interface Plan extends Difference {
+  /** Keys that the file does not hold and that stay. */
+  readonly kept: readonly string[];
+  readonly revision: number;
+  readonly revisionId: string;
+}
+
+async function makePlan(
+  context: CommandContext,
+  scope: Scope,
+  { wanted, prune }: { readonly wanted: SecretTable; readonly prune: boolean },
+): Promise<Plan> {
+  const list = await readSecrets(context.api(), scope);
+  const difference = differenceOf(tableOf(list), wanted);
+  const { revision, revisionId } = list;
+  if (prune) return { ...difference, kept: [], revision, revisionId };
+  return { ...difference, removed: [], kept: difference.removed, revision, revisionId };
+}
+
+async function carryOut(
+  context: CommandContext,
+  scope: Scope,
+  { plan, wanted, comment }: { plan: Plan; wanted: SecretTable; comment: string | undefined },
+): Promise<void> {
+  const keys = new Set([...plan.added, ...plan.changed]);
+  const answer = await patchSecrets(context.api(), scope, {
+    set: new Map([...wanted].filter(([key]) => keys.has(key))),
+    delete: plan.removed,
+    comment,
+    expectedRevision: plan.revisionId,
+    skipUnchanged: true,
+  });
+  await context.printer.lines(answer, [...answer.set.map(({ key }) => key), ...answer.deleted].sort());
+  if (context.printer.format === 'table') {
+    context.io.note(`Done: ${summary(plan)}; the environment is at revision ${answer.revision}`);
+  }
+}
+
+async function printPlan({ printer, io }: CommandContext, plan: Plan, warnings: SecretFile['warnings']): Promise<void> {
+  const { added, changed, removed, unchanged, kept, revision, revisionId } = plan;
+  const value = { added, changed, removed, unchanged, kept, revision, revisionId, warnings };
+  await printer.lines(value, planLines(plan));
+  if (printer.format === 'table') io.note(`Nothing was changed (--dry-run): ${summary(plan)}`);
+}
+
+function planLines(plan: Plan): string[] {
+  return differenceLines(plan).map(({ sign, key }) => `  ${sign} ${key}`);
+}
+
+function summary({ added, changed, removed, unchanged, kept }: Plan): string {
+  const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} deleted`];
+  const rest = kept.length === 0 ? '' : `; ${counted(kept.length, 'secret')} not in the file left alone`;
+  return `${counts.join(', ')}, ${unchanged.length} unchanged${rest}`;
+}
+
+function isEmpty({ added, changed, removed }: Plan): boolean {
+  return added.length + changed.length + removed.length === 0;
+}
+
+/** What the server would have answered, had it been asked to change nothing. */
+function nothingDone({ unchanged, revision, revisionId }: Plan): object {
+  return { set: [], deleted: [], unchanged, revision, revisionId };
+}

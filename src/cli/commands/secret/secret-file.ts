@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { CliError, usageError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { DotenvWarning } from '../../formats/dotenv.ts';
+import { FormatError } from '../../formats/format-error.ts';
+import type { ManifestNames } from '../../formats/k8s-secret.ts';
+import type { SecretTable } from '../../formats/secret-table.ts';
+import type { CommandContext } from '../../command.ts';
+
+/** Files of secrets: docs/cli-files.md. Each format is loaded when it is used. */
+
+export const readableFormats = ['env', 'json', 'yaml'] as const;
+export const writableFormats = [...readableFormats, 'shell', 'k8s-secret'] as const;
+export type ReadableFormat = (typeof readableFormats)[number];
+export type WritableFormat = (typeof writableFormats)[number];
+
+/** The format that a file's name tells; undefined where it tells none. */
+export function formatOfName(path: string): ReadableFormat | undefined {
+  const name = basename(path).toLowerCase();
+  if (/\.ya?ml$/.test(name)) return 'yaml';
+  if (name.endsWith('.json')) return 'json';
+  return /^\.env(?:\.|$)|\.env$/.test(name) ? 'env' : undefined;
+}
+
+/** What a file of secrets holds. */
+export interface SecretFile {
+  readonly secrets: SecretTable;
+  /** Lines that other programs read differently; none in JSON and YAML, which leave nothing open. */
+  readonly warnings: readonly DotenvWarning[];
+}
+
+/**
+ * Reads a file of secrets, `-` for standard input, in the given format or in the one that its name tells (`env` for
+ * standard input).
+ *
+ * @throws CliError usage, with the number of a faulty line and never with what stands on it.
+ */
+export async function readSecretFile(
+  { io, environment }: CommandContext,
+  path: string,
+  given: ReadableFormat | undefined,
+): Promise<SecretFile> {
+  const shown = shownFile(path);
+  const format = given ?? (path === '-' ? 'env' : formatOfName(path));
+  if (format === undefined) {
+    throw usageError(
+      `the name of ${shown} does not tell its format`,
+      'Add --format env, --format json or --format yaml',
+    );
+  }
+  const bytes = path === '-' ? await io.readInput() : readBytes(resolve(environment.workingDirectory, path), shown);
+  return await told(shown, async () => await parsers[format](decoded(bytes)));
+}
+
+/** A warning as a line for users. */
+export function shownWarning({ line, key, message }: DotenvWarning): string {
+  return `line ${line}, ${key}: ${message}`;
+}
+
+/** What a file is called to people. */
+export function shownFile(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}
+
+/** Reads a file's bytes. Throws CliError usage where that is not possible. */
+export function readBytes(path: string, shown: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw usageError(`${shown} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : String(code)}`);
+  }
+}
+
+/** Text of UTF-8, exactly as it came. Throws FormatError where the bytes are none. */
+export function decoded(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new FormatError('it is not text in UTF-8; encode binary data as base64');
+  }
+}
+
+/** Writes secrets in a format. Throws CliError usage where the format cannot hold them. */
+export async function writeSecrets(
+  secrets: SecretTable,
+  format: WritableFormat,
+  names: ManifestNames,
+): Promise<string> {
+  return await told(`--format ${format}`, async () => await writers[format](secrets, names));
+}
+
+const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretFile>>> = {
+  env: async (text) => (await import('../../formats/dotenv.ts')).parseDotenv(text),
+  json: async (text) => unambiguous((await import('../../formats/json.ts')).parseJson(text)),
+  yaml: async (text) => unambiguous(await (await import('../../formats/yaml.ts')).parseYaml(text)),
+};
+
+function unambiguous(secrets: SecretTable): SecretFile {
+  return { secrets, warnings: [] };
+}
+
+type Writer = (secrets: SecretTable, names: ManifestNames) => Promise<string>;
+
+const writers: Readonly<Record<WritableFormat, Writer>> = {
+  env: async (secrets) => (await import('../../formats/dotenv.ts')).writeDotenv(secrets),
+  json: async (secrets) => (await import('../../formats/json.ts')).writeJson(secrets),
+  yaml: async (secrets) => (await import('../../formats/yaml.ts')).writeYaml(secrets),
+  shell: async (secrets) => (await import('../../formats/shell.ts')).writeShell(secrets),
+  'k8s-secret': async (secrets, names) => (await import('../../formats/k8s-secret.ts')).writeK8sSecret(secrets, names),
+};
+
+/** Runs something of a file or format, whose faults are the user's to mend. */
+export async function told<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FormatError)
+      throw new CliError(exitCodes.usage, `${what}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import type { GeneratedValue, SecretKeyListView, SecretListView, SecretPatchView } from '../../../wire/secrets.ts';
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import type { SecretTable } from '../../formats/secret-table.ts';
+import type { Scope } from '../../settings/scope.ts';
+
+/** The requests that several commands make of docs/interface.md 4.5. */
+
+/** All secrets of an environment with their values, now or at a past revision. */
+export function readSecrets(api: ApiClient, scope: Scope, revision?: string): Promise<SecretListView> {
+  return api.get<SecretListView>(secretsPath(scope), { query: { revision } });
+}
+
+/** What is known of a secret without its value; undefined where there is no such secret. */
+export async function findSecretKey(
+  api: ApiClient,
+  scope: Scope,
+  key: string,
+): Promise<SecretKeyListView['secrets'][number] | undefined> {
+  const query = { values: false, prefix: key };
+  const { secrets } = await api.get<SecretKeyListView>(secretsPath(scope), { query });
+  return secrets.find((secret) => secret.key === key);
+}
+
+export interface SecretChanges {
+  readonly set?: SecretTable;
+  /** Values that the server makes up, by their keys. */
+  readonly generate?: ReadonlyMap<string, GeneratedValue>;
+  readonly delete?: readonly string[];
+  readonly comment?: string | undefined;
+  readonly expectedRevision?: string;
+  readonly skipUnchanged?: boolean;
+}
+
+/** Makes all the changes in one step, or none of them. */
+export function patchSecrets(api: ApiClient, scope: Scope, changes: SecretChanges): Promise<SecretPatchView> {
+  const { set, generate, ...rest } = changes;
+  // What is undefined is not sent.
+  return api.patch<SecretPatchView>(secretsPath(scope), {
+    ...rest,
+    ...(set === undefined ? {} : { set: Object.fromEntries(set) }),
+    ...(generate === undefined ? {} : { generate: Object.fromEntries(generate) }),
+  });
+}
+
+/** The path of an environment's secrets below /api/v1. */
+export function secretsPath({ organization, project, environment }: Scope): string {
+  return apiPath`/secrets/${organization}/${project}/${environment}`;
+}
+
+/** The values of a list by their keys. */
+export function tableOf({ secrets }: SecretListView): SecretTable {
+  return new Map(secrets.map(({ key, value }) => [key, value]));
+}
+
+/** An environment as people write it: `acme/shop/production`. */
+export function shownScope({ organization, project, environment }: Scope): string {
+  return `${organization}/${project}/${environment}`;
+}
+
+/** The number of things with its word: `1 secret`, `2 secrets`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,135 @@
+import { resolve } from 'node:path';
+import { validateSecretKey, validateSecretValue } from '../../../wire/secret-rules.ts';
+import { shownName } from '../../../wire/shown-name.ts';
+import { usageError } from '../../cli-error.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { commentOption, flag, restArguments, scopeOptions } from '../../options.ts';
+import { decoded, readBytes, told } from './secret-file.ts';
+import { counted, patchSecrets } from './secrets-api.ts';
+
+export const setCommand = defineCommand({
+  summary: 'Write secrets: KEY=VALUE, from standard input or from a file',
+  description:
+    'Several are written in one step, all or none. Other users of this machine can see a command line, and a shell keeps it: give what matters by -, @ or the hidden question.',
+  arguments: {
+    pairs: restArguments(
+      '<pair...>',
+      'KEY=VALUE; KEY=@FILE takes the value from a file, KEY=- from standard input; KEY alone asks for it at the terminal',
+    ),
+  },
+  options: {
+    ...scopeOptions,
+    stdin: flag('--stdin', 'The one key that stands alone takes its value from standard input'),
+    literal: flag('--literal', 'Values that begin with @, or are -, are taken as they stand'),
+    trimNewline: flag(
+      '--trim-newline',
+      'Leave out one line end at the end of what comes from a file or standard input',
+    ),
+    ...commentOption,
+  },
+  examples: [
+    { line: 'set LOG_LEVEL=debug REGION=eu', note: 'Two at once' },
+    { line: 'set API_KEY', note: 'Asked for, and not shown' },
+    { line: 'set TLS_KEY=@tls.key --comment "new key"', note: 'From a file, to the byte' },
+    { line: 'set TOKEN=- < token.txt', note: 'From standard input' },
+  ],
+  async run(context, { args, options }) {
+    const wishes = parsePairs(args.pairs, options);
+    const scope = context.scope(options);
+    const api = context.api();
+    const values = new Map<string, string>();
+    for (const wish of wishes) {
+      const { key } = wish;
+      const value = await valueFrom(context, wish, options.trimNewline);
+      const fault = validateSecretValue(value);
+      if (fault !== undefined) throw usageError(`the value of ${key} ${fault}`);
+      values.set(key, value);
+    }
+    const answer = await patchSecrets(api, scope, { set: values, comment: options.comment });
+    await context.printer.list({
+      value: answer,
+      rows: answer.set,
+      columns: [
+        { title: 'KEY', cell: ({ key }) => key },
+        { title: 'VERSION', cell: ({ version }) => version },
+      ],
+      name: ({ key }) => key,
+      whenEmpty: '',
+    });
+    if (context.printer.format === 'table') {
+      context.io.note(
+        `Wrote ${counted(answer.set.length, 'secret')}; the environment is at revision ${answer.revision}`,
+      );
+    }
+  },
+});
+
+type Source =
+  | { readonly kind: 'given'; readonly value: string }
+  | { readonly kind: 'stdin' | 'question' }
+  | { readonly kind: 'file'; readonly path: string };
+
+interface Wish {
+  readonly key: string;
+  readonly source: Source;
+}
+
+/** Reads the arguments. A faulty one is told by its place: it may be a value. */
+function parsePairs(pairs: readonly string[], flags: { stdin: boolean; literal: boolean }): Wish[] {
+  const wishes = pairs.map((pair, index) => parsePair(pair, index + 1, flags));
+  const keys = wishes.map(({ key }) => key);
+  const repeated = keys.find((key, index) => keys.indexOf(key) !== index);
+  if (repeated !== undefined) throw usageError(`${repeated} is given twice; one of the values would be lost`);
+  const fromStdin = wishes.filter(({ source }) => source.kind === 'stdin');
+  if (fromStdin.length > 1) {
+    throw usageError(`standard input is one value, and ${fromStdin.map(({ key }) => key).join(' and ')} want it`);
+  }
+  if (flags.stdin && fromStdin.length === 0) {
+    throw usageError('--stdin needs a key that stands alone, without =', 'For example: keyframe set API_KEY --stdin');
+  }
+  return wishes;
+}
+
+function parsePair(pair: string, place: number, { stdin, literal }: { stdin: boolean; literal: boolean }): Wish {
+  const sign = pair.indexOf('=');
+  const key = sign === -1 ? pair : pair.slice(0, sign);
+  const fault = validateSecretKey(key);
+  if (fault !== undefined) {
+    const name = sign === -1 ? '' : ` ${shownName(key)}`;
+    throw usageError(`argument ${place} is not KEY=VALUE: the key${name} ${fault}`);
+  }
+  if (sign === -1) return { key, source: { kind: stdin ? 'stdin' : 'question' } };
+  const value = pair.slice(sign + 1);
+  if (!literal && value === '-') return { key, source: { kind: 'stdin' } };
+  if (!literal && value.startsWith('@')) return { key, source: { kind: 'file', path: value.slice(1) } };
+  return { key, source: { kind: 'given', value } };
+}
+
+async function valueFrom(context: CommandContext, { key, source }: Wish, isTrimmed: boolean): Promise<string> {
+  if (source.kind === 'given') return source.value;
+  if (source.kind === 'question') return await asked(context, key);
+  const { io, environment } = context;
+  const isFile = source.kind === 'file';
+  const bytes = isFile
+    ? readBytes(resolve(environment.workingDirectory, source.path), `the file for ${key}`)
+    : await io.readInput();
+  const value = await told(`the value of ${key}`, async () => decoded(bytes));
+  if (isTrimmed) return value.replace(/\r?\n$/, '');
+  // A value from a file mostly ends so by right; what `echo` adds is mostly not meant.
+  if (!isFile && value.endsWith('\n')) {
+    io.warn(`the value of ${key} ends with a line end, which is kept; --trim-newline leaves it out`);
+  }
+  return value;
+}
+
+async function asked({ io }: CommandContext, key: string): Promise<string> {
+  if (!io.canAsk) {
+    throw usageError(
+      `${key} has no value, and there is no terminal to ask for it`,
+      `Give it as ${key}=VALUE, as ${key}=@FILE, or on standard input: keyframe set ${key} --stdin`,
+    );
+  }
+  const value = await io.askHidden(`Value of ${key}:`);
+  if (value === undefined) throw usageError(`no value was given for ${key}; nothing was written`);
+  return value;
+}

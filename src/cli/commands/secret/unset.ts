@@ -1,0 +1,29 @@
+import { usageError } from '../../cli-error.ts';
+import { defineCommand } from '../../command.ts';
+import { commentOption, restArguments, scopeOptions } from '../../options.ts';
+import { counted, patchSecrets, shownScope } from './secrets-api.ts';
+
+export const unsetCommand = defineCommand({
+  summary: 'Delete secrets',
+  description: 'Several are deleted in one step, all or none. Their history stays readable with `keyframe versions`.',
+  arguments: { keys: restArguments('<key...>', 'Keys of the secrets') },
+  options: { ...scopeOptions, ...commentOption },
+  examples: [
+    { line: 'unset OLD_KEY', note: 'Delete one, after a question' },
+    { line: 'unset OLD_KEY OLDER_KEY --yes', note: 'Delete two without being asked' },
+  ],
+  async run(context, { args: { keys }, options }) {
+    if (keys.some((key) => key.includes('=')))
+      throw usageError('a key has no = in it; to write a secret use keyframe set');
+    const scope = context.scope(options);
+    const api = context.api();
+    const unique = [...new Set(keys)];
+    await context.confirm(`Delete ${unique.join(', ')} from ${shownScope(scope)}?`);
+    const answer = await patchSecrets(api, scope, { delete: unique, comment: options.comment });
+    await context.printer.lines(answer, answer.deleted);
+    if (context.printer.format === 'table') {
+      const secrets = counted(answer.deleted.length, 'secret');
+      context.io.note(`Deleted ${secrets}; the environment is at revision ${answer.revision}`);
+    }
+  },
+});

@@ -1,0 +1,88 @@
+import type { VersionListView, VersionView, VersionWithValueView } from '../../../wire/versions.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { argument, integer, revealOption, scopeOptions } from '../../options.ts';
+import type { Column } from '../../terminal/printer.ts';
+import type { Scope } from '../../settings/scope.ts';
+
+const maxVersion = 2 ** 31 - 1;
+// The longest page that the server gives. Without a limit it gives the whole list.
+const maxPage = 1000;
+
+/** `versions <secret_key>`: docs/interface.md 4.6 and 4.9. */
+export const versionsCommand = defineCommand({
+  summary: 'List the versions of a secret, or show one of them',
+  description: 'The newest version comes first. A deleted secret keeps its history.',
+  arguments: { key: argument('<secret_key>', 'Key of the secret') },
+  options: {
+    ...scopeOptions,
+    limit: integer('--limit <n>', 'How many versions to show at most', { min: 1, default: 20 }),
+    version: integer('--version <n>', 'Show this one version, with its value', { min: 1, max: maxVersion }),
+    ...revealOption,
+  },
+  examples: [
+    { line: 'versions DATABASE_URL', note: 'The last 20 versions of a secret' },
+    { line: 'versions DATABASE_URL -o acme -p shop -e production --limit 5', note: 'Of another environment' },
+    { line: 'versions DATABASE_URL --version 3 --reveal', note: 'What the value was in version 3' },
+  ],
+  async run(context, { args: { key }, options }) {
+    const scope = context.scope(options);
+    if (options.version !== undefined) return await showVersion(context, { ...scope, key }, options.version, options);
+    const { organization, project, environment } = scope;
+    const { limit } = options;
+    const list = await context
+      .api()
+      .get<VersionListView>(apiPath`/versions/${organization}/${project}/${environment}/${key}`, {
+        query: { limit: limit <= maxPage ? limit : undefined },
+      });
+    const versions = list.versions.slice(0, limit);
+    await context.printer.list<VersionView>({
+      value: { ...list, versions },
+      rows: versions,
+      columns: [
+        { title: 'VERSION', cell: ({ version }) => `v${version}` },
+        { title: 'CHANGE', cell: ({ changeType }) => changeType },
+        { title: 'BY', cell: ({ changedByName }) => changedByName },
+        { title: 'AT', cell: ({ createdAt }) => createdAt },
+        ...(versions.some(isDestroyed) ? [destroyedColumn] : []),
+        { title: 'COMMENT', cell: ({ comment }) => comment },
+      ],
+      name: ({ version }) => String(version),
+      whenEmpty: 'It has no versions.',
+    });
+    if (versions.length < list.versions.length || list.nextCursor !== null) {
+      context.io.note(`Older versions are not shown; --limit shows more than ${limit}.`);
+    }
+  },
+});
+
+const destroyedColumn: Column<VersionView> = { title: 'DESTROYED', cell: ({ destroyedAt }) => destroyedAt };
+
+function isDestroyed({ destroyedAt }: VersionView): boolean {
+  // A server of an earlier release says nothing of it.
+  return Boolean(destroyedAt);
+}
+
+async function showVersion(
+  { api, printer, showsValues }: CommandContext,
+  { organization, project, environment, key }: Scope & { readonly key: string },
+  version: number,
+  flags: { readonly reveal: boolean },
+): Promise<void> {
+  const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}`;
+  const answer = await api().get<VersionWithValueView>(path);
+  const { value, ...withoutValue } = answer;
+  const isShown = showsValues(flags);
+  await printer.object({
+    value: isShown ? answer : withoutValue,
+    fields: [
+      ['Version', `v${answer.version}`],
+      ['Change', answer.changeType],
+      ['By', answer.changedByName],
+      ['At', answer.createdAt],
+      ['Comment', answer.comment],
+      ['Value', isShown ? value : '(hidden; --reveal shows it)'],
+    ],
+    name: String(answer.version),
+  });
+}

@@ -1,0 +1,25 @@
+import type { MeView } from '../../../wire/me.ts';
+import type { ObjectView } from '../../terminal/printer.ts';
+
+/** Who a token stands for and what it may do, as lines. */
+export function meFields(me: MeView): ObjectView['fields'] {
+  const expiry = ['Token expires', me.expiresAt ?? 'never'] as const;
+  if (me.type === 'user') {
+    const roles = me.organizations.map(({ slug, role }) => `${slug} (${role})`).join(', ');
+    return [
+      ['User', me.name],
+      ['Id', me.id],
+      ...(me.instanceAdmin ? [['Administrator', 'of the whole server'] as const] : []),
+      ['Organizations', roles === '' ? 'none' : roles],
+      expiry,
+    ];
+  }
+  const place = [me.organization, me.project, me.environment].flatMap((one) => (one === null ? [] : [one.slug]));
+  return [
+    ['Service token', me.name],
+    ['Id', me.id],
+    ['Scope', `${me.scope} ${place.join('/')}`],
+    ['Permission', me.permission],
+    expiry,
+  ];
+}

@@ -1,0 +1,20 @@
+import type { MeView } from '../../../wire/me.ts';
+import { defineCommand } from '../../command.ts';
+import { meFields } from './me-fields.ts';
+
+/** `whoami`. */
+export const whoamiCommand = defineCommand({
+  summary: 'Show who the token stands for, and what it may do',
+  examples: [
+    { line: 'whoami', note: 'Who am I, and what may I do?' },
+    { line: 'whoami --output json', note: 'For a program' },
+  ],
+  async run({ api, configuration, printer }) {
+    const me = await api().get<MeView>('/me');
+    await printer.object({
+      value: me,
+      fields: [['Server', configuration.url], ...meFields(me)],
+      name: me.name,
+    });
+  },
+});

@@ -1,0 +1,66 @@
+import type { SnapshotDiffView } from '../../../wire/snapshots.ts';
+import { defineCommand } from '../../command.ts';
+import { argument, text } from '../../options.ts';
+import type { Cell } from '../../terminal/printer.ts';
+import { findSnapshot, snapshotPath } from './snapshot-view.ts';
+
+interface Row {
+  readonly change: string;
+  readonly key: string;
+  readonly from: Cell;
+  readonly to: Cell;
+}
+
+/** `snapshot diff <id>`: keys and versions, never values. */
+export const snapshotDiffCommand = defineCommand({
+  summary: 'Compare a snapshot with the present, or with another snapshot',
+  description: 'Tells what has happened since the snapshot: keys and versions, no values.',
+  arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
+  options: {
+    against: text('--against <id>', 'Another snapshot of the same environment, or «current» (default: current)'),
+  },
+  examples: [
+    { line: 'snapshot diff 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'What has changed since the snapshot' },
+    {
+      line: 'snapshot diff 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --against 0e9d4a0e-6f0b-4a0e-9d0e-0b8f7a1c2d3e',
+      note: 'From one snapshot to another',
+    },
+  ],
+  async run(context, { args: { id }, options: { against } }) {
+    const snapshot = await findSnapshot(context, id);
+    // A server of an earlier release does not name what was destroyed.
+    type Answer = Omit<SnapshotDiffView, 'destroyed'> & Partial<SnapshotDiffView>;
+    const answer = await context.api().get<Answer>(`${snapshotPath(snapshot)}/diff`, { query: { against } });
+    const diff = { ...answer, destroyed: answer.destroyed ?? [] };
+    await context.printer.list({
+      value: diff,
+      rows: diffRows(diff),
+      columns: [
+        { title: 'CHANGE', cell: ({ change }) => change },
+        { title: 'KEY', cell: ({ key }) => key },
+        { title: 'FROM', cell: ({ from }) => from },
+        { title: 'TO', cell: ({ to }) => to },
+      ],
+      name: ({ key }) => key,
+      whenEmpty: `No difference; ${diff.unchanged} secrets are the same.`,
+    });
+    if (context.printer.format === 'table' && diff.destroyed.length > 0) {
+      const lost = diff.destroyed.map(({ key, version }) => `${key} v${version}`).join(', ');
+      context.io.note(`Destroyed since, so that a restore leaves these as they are: ${lost}`);
+    }
+  },
+});
+
+function diffRows({ added, removed, changed }: SnapshotDiffView): Row[] {
+  const rows: Row[] = [
+    ...added.map(({ key, version }) => ({ change: 'added', key, from: null, to: `v${version}` })),
+    ...removed.map(({ key, version }) => ({ change: 'removed', key, from: `v${version}`, to: null })),
+    ...changed.map(({ key, from, to, valueChanged }) => ({
+      change: valueChanged ? 'changed' : 'same value',
+      key,
+      from: `v${from}`,
+      to: `v${to}`,
+    })),
+  ];
+  return rows.sort((left, right) => (left.key < right.key ? -1 : 1));
+}

@@ -1,0 +1,35 @@
+import type { SnapshotListView } from '../../../wire/snapshots.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { scopeOptions } from '../../options.ts';
+
+/** `snapshot list`: docs/interface.md 4.2 and 4.9. */
+export const snapshotListCommand = defineCommand({
+  summary: 'List the snapshots of an environment',
+  description: 'The newest comes first.',
+  options: scopeOptions,
+  examples: [
+    { line: 'snapshot list', note: "The snapshots of the folder's environment" },
+    { line: 'snapshot list -o acme -p shop -e production --output json', note: 'For a program' },
+  ],
+  async run(context, { options }) {
+    const { organization, project, environment } = context.scope(options);
+    const list = await context
+      .api()
+      .get<SnapshotListView>(apiPath`/snapshots/${organization}/${project}/${environment}`);
+    await context.printer.list({
+      value: list,
+      rows: list.snapshots,
+      columns: [
+        { title: 'ID', cell: ({ id }) => id },
+        { title: 'NAME', cell: ({ name }) => name },
+        { title: 'SECRETS', cell: ({ secretCount }) => secretCount },
+        { title: 'BY', cell: ({ createdByName }) => createdByName },
+        { title: 'AT', cell: ({ createdAt }) => createdAt },
+        { title: 'DESCRIPTION', cell: ({ description }) => description },
+      ],
+      name: ({ id }) => id,
+      whenEmpty: 'There are no snapshots yet. Make one: keyframe snapshot create',
+    });
+  },
+});

@@ -1,0 +1,79 @@
+import type { EnvironmentView, OrganizationView } from '../../../wire/tenancy.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import type { CommandContext } from '../../command.ts';
+import { organizationOption, projectOptions } from '../../options.ts';
+import type { ProjectFlags } from '../../settings/scope.ts';
+import type { ObjectView } from '../../terminal/printer.ts';
+
+/** What the commands of `org`, `project` and `env` do not have in common. */
+
+export type TenantKind = 'org' | 'project' | 'env';
+
+/** One of the three. Only an environment has a revision, and only an organization a rule on impersonation. */
+export type Tenant = Omit<OrganizationView, 'impersonationForbidden'> &
+  Partial<Pick<OrganizationView, 'impersonationForbidden'>> &
+  Partial<Pick<EnvironmentView, 'revision' | 'revisionId'>>;
+
+interface Kind {
+  readonly word: string;
+  readonly article: 'a' | 'an';
+  /** The field of the list's answer. */
+  readonly plural: 'organizations' | 'projects' | 'environments';
+  /** The flags that name its parents. */
+  readonly options: Partial<typeof projectOptions>;
+  /** The path of the list. */
+  readonly path: (context: CommandContext, flags: Partial<ProjectFlags>) => string;
+  /** Flags of its examples. */
+  readonly flags: string;
+  readonly sample: string;
+  /** What is deleted with it. */
+  readonly contents: string;
+}
+
+export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
+  org: {
+    word: 'organization',
+    article: 'an',
+    plural: 'organizations',
+    options: {},
+    path: () => '/organizations',
+    flags: '',
+    sample: 'acme',
+    contents: 'all its projects, environments, secrets and tokens',
+  },
+  project: {
+    word: 'project',
+    article: 'a',
+    plural: 'projects',
+    options: organizationOption,
+    path: (context, { organization }) => apiPath`/projects/${context.organization({ organization })}`,
+    flags: ' -o acme',
+    sample: 'shop',
+    contents: 'all its environments, their secrets, and the tokens for them',
+  },
+  env: {
+    word: 'environment',
+    article: 'an',
+    plural: 'environments',
+    options: projectOptions,
+    path: (context, flags) => {
+      const { organization, project } = context.project({ organization: undefined, project: undefined, ...flags });
+      return apiPath`/environments/${organization}/${project}`;
+    },
+    flags: ' -o acme -p shop',
+    sample: 'production',
+    contents: 'all its secrets and snapshots, and the tokens for it',
+  },
+};
+
+export async function printTenant({ printer }: CommandContext, tenant: Tenant): Promise<void> {
+  const fields: ObjectView['fields'] = [
+    ['Slug', tenant.slug],
+    ['Name', tenant.displayName],
+    ['Id', tenant.id],
+    ['Created', tenant.createdAt],
+    ...(tenant.revision === undefined ? [] : [['Revision', tenant.revision] as const]),
+    ...(tenant.impersonationForbidden === true ? [['Impersonation', 'forbidden'] as const] : []),
+  ];
+  await printer.object({ value: tenant, fields, name: tenant.slug });
+}

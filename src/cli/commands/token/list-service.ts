@@ -1,0 +1,37 @@
+import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/service-tokens.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { organizationOption } from '../../options.ts';
+import { tokenState } from './token-state.ts';
+import { scopeText } from './service-token-view.ts';
+
+/** `token list-service`: docs/interface.md 4.8 and 4.9. */
+export const tokenListServiceCommand = defineCommand({
+  summary: "List an organization's service tokens",
+  description:
+    'The newest comes first. Revoked and expired ones are listed too. CLUSTER is that of the ServiceToken of Kubernetes that a token belongs to. A token with a NAMESPACE is keyless: it has no value, and the controller reads as it for the SecretSyncs of that namespace.',
+  options: organizationOption,
+  examples: [{ line: 'token list-service -o acme', note: "An organization's service tokens" }],
+  async run(context, { options }) {
+    const organization = context.organization(options);
+    const list = await context.api().get<ServiceTokenListView>(apiPath`/service-tokens/${organization}`);
+    const now = new Date();
+    await context.printer.list<ServiceTokenView>({
+      value: list,
+      rows: list.serviceTokens,
+      columns: [
+        { title: 'ID', cell: ({ id }) => id },
+        { title: 'NAME', cell: ({ name }) => name },
+        { title: 'SCOPE', cell: scopeText },
+        { title: 'PERMISSION', cell: ({ permission }) => permission },
+        { title: 'CLUSTER', cell: ({ cluster }) => cluster },
+        { title: 'NAMESPACE', cell: ({ holder }) => holder?.namespace ?? null },
+        { title: 'STATE', cell: (token) => tokenState(token, now) },
+        { title: 'EXPIRES', cell: ({ expiresAt }) => expiresAt ?? 'never' },
+        { title: 'LAST USED', cell: ({ lastUsedAt }) => lastUsedAt },
+      ],
+      name: ({ id }) => id,
+      whenEmpty: 'There are no service tokens yet. Make one: keyframe token create-service',
+    });
+  },
+});

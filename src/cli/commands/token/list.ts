@@ -1,0 +1,35 @@
+import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
+import { defineCommand } from '../../command.ts';
+import { tokenState } from './token-state.ts';
+
+/** Empty for a token of one's own; an older server names no creator. */
+function creatorText({ createdBy }: Omit<PersonalTokenView, 'createdBy'> & Partial<PersonalTokenView>): string | null {
+  if (createdBy === undefined || createdBy === null) return null;
+  return createdBy.derived ? `you, with a token of ${createdBy.name}` : createdBy.name;
+}
+
+/** `token list`. */
+export const tokenListCommand = defineCommand({
+  summary: 'List your personal tokens',
+  description:
+    'The newest comes first. Revoked and expired ones are listed too. CREATED BY is empty for what you created.',
+  examples: [{ line: 'token list', note: 'Your own tokens' }],
+  async run({ api, printer }) {
+    const list = await api().get<{ personalTokens: PersonalTokenView[] }>('/personal-tokens');
+    const now = new Date();
+    await printer.list({
+      value: list,
+      rows: list.personalTokens,
+      columns: [
+        { title: 'ID', cell: ({ id }) => id },
+        { title: 'NAME', cell: ({ name }) => name },
+        { title: 'STATE', cell: (token) => tokenState(token, now) },
+        { title: 'EXPIRES', cell: ({ expiresAt }) => expiresAt ?? 'never' },
+        { title: 'LAST USED', cell: ({ lastUsedAt }) => lastUsedAt },
+        { title: 'CREATED BY', cell: creatorText },
+      ],
+      name: ({ id }) => id,
+      whenEmpty: 'You have no personal tokens.',
+    });
+  },
+});

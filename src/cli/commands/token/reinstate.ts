@@ -1,0 +1,26 @@
+import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { organizationOption, requiredText } from '../../options.ts';
+
+/** `token reinstate`: docs/interface.md 2.4. */
+export const tokenReinstateCommand = defineCommand({
+  summary: 'Lift the revocation of a keyless service token',
+  description:
+    'For tokens without a value alone, which SecretSyncs of a namespace read with. They read again at once if an AccessGrant still allows it.',
+  options: {
+    ...organizationOption,
+    id: requiredText('--id <uuid>', 'Id of the token, as token list-service and the SecretSync show it'),
+  },
+  examples: [
+    {
+      line: 'token reinstate -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e',
+      note: 'SecretSyncs read with it again',
+    },
+  ],
+  async run(context, { options }) {
+    const path = apiPath`/service-tokens/${context.organization(options)}/${options.id}/reinstate`;
+    const { name } = await context.api().post<ServiceTokenView>(path);
+    context.io.note(`Service token ${options.id} (${name}) is reinstated.`);
+  },
+});

@@ -1,0 +1,21 @@
+import type { UserView } from '../../../wire/users.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { argument } from '../../options.ts';
+import { findUser, userFields } from './user-view.ts';
+
+/** `user disable <user>`, for administrators of the server. */
+export const userDisableCommand = defineCommand({
+  summary: 'Stop a person from doing anything',
+  description:
+    'All their tokens are refused from the next request on, until user enable. Service tokens are left alone.',
+  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+  examples: [{ line: 'user disable ann@example.com', note: 'Asks first' }],
+  async run(context, { args }) {
+    const api = context.api();
+    const { id, email } = await findUser(api, args.user);
+    await context.confirm(`Disable ${email}?`);
+    const user = await api.patch<UserView>(apiPath`/users/${id}`, { disabled: true });
+    await context.printer.object({ value: user, fields: userFields(user), name: user.email });
+  },
+});

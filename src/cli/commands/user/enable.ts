@@ -1,0 +1,18 @@
+import type { UserView } from '../../../wire/users.ts';
+import { apiPath } from '../../../client/api-client.ts';
+import { defineCommand } from '../../command.ts';
+import { argument } from '../../options.ts';
+import { findUser, userFields } from './user-view.ts';
+
+/** `user enable <user>`, for administrators of the server. */
+export const userEnableCommand = defineCommand({
+  summary: 'Let a disabled person in again',
+  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+  examples: [{ line: 'user enable ann@example.com', note: 'Their tokens are good again' }],
+  async run(context, { args }) {
+    const api = context.api();
+    const { id } = await findUser(api, args.user);
+    const user = await api.patch<UserView>(apiPath`/users/${id}`, { disabled: false });
+    await context.printer.object({ value: user, fields: userFields(user), name: user.email });
+  },
+});

@@ -1,0 +1,24 @@
+import type { UserView } from '../../../wire/users.ts';
+import { defineCommand } from '../../command.ts';
+
+/** `user list`, for administrators of the server. */
+export const userListCommand = defineCommand({
+  summary: 'List all people',
+  examples: [{ line: 'user list', note: 'Everybody, by e-mail address' }],
+  async run({ api, printer }) {
+    const list = await api().get<{ users: UserView[] }>('/users');
+    await printer.list({
+      value: list,
+      rows: list.users,
+      columns: [
+        { title: 'EMAIL', cell: ({ email }) => email },
+        { title: 'NAME', cell: ({ displayName }) => displayName },
+        { title: 'ID', cell: ({ id }) => id },
+        { title: 'ADMINISTRATOR', cell: ({ instanceAdmin }) => (instanceAdmin ? 'yes' : 'no') },
+        { title: 'DISABLED', cell: ({ disabledAt }) => disabledAt ?? 'no' },
+      ],
+      name: ({ email }) => email,
+      whenEmpty: 'There are no people.',
+    });
+  },
+});

@@ -1,0 +1,27 @@
+import type { UserView } from '../../../wire/users.ts';
+import { type ApiClient, apiPath } from '../../../client/api-client.ts';
+import { CliError } from '../../cli-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import type { ObjectView } from '../../terminal/printer.ts';
+
+/** How a person of the server is shown. */
+export function userFields({ email, displayName, id, instanceAdmin, disabledAt }: UserView): ObjectView['fields'] {
+  return [
+    ['Email', email],
+    ['Name', displayName],
+    ['Id', id],
+    ['Administrator', instanceAdmin ? 'yes' : 'no'],
+    ['Disabled', disabledAt ?? 'no'],
+  ];
+}
+
+/** A person by id or e-mail address. The address is looked up in the list: the server knows people by their id. */
+export async function findUser(api: ApiClient, user: string): Promise<UserView> {
+  if (!user.includes('@')) return await api.get<UserView>(apiPath`/users/${user}`);
+  const { users } = await api.get<{ users: UserView[] }>('/users');
+  const found = users.find(({ email }) => email.toLowerCase() === user.toLowerCase());
+  if (found !== undefined) return found;
+  throw new CliError(exitCodes.notFound, 'nobody has that e-mail address', {
+    next: ['See who is there: keyframe user list'],
+  });
+}

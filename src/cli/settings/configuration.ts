@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs';
+import { CliError, usageError } from '../cli-error.ts';
+import type { Environment } from './environment.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type FolderFile, type FoundFolderFile, findFolderFile } from './folder-file.ts';
+import { TrustedFolders } from './trusted-folders.ts';
+import { type UserFile, readUserFile } from './user-file.ts';
+
+/** Where a server on this machine listens: the token of a command without any settings never leaves the machine. */
+const defaultUrl = 'http://127.0.0.1:8700';
+
+export interface ConfigurationOptions {
+  readonly environment: Environment;
+  /** --url, --token-file and --insecure-http. */
+  readonly flags: { readonly url?: string; readonly tokenFile?: string; readonly allowsInsecureHttp?: boolean };
+  readonly warn: (line: string) => void;
+}
+
+/**
+ * Which server, which token and which folder's file, by precedence: flags, variables, `.keyframe.json` of the folder or one
+ * above, the user's file. Files are read when they are first asked for.
+ */
+export class Configuration {
+  readonly #environment: Environment;
+  readonly #flags: ConfigurationOptions['flags'];
+  readonly #warn: (line: string) => void;
+  #folder: { readonly found: FoundFolderFile | undefined } | undefined;
+  #user: UserFile | undefined;
+
+  constructor({ environment, flags, warn }: ConfigurationOptions) {
+    this.#environment = environment;
+    this.#flags = flags;
+    this.#warn = warn;
+  }
+
+  /** The folder's file, whether or not it is trusted: to be shown, and not to be followed. */
+  get foundFolder(): FoundFolderFile | undefined {
+    this.#folder ??= { found: findFolderFile(this.#environment.workingDirectory) };
+    return this.#folder.found;
+  }
+
+  /** The folder's file, if there is one. Throws CliError refused if the user does not trust it. */
+  get folder(): FolderFile | undefined {
+    const { foundFolder } = this;
+    if (foundFolder !== undefined) this.#requireTrust(foundFolder);
+    return foundFolder?.file;
+  }
+
+  get trustedFolders(): TrustedFolders {
+    return new TrustedFolders(this.#environment.trustFile);
+  }
+
+  get user(): UserFile {
+    this.#user ??= readUserFile(this.#environment.userFile, this.#warn);
+    return this.#user;
+  }
+
+  /** The server's address as --url has it. */
+  get flagUrl(): string | undefined {
+    const { url } = this.#flags;
+    return url === undefined ? undefined : serverUrl(url, '--url');
+  }
+
+  /** The server's address as --url or KEYFRAME_URL has it: what a person says now, not a file. */
+  get givenUrl(): string | undefined {
+    const { flagUrl } = this;
+    if (flagUrl !== undefined) return flagUrl;
+    return this.#environment.url === undefined ? undefined : serverUrl(this.#environment.url, 'KEYFRAME_URL');
+  }
+
+  /** The server's address, without a slash at its end. Throws CliError usage where it is not an http or https address. */
+  get url(): string {
+    return this.givenUrl ?? this.#folderUrl ?? this.#userUrl ?? defaultUrl;
+  }
+
+  /**
+   * Refuses to send a token in clear over a network. Loopback is no network. A name of a Service in a cluster is not
+   * excepted: outside the cluster, the DNS server decides where it leads.
+   *
+   * @throws CliError refused for http to another machine, unless the user allows it.
+   */
+  requireProtectedTransport(url: string): void {
+    if (!url.startsWith('http:') || isLoopback(new URL(url).hostname)) return;
+    if (this.#flags.allowsInsecureHttp === true) return;
+    if (isSet(this.#environment.insecureHttp, 'KEYFRAME_INSECURE_HTTP')) return;
+    const message = `${url} is plain http on another machine: the token and all values could be read on the way; nothing was sent`;
+    throw new CliError(exitCodes.refused, message, {
+      next: [
+        `Use https: ${url.replace('http:', 'https:')}`,
+        'If you trust the network, as inside a cluster, add --insecure-http or set KEYFRAME_INSECURE_HTTP=1',
+      ],
+    });
+  }
+
+  /** Only the folder's file says that this is the server: without that file it would be another. */
+  get isUrlFromFolder(): boolean {
+    const folderUrl = this.givenUrl === undefined ? this.#folderUrl : undefined;
+    return folderUrl !== undefined && folderUrl !== (this.#userUrl ?? defaultUrl);
+  }
+
+  /** The token in the file that --token-file names. */
+  get flagToken(): string | undefined {
+    const { tokenFile } = this.#flags;
+    return tokenFile === undefined ? undefined : tokenOf(readTokenFile(tokenFile, '--token-file'), '--token-file');
+  }
+
+  /** The token from where --token-file or the variables say; undefined where they say nothing. */
+  get givenToken(): string | undefined {
+    const { flagToken } = this;
+    const { token, tokenFile } = this.#environment;
+    if (flagToken !== undefined) return flagToken;
+    if (token !== undefined && tokenFile !== undefined) {
+      throw usageError('KEYFRAME_TOKEN is set and so is KEYFRAME_TOKEN_FILE; keep one of them');
+    }
+    if (token !== undefined) return tokenOf(token, 'KEYFRAME_TOKEN');
+    const source = 'KEYFRAME_TOKEN_FILE';
+    return tokenFile === undefined ? undefined : tokenOf(readTokenFile(tokenFile, source), source);
+  }
+
+  /**
+   * The token for `url`. A stored one goes to the server it was stored for and to no other, and one of a flag or variable to no
+   * server that a folder's file alone names: else that file, which came with somebody's repository, could have it sent
+   * anywhere.
+   *
+   * @throws CliError 3 where there is none.
+   */
+  get token(): string {
+    const given = this.givenToken;
+    const { url } = this;
+    this.requireProtectedTransport(url);
+    if (given !== undefined) {
+      if (this.isUrlFromFolder) throw this.#urlOfFolderAlone(url);
+      return given;
+    }
+    const { token } = this.user;
+    const signIn = `keyframe login --url ${url}`;
+    if (token === undefined) {
+      throw new CliError(exitCodes.unauthenticated, `there is no token for ${url}`, {
+        next: [`Sign in: ${signIn}`, 'or set KEYFRAME_TOKEN, in automation for example to a service token'],
+      });
+    }
+    if (this.#isStoredTokenFor(url)) return tokenOf(token, this.#environment.userFile);
+    throw new CliError(exitCodes.unauthenticated, `the stored token is not for ${url}, and is not sent there`, {
+      next: [`If you trust that server, sign in there: ${signIn}`],
+    });
+  }
+
+  get #folderUrl(): string | undefined {
+    const { foundFolder } = this;
+    if (foundFolder?.file.url === undefined) return undefined;
+    const url = serverUrl(foundFolder.file.url, `url in ${foundFolder.file.path}`);
+    // An address that holds without the file needs no trust in it.
+    if (url !== (this.#userUrl ?? defaultUrl)) this.#requireTrust(foundFolder);
+    return url;
+  }
+
+  get #userUrl(): string | undefined {
+    const { url } = this.user;
+    return url === undefined ? undefined : serverUrl(url, `url in ${this.#environment.userFile}`);
+  }
+
+  #requireTrust(found: FoundFolderFile): void {
+    if (found.isForeign) throw foreignFolder(found.file);
+    if (isSet(this.#environment.trustsFolder, 'KEYFRAME_TRUST_FOLDER')) return;
+    const state = this.trustedFolders.stateOf(found);
+    if (state !== 'trusted') throw untrustedFolder(found.file, state === 'changed');
+  }
+
+  #urlOfFolderAlone(url: string): CliError {
+    const message = `only ${this.foundFolder?.file.path ?? 'a file'} says that the server is ${url}, and a token is not sent there`;
+    return new CliError(exitCodes.unauthenticated, message, {
+      next: [`If you trust that server, name it: --url ${url}, or KEYFRAME_URL=${url}`],
+    });
+  }
+
+  #isStoredTokenFor(url: string): boolean {
+    const own = this.#userUrl;
+    if (own !== undefined) return own === url;
+    // Stored without an address, it goes wherever its user says, and a folder's file is not its user.
+    return this.givenUrl !== undefined || this.#folderUrl === undefined;
+  }
+}
+
+/** What a folder's file says, on one line. */
+export function shownFolder({ url, organization = '-', project = '-', environment = '-' }: FolderFile): string {
+  return `environment ${organization}/${project}/${environment}${url === undefined ? '' : `, server ${url}`}`;
+}
+
+function untrustedFolder(file: FolderFile, hasChanged: boolean): CliError {
+  const state = hasChanged ? 'has changed since you trusted it' : 'is not trusted yet';
+  return new CliError(exitCodes.refused, `${file.path} ${state}. It says: ${shownFolder(file)}`, {
+    next: [
+      'If you expect that, trust it: keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1)',
+      'Or name environment and server yourself: -o, -p, -e and --url',
+    ],
+  });
+}
+
+function foreignFolder(file: FolderFile): CliError {
+  return new CliError(exitCodes.refused, `${file.path} belongs to another user, or its folder does, and is not used`, {
+    next: ['Name environment and server yourself: -o, -p, -e and --url'],
+  });
+}
+
+/** Whether a variable of CI is switched on. */
+function isSet(text: string | undefined, name: string): boolean {
+  if (text === undefined || text === '0' || text === 'false') return false;
+  if (text === '1' || text === 'true') return true;
+  throw usageError(`${name} must be 1 or 0`);
+}
+
+/** A token is put into a header: what cannot stand there is refused before, and never shown. */
+export function tokenOf(text: string, source: string): string {
+  const token = text.trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw usageError(
+    `${source} does not hold a token: it is ${token === '' ? 'empty' : 'not one word of letters and digits'}`,
+  );
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
+
+function serverUrl(text: string, source: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url === undefined || !isPlain || !/^https?:$/.test(url.protocol)) {
+    throw usageError(`${source} must be an address such as https://keyframe.example.com`);
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+function readTokenFile(path: string, source: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw usageError(`${source} names a file that cannot be read (${String(code)})`);
+  }
+}

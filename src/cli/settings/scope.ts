@@ -1,0 +1,65 @@
+import { usageError } from '../cli-error.ts';
+import type { FolderFile } from './folder-file.ts';
+
+/** The slugs that name an environment. */
+export interface Scope {
+  readonly organization: string;
+  readonly project: string;
+  readonly environment: string;
+}
+
+export interface OrganizationFlags {
+  readonly organization: string | undefined;
+}
+export interface ProjectFlags extends OrganizationFlags {
+  readonly project: string | undefined;
+}
+export interface ScopeFlags extends ProjectFlags {
+  readonly environment: string | undefined;
+}
+
+const names = ['organization', 'project', 'environment'] as const;
+const flagOf = { organization: '-o <organization>', project: '-p <project>', environment: '-e <environment>' };
+
+export type ScopeName = (typeof names)[number];
+
+/**
+ * The slugs down to `deepest`: each from its flag, else from the folder's file. What the file says of a level counts only
+ * while everything above it is the file's as well: a project's name means another project in another organization.
+ *
+ * @throws CliError usage, naming the flags that are missing.
+ */
+export function resolveScope(flags: Partial<ScopeFlags>, folder: FolderFile | undefined, deepest: ScopeName): Scope {
+  const found = findScope(flags, folder);
+  const missing = names.slice(0, names.indexOf(deepest) + 1).filter((name) => found[name] === undefined);
+  if (missing.length > 0) throw missingScope(missing, folder);
+  return { organization: '', project: '', environment: '', ...found };
+}
+
+/** Whether flags name everything down to `deepest`. */
+export function isWhole(flags: Partial<ScopeFlags>, deepest: ScopeName): boolean {
+  return names.slice(0, names.indexOf(deepest) + 1).every((name) => flags[name] !== undefined);
+}
+
+/** As `resolveScope`, as far down as flags and file tell. */
+export function findScope(flags: Partial<ScopeFlags>, folder: FolderFile | undefined): Partial<Scope> {
+  const found: Partial<Record<ScopeName, string>> = {};
+  let isFoldersOwn = true;
+  for (const name of names) {
+    const own: string | undefined = isFoldersOwn ? folder?.[name] : undefined;
+    const slug: string | undefined = flags[name] ?? own;
+    if (slug !== undefined) found[name] = slug;
+    isFoldersOwn &&= slug !== undefined && slug === folder?.[name];
+  }
+  return found;
+}
+
+function missingScope(missing: readonly ScopeName[], folder: FolderFile | undefined): Error {
+  const flags = missing.map((name) => flagOf[name]).join(' ');
+  const source =
+    folder === undefined ? 'and there is no .keyframe.json here or above' : `and ${folder.path} does not fill it in`;
+  return usageError(
+    `which ${missing.join(', ')} is meant? No flag says so, ${source}`,
+    `Add ${flags}, or name them once for this folder: keyframe init -o <organization> -p <project> -e <environment>`,
+  );
+}
