@@ -22,7 +22,7 @@ function reserved(): bigint[] {
   return store.dataKeys.map((key) => key.usesReserved);
 }
 
-/** A replica that keeps count of what it was granted and, told by the test, of what it used of each key. */
+/** A replica that counts what it was granted and what the test says it used of each key. */
 function countingReplica(limits: DataKeyLimits = defaultDataKeyLimits): {
   keys: DataKeys;
   granted: Map<string, number>;
@@ -171,7 +171,7 @@ describe('at the same time', () => {
     expect(reserved()).toEqual([4096n]);
   });
 
-  test('a reservation that fails fails its sealer alone, and the next one tries anew', async () => {
+  test('a reservation that fails fails its sealer alone, and the next one tries again', async () => {
     const keys = replica();
     const reserve = store.reserveUses.bind(store);
     let failures = 1;

@@ -49,7 +49,7 @@ describe('a random text', () => {
 
   test.each([
     ['a single character', 'a', 4],
-    ['more characters than a byte tells apart', 'x'.repeat(257), 4],
+    ['more characters than a byte can distinguish', 'x'.repeat(257), 4],
     ['a length that is none', 'ab', 1.5],
     ['less than nothing', 'ab', -1],
   ])('of %s is refused', (_case, alphabet, length) => {

@@ -114,7 +114,7 @@ describe('reading as the keyless token of a namespace', () => {
     for (const kind of kinds) expect(covers([rule], { ...need, kind })).toBe(false);
   });
 
-  test('is asked for by its own kind, and told as granted with that of ServiceTokens', () => {
+  test('is requested by its own kind, and granted with that of ServiceTokens', () => {
     expect(grantYaml(need, 'team-a', 'g')).toContain('permission: Read\n      kinds: [SecretSync]\n');
     expect(grantPatch(need, 'g')).toContain('"kinds":["SecretSync"]');
     const rules: GrantRule[] = [rule, { ...rule, environments: ['dev'], kinds: ['ServiceToken'] }];
@@ -211,7 +211,7 @@ describe('the AccessGrant that a message shows', () => {
 describe('what a namespace is granted', () => {
   const rule = { organization: 'acme', project: 'web', permission: 'read', kinds: ['ServiceToken'] } as const;
 
-  test('is told for one kind, by the names in the rules alone', () => {
+  test('is listed for one kind, by the names in the rules alone', () => {
     const rules: GrantRule[] = [
       { ...rule, environments: ['prod', 'dev'] },
       { ...rule, project: '*', environments: ['*'], permission: 'read_write' },
@@ -221,7 +221,7 @@ describe('what a namespace is granted', () => {
     expect(grantedText(rules, 'SnapshotRestore')).toBe('nothing');
   });
 
-  test('is told shortly where it is much', () => {
+  test('is shortened if it is long', () => {
     const names = Array.from({ length: 64 }, (_, index) => `${'n'.repeat(60)}-${index}`);
     const rules = names.map((project): GrantRule => ({ ...rule, project, environments: names }));
     const text = grantedText(rules, 'ServiceToken');

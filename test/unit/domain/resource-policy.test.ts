@@ -69,7 +69,7 @@ test('the table names every action of every kind', () => {
   expect([...inTable].sort()).toEqual([...inPolicy].sort());
 });
 
-test('an action at a place is denied where no place is told', () => {
+test('an action at a place is denied if no place is given', () => {
   const { principal } = resourceCaller({ kind: 'ServiceToken', grants: [grant('read_write', 'ServiceToken')] });
   expect(decideResource(principal, 'service_token.create')).toBe('denied');
 });
@@ -99,7 +99,7 @@ test.each<ResourceKindName>(['SnapshotSchedule', 'SecretSnapshot'])(
   },
 );
 
-test('grants are read anew at each judgement', () => {
+test('grants are read again at each judgement', () => {
   let rules = [grant('read', 'ServiceToken')];
   const { principal } = resourceCaller({ kind: 'ServiceToken', grantsNow: () => rules });
   const ask = (): string => decideResource(principal, 'service_token.create', { ...place, permission: 'read' });

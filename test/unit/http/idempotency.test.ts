@@ -16,12 +16,12 @@ function hashOf(changed: Partial<IdempotentRequest> = {}): string {
   return Buffer.from(idempotencyRequest('k', { ...request, ...changed }).requestHash).toString('hex');
 }
 
-test('the order of names does not tell requests apart', () => {
+test('the order of names does not distinguish requests', () => {
   const body = { inner: { b: 2, a: 1 }, list: [1, 2], at: new Date(0), name: 'x' };
   expect(hashOf({ body })).toBe(hashOf());
 });
 
-test('everything that is asked for tells requests apart', () => {
+test('everything that is asked for distinguishes requests', () => {
   const body = { name: 'x', at: new Date(0), list: [1, 2], inner: { a: 1, b: 2 } };
   const others = [
     { method: 'PUT' },

@@ -39,9 +39,9 @@ function kindWanted(status: number): string {
 
 describe('the OpenAPI document', () => {
   test('has exactly the routes of the table, the probes and downloads aside', () => {
-    const told = guarded.map(({ path, method }) => `${method} ${path}`).sort();
-    expect(told).toEqual(routeTable.map(({ path, method }) => `${method} /api/v1${path}`).sort());
-    expect(new Set(told).size).toBe(told.length);
+    const listed = guarded.map(({ path, method }) => `${method} ${path}`).sort();
+    expect(listed).toEqual(routeTable.map(({ path, method }) => `${method} /api/v1${path}`).sort());
+    expect(new Set(listed).size).toBe(listed.length);
   });
 
   test('names each operation differently, with a summary and a tag', () => {
@@ -55,23 +55,23 @@ describe('the OpenAPI document', () => {
   });
 
   test('says of every parameter what it is', () => {
-    const told = guarded.flatMap(({ path, operation }) =>
+    const described = guarded.flatMap(({ path, operation }) =>
       (operation.parameters ?? []).map(({ name: parameter, description }) => ({ path, parameter, description })),
     );
-    expect(told.length).toBeGreaterThan(100);
-    expect(told.filter(({ description }) => description === undefined)).toEqual([]);
+    expect(described.length).toBeGreaterThan(100);
+    expect(described.filter(({ description }) => description === undefined)).toEqual([]);
   });
 
   test('has an example of every problem that fits its schema', () => {
     const { responses = {} } = document.components;
-    const told = Object.values(responses) as { content: Record<string, { example?: unknown }> }[];
-    expect(told).toHaveLength(13);
-    for (const { content } of told) {
+    const problems = Object.values(responses) as { content: Record<string, { example?: unknown }> }[];
+    expect(problems).toHaveLength(13);
+    for (const { content } of problems) {
       expect(problem.safeParse(content['application/problem+json']?.example).success).toBe(true);
     }
   });
 
-  test.each(guarded)('tells every answer of $method $path', ({ path, method, operation }) => {
+  test.each(guarded)('describes every answer of $method $path', ({ path, method, operation }) => {
     const route = routeTable.find((candidate) => candidate.method === method && `/api/v1${candidate.path}` === path);
     const statuses = Object.keys(operation.responses).map(Number);
     const own = Object.keys(route?.responses ?? {}).filter((status) => status !== 'events');

@@ -37,7 +37,7 @@ test('remembers so many keys at most, and forgets those whose window is the olde
   jest.advanceTimersByTime(60_000);
   for (const key of ['a', 'c', 'd']) await counter.count(key);
   expect(counter.size).toBe(3);
-  // b's window was over, a's has begun anew.
+  // b's window was over, a's has begun again.
   expect((await counter.peek('a'))?.used).toBe(1);
   for (let key = 0; key < 1000; key += 1) await counter.count(String(key));
   expect(counter.size).toBe(3);

@@ -59,7 +59,7 @@ test('a token becomes known only while it is below its limit of requests', async
   expect(await isAdmitted(limits, 'another of the same credential')).toBe(false);
 });
 
-test('an ended token is refused above its own limit and locks out nobody else at its address', async () => {
+test('an ended token is refused above its own limit and locks out no other client at its address', async () => {
   const limits = new RateLimits({ ...noRateLimits, failedAuthentications: 2 });
   for (let count = 0; count < 3; count += 1) await limits.refused(address, 'ended', { hasEnded: true });
   expect(await isAdmitted(limits, 'ended')).toBe(false);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Readiness } from '../../../src/http/health/readiness.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until the test moves it. */
 class ManualClock implements Clock {
   #now = 0;
   #timers: { at: number; callback: () => void }[] = [];
@@ -31,7 +31,7 @@ class ManualClock implements Clock {
   }
 }
 
-test('it is ready when no check has a fault, and tells the first that has one', async () => {
+test('it is ready when no check has a fault, and names the first that has one', async () => {
   const clock = new ManualClock();
   const faults: (string | undefined)[] = [undefined, undefined];
   const readiness = new Readiness({ clock, checks: faults.map((_, index) => () => Promise.resolve(faults[index])) });
@@ -59,7 +59,7 @@ test('however often it is asked, it checks five times a second at most', async (
   expect(checks).toBe(2);
 });
 
-test('a check that fails is told without its message, and one that hangs is not waited for', async () => {
+test('a check that fails is reported without its message, and one that hangs is not waited for', async () => {
   const clock = new ManualClock();
   const failing = new Readiness({ clock, checks: [() => Promise.reject(new Error('canary'))] });
   expect(await failing.blocker()).toBe('the database cannot be reached');

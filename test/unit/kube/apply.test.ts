@@ -72,7 +72,7 @@ describe('the keys that a manager applied', () => {
     ['another manager', [entry({ manager: 'theirs' })]],
     ['a manager of its name that did not apply', [entry({ operation: 'Update' })]],
     ['a manager of its name that wrote a subresource', [entry({ subresource: 'status' })]],
-    ['nobody', undefined],
+    ['no manager', undefined],
     ['an entry without fields', [entry({ fieldsV1: undefined }), null, 7, 'x', {}]],
     ['an entry without data', [entry({ fieldsV1: { 'f:metadata': {} } })]],
     ['an entry that is no list', { 0: entry({}) }],
@@ -84,18 +84,18 @@ describe('the causes of a refusal', () => {
   const cause = { reason: 'FieldManagerConflict', message, field: '.data.A' };
   const causesOf = (...causes: unknown[]): unknown => statusCauses({ kind: 'Status', details: { causes } });
 
-  test('tell the field and who holds it, and nothing else of the message', () => {
+  test('name the field and its manager, and nothing else of the message', () => {
     const subresource = 'conflict with "a.b/c" with subresource "status" using v1 at 2026-01-01T00:00:00Z';
-    const told = causesOf(cause, { ...cause, message: subresource, field: '.data.tls.crt' });
-    expect(told).toEqual([
+    const causes = causesOf(cause, { ...cause, message: subresource, field: '.data.tls.crt' });
+    expect(causes).toEqual([
       { reason: 'FieldManagerConflict', field: '.data.A', manager: 'kubectl-edit' },
       { reason: 'FieldManagerConflict', field: '.data.tls.crt', manager: 'a.b/c' },
     ]);
   });
 
-  test('of another kind tell the field alone', () => {
-    const told = causesOf({ reason: 'FieldValueInvalid', message: 'Invalid value: "canary"', field: 'data[A]' });
-    expect(told).toEqual([{ reason: 'FieldValueInvalid', field: 'data[A]', manager: undefined }]);
+  test('of another kind name the field alone', () => {
+    const causes = causesOf({ reason: 'FieldValueInvalid', message: 'Invalid value: "canary"', field: 'data[A]' });
+    expect(causes).toEqual([{ reason: 'FieldValueInvalid', field: 'data[A]', manager: undefined }]);
   });
 
   test('name no manager whose name could be anything', () => {
@@ -103,7 +103,7 @@ describe('the causes of a refusal', () => {
       expect(causesOf({ ...cause, message: odd })).toMatchObject([{ manager: undefined }]);
   });
 
-  test('leave out what is not told in names', () => {
+  test('leave out everything that is not a name', () => {
     const odd = [null, 7, {}, { ...cause, field: 'a b' }, { ...cause, field: '' }, { ...cause, reason: 'two words' }];
     expect(causesOf(...odd)).toEqual([]);
     for (const body of [undefined, null, 'x', {}, { details: null }, { details: { causes: {} } }])

@@ -105,7 +105,7 @@ describe('a request', () => {
     expect([error.status, error.reason]).toEqual([0, 'Timeout']);
   });
 
-  test('that reaches nobody is Unreachable', async () => {
+  test('that reaches no server is Unreachable', async () => {
     await api.stop();
     const error = await failure(client.request({ method: 'GET', path: '/x' }));
     expect([error.status, error.reason]).toEqual([0, 'Unreachable']);

@@ -65,7 +65,7 @@ test('stays as long as the credentials are the same, although they are read agai
   expect(connections).toBeLessThanOrEqual(2);
 });
 
-test('is made anew when the authority in the file was replaced, and the old one is no longer trusted', async () => {
+test('is made again when the authority in the file was replaced, and the old one is no longer trusted', async () => {
   const opened = open();
   await opened.request({ method: 'GET', path: '/' });
   server.setSecureContext(newIdentity());

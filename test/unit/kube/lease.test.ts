@@ -98,7 +98,7 @@ describe('its holder', () => {
     expect(await a.attempt(call)).toMatchObject({ kind: 'held', isNew: false });
   });
 
-  test('is told since when it is known to live: before its write began', async () => {
+  test('reports since when it is known to live: before its write began', async () => {
     cluster.before(/^POST/, () => {
       steadyMs += 3_000;
     });
@@ -108,8 +108,8 @@ describe('its holder', () => {
   test('loses it to a hand that writes another name, and takes it when that name stays silent', async () => {
     const a = process('a');
     await a.attempt(call);
-    edit({ holderIdentity: 'somebody' });
-    expect(await a.attempt(call)).toEqual(taken('somebody', 10_000));
+    edit({ holderIdentity: 'another' });
+    expect(await a.attempt(call)).toEqual(taken('another', 10_000));
     steadyMs += 10_000;
     expect(await a.attempt(call)).toMatchObject({ kind: 'held', isNew: true });
     expect(record().leaseTransitions).toBe(1);
@@ -202,7 +202,7 @@ describe('a release', () => {
 });
 
 describe('a Lease that is seized', () => {
-  test('is taken from whoever holds it, who finds out at the next try', async () => {
+  test('is taken from its holder, which finds out at the next try', async () => {
     const [leader, other] = [process('a'), process('b', { durationSeconds: 35 })];
     await leader.attempt(call);
     expect(await other.seize(call)).toBe('a');
@@ -210,7 +210,7 @@ describe('a Lease that is seized', () => {
     expect(await leader.attempt(call)).toEqual(taken('b', 35_000));
   });
 
-  test('is renewed, and nobody is said to have lost it', async () => {
+  test('is renewed, and no holder is said to have lost it', async () => {
     const one = process('b');
     expect(await one.seize(call)).toBeUndefined();
     steadyMs += 5_000;

@@ -8,19 +8,19 @@ import { type Answer, ScriptedApi, list, object, watch } from './scripted-api.ts
 
 let api: ScriptedApi;
 let watches: NamedWatches;
-let told: [key: string, object: KubeObject | undefined][];
+let heard: [key: string, object: KubeObject | undefined][];
 let open: number;
 
 beforeEach(async () => {
   api = await ScriptedApi.start();
-  told = [];
+  heard = [];
   open = 0;
   watches = new NamedWatches({
     client: api.client(),
     clock: systemClock,
     logger: createLogger('silent'),
     path: (namespace) => `/namespaces/${namespace}/secrets`,
-    onChange: (key, changed) => void told.push([key, changed]),
+    onChange: (key, changed) => void heard.push([key, changed]),
   });
 });
 
@@ -71,12 +71,12 @@ test('following something else lets go of what was followed before', async () =>
   expect([...watches.followersOf('ns/both')]).toEqual(['ns/a']);
 });
 
-test('appearing, changing and going are told with the key', async () => {
+test('appearing, changing and going are reported with the key', async () => {
   api.onList(list('7', [object('token', '5')]));
   api.onWatch(watch(['MODIFIED', object('token', '8')], ['DELETED', object('token', '9')]));
   watches.follow('ns/a', new Set(['ns/token']));
-  await waitFor('three changes', () => told.length === 3);
-  expect(told.map(([key, changed]) => [key, changed?.metadata.resourceVersion])).toEqual([
+  await waitFor('three changes', () => heard.length === 3);
+  expect(heard.map(([key, changed]) => [key, changed?.metadata.resourceVersion])).toEqual([
     ['ns/token', '5'],
     ['ns/token', '8'],
     ['ns/token', undefined],

@@ -11,20 +11,20 @@ beforeEach(async () => {
 
 afterEach(() => rig.close());
 
-async function expectTold(...expected: string[]): Promise<void> {
-  await waitFor(`the handler to be told ${expected.join(' ')}`, () => rig.told.length >= expected.length);
-  expect(rig.told).toEqual(expected);
+async function expectHeard(...expected: string[]): Promise<void> {
+  await waitFor(`the handler to hear ${expected.join(' ')}`, () => rig.heard.length >= expected.length);
+  expect(rig.heard).toEqual(expected);
 }
 
 describe('a fault', () => {
-  test('410 on the watch leads to a list at once, which tells only what differs', async () => {
+  test('410 on the watch leads to a list at once, which reports only what differs', async () => {
     rig.api.onList(
       list('7', [object('a', '1'), object('b', '2'), object('gone', '3')]),
       list('20', [object('a', '1'), object('b', '15'), object('c', '16')]),
     );
     rig.api.onWatch(status(410, 'Expired'), watch());
     rig.start();
-    await expectTold('+a@1', '+b@2', '+gone@3', '-gone@3/uid-gone', '+b@15', '+c@16');
+    await expectHeard('+a@1', '+b@2', '+gone@3', '-gone@3/uid-gone', '+b@15', '+c@16');
     await waitFor('the second watch', () => rig.api.watches[1]);
     expect(rig.api.watches[1]?.query.get('resourceVersion')).toBe('20');
     expect(rig.failures).toEqual(['expired']);
@@ -34,22 +34,22 @@ describe('a fault', () => {
     rig.api.onList(list('7', [object('a', '1')]), list('20', [object('a', '15')]));
     rig.api.onWatch(watch(['ERROR', { kind: 'Status', code: 410, reason: 'Expired' }]), watch());
     rig.start();
-    await expectTold('+a@1', '+a@15');
+    await expectHeard('+a@1', '+a@15');
     expect(rig.failures).toEqual(['expired']);
   });
 
-  test('an object that was deleted and made again in a gap is told as both', async () => {
+  test('an object that was deleted and made again in a gap is reported as both', async () => {
     rig.api.onList(list('7', [object('a', '1')]), list('20', [object('a', '15', { uid: 'another' })]));
     rig.api.onWatch(status(410, 'Expired'), watch());
     rig.start();
-    await expectTold('+a@1', '-a@1/uid-a', '+a@15');
+    await expectHeard('+a@1', '-a@1/uid-a', '+a@15');
   });
 
   test('an ERROR event of another status leads to a list after a pause', async () => {
     rig.api.onList(list('7', [object('a', '1')]), list('20', [object('a', '15')]));
     rig.api.onWatch(watch(['ERROR', { kind: 'Status', code: 500 }]), watch());
     rig.start();
-    await expectTold('+a@1', '+a@15');
+    await expectHeard('+a@1', '+a@15');
     expect(rig.failures).toEqual(['broken']);
   });
 
@@ -61,7 +61,7 @@ describe('a fault', () => {
     );
     const beganAt = Date.now();
     rig.start();
-    await expectTold('+a@8');
+    await expectHeard('+a@8');
     expect(Date.now() - beganAt).toBeGreaterThanOrEqual(990);
     expect(rig.failures).toEqual(['throttled']);
     expect(rig.api.lists).toHaveLength(1);
@@ -75,7 +75,7 @@ describe('a fault', () => {
       watch(['ADDED', object('a', '8')]),
     );
     rig.start();
-    await expectTold('+a@8');
+    await expectHeard('+a@8');
     expect(rig.failures).toEqual(['unreachable', 'unreachable']);
     expect(rig.api.lists).toHaveLength(1);
     expect(rig.api.watches.map(({ query }) => query.get('resourceVersion'))).toEqual(['7', '7', '7']);
@@ -86,7 +86,7 @@ describe('a fault', () => {
     const down = status(504, 'Timeout');
     rig.api.onWatch(down, down, down, down, watch());
     rig.start();
-    await expectTold('+a@1', '+a@2');
+    await expectHeard('+a@1', '+a@2');
     await waitFor('the watch after the list', () => rig.api.watches[4]);
     expect(rig.api.watches.map(({ query }) => query.get('resourceVersion'))).toEqual(['7', '7', '7', '7', '3']);
   });
@@ -100,7 +100,7 @@ describe('a fault', () => {
     );
     rig.api.onWatch(status(410, 'Expired'), watch(['ADDED', object('b', '10')]));
     rig.start();
-    await expectTold('+a@1', '+b@10');
+    await expectHeard('+a@1', '+b@10');
     expect(rig.failures).toEqual(['expired', 'unreachable', 'refused']);
   });
 
@@ -108,7 +108,7 @@ describe('a fault', () => {
     rig.api.onList(list('7', []));
     rig.api.onWatch(resetWatch(['ADDED', object('a', '8')]), watch(['ADDED', object('b', '9')]));
     rig.start();
-    await expectTold('+a@8', '+b@9');
+    await expectHeard('+a@8', '+b@9');
     expect(rig.api.watches[1]?.query.get('resourceVersion')).toBe('8');
     expect(rig.api.lists).toHaveLength(1);
     expect(rig.failures).toEqual(['unreachable']);
@@ -119,16 +119,16 @@ describe('a fault', () => {
     const versions = ['8', '9', '10', '11', '12'];
     rig.api.onWatch(...versions.map((version) => resetWatch(['ADDED', object(`o${version}`, version)])), watch());
     rig.start();
-    await expectTold(...versions.map((version) => `+o${version}@${version}`));
+    await expectHeard(...versions.map((version) => `+o${version}@${version}`));
     await waitFor('the last watch', () => rig.api.watches[5]);
     expect(rig.api.lists).toHaveLength(1);
   });
 
-  test('a watch that falls silent is begun anew', async () => {
+  test('a silent watch is started again', async () => {
     rig.api.onList(list('7', []));
     rig.api.onWatch(watch(['ADDED', object('a', '8')]), watch(['ADDED', object('b', '9')]));
     rig.start({ limits: { silenceMs: 600 } });
-    await expectTold('+a@8', '+b@9');
+    await expectHeard('+a@8', '+b@9');
     expect(rig.failures).toEqual(['silent']);
     expect(rig.api.watches[1]?.query.get('resourceVersion')).toBe('8');
   });
@@ -137,7 +137,7 @@ describe('a fault', () => {
     rig.api.onList(list('7', []));
     rig.api.onWatch(() => {}, watch(['ADDED', object('a', '8')]));
     rig.start({ limits: { silenceMs: 600 } });
-    await expectTold('+a@8');
+    await expectHeard('+a@8');
     expect(rig.failures).toEqual(['silent']);
   });
 
@@ -174,12 +174,12 @@ describe('a fault', () => {
     const babble: Answer = (response) => void response.write('a secret value\n');
     rig.api.onWatch(babble, watch());
     rig.start();
-    await expectTold('+a@1', '+a@15');
+    await expectHeard('+a@1', '+a@15');
     expect(rig.failures).toEqual(['broken']);
     expect(JSON.stringify(rig.logged)).not.toContain('a secret value');
   });
 
-  test('a resource that does not exist yet is waited for, and the fault tells so meanwhile', async () => {
+  test('a resource that does not exist yet is waited for, and the fault says so meanwhile', async () => {
     const missing = status(404, 'NotFound');
     rig.api.onList(missing, missing, missing, list('7', [object('a', '1')]));
     rig.api.onWatch(watch());
@@ -188,7 +188,7 @@ describe('a fault', () => {
     for (const seen of rig.atFailure) expect(seen).toMatchObject({ isSynced: false, error: { status: 404 } });
     expect(rig.reflector.error).toBeUndefined();
     expect(rig.failures).toEqual(['missing', 'missing', 'missing']);
-    // Whoever knows what is missing says so; here it is no warning.
+    // The caller that knows what is missing says so; here it is no warning.
     expect(rig.logged.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 

@@ -19,11 +19,11 @@ export interface RigOptions {
   readonly onUpsert?: (object: KubeObject) => void;
 }
 
-/** A reflector on a scripted API server, with a note of everything it told. */
+/** A reflector on a scripted API server, with a note of everything that its handler heard. */
 export class ReflectorRig {
   readonly api: ScriptedApi;
   /** `+name@version` and `-name@version/uid`, in their order. */
-  readonly told: string[] = [];
+  readonly heard: string[] = [];
   readonly failures: FailureKind[] = [];
   /** What could be asked for at the moment of each failure. */
   readonly atFailure: { readonly isSynced: boolean; readonly error: unknown }[] = [];
@@ -53,11 +53,11 @@ export class ReflectorRig {
       source: { path: '/api/v1/things', ...source },
       handler: {
         onUpsert: (upserted) => {
-          this.told.push(`+${upserted.metadata.name}@${upserted.metadata.resourceVersion}`);
+          this.heard.push(`+${upserted.metadata.name}@${upserted.metadata.resourceVersion}`);
           onUpsert(upserted);
         },
         onDelete: ({ metadata }) =>
-          void this.told.push(`-${metadata.name}@${metadata.resourceVersion}/${metadata.uid}`),
+          void this.heard.push(`-${metadata.name}@${metadata.resourceVersion}/${metadata.uid}`),
       },
       limits: { ...quick, ...limits },
       onFailure: (kind) => {

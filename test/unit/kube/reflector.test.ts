@@ -12,18 +12,18 @@ beforeEach(async () => {
 
 afterEach(() => rig.close());
 
-async function expectTold(...expected: string[]): Promise<void> {
-  await waitFor(`the handler to be told ${expected.join(' ')}`, () => rig.told.length >= expected.length);
-  expect(rig.told).toEqual(expected);
+async function expectHeard(...expected: string[]): Promise<void> {
+  await waitFor(`the handler to hear ${expected.join(' ')}`, () => rig.heard.length >= expected.length);
+  expect(rig.heard).toEqual(expected);
 }
 
 describe('the list', () => {
-  test('is read page by page and told before synced resolves', async () => {
+  test('is read page by page and reported before synced resolves', async () => {
     rig.api.onList(list('7', [object('a', '1'), object('b', '2')], 'next'), list('7', [object('c', '3')]));
     rig.api.onWatch(watch());
     const { synced } = rig.start({ limits: { pageSize: 2 } });
     await synced;
-    expect(rig.told).toEqual(['+a@1', '+b@2', '+c@3']);
+    expect(rig.heard).toEqual(['+a@1', '+b@2', '+c@3']);
     expect(rig.api.lists.map(({ query }) => [query.get('limit'), query.get('continue')])).toEqual([
       ['2', null],
       ['2', 'next'],
@@ -36,7 +36,7 @@ describe('the list', () => {
     rig.api.onList(json({ metadata: { resourceVersion: '7' } }));
     rig.api.onWatch(watch());
     await rig.start().synced;
-    expect(rig.told).toEqual([]);
+    expect(rig.heard).toEqual([]);
   });
 
   test('whose continuation expired is read again from its beginning', async () => {
@@ -47,7 +47,7 @@ describe('the list', () => {
     );
     rig.api.onWatch(watch());
     await rig.start().synced;
-    expect(rig.told).toEqual(['+a@8', '+b@2']);
+    expect(rig.heard).toEqual(['+a@8', '+b@2']);
     expect(rig.failures).toEqual(['expired']);
   });
 
@@ -68,12 +68,12 @@ describe('the list', () => {
 });
 
 describe('the watch', () => {
-  test('tells of what was added, changed and deleted, and keeps the copy in step', async () => {
+  test('reports what was added, changed and deleted, and keeps the copy in step', async () => {
     rig.api.onList(list('7', [object('a', '1')]));
     rig.api.onWatch(watch(['ADDED', object('b', '8')], ['MODIFIED', object('a', '9')], ['DELETED', object('a', '10')]));
     const { synced } = rig.start();
     await synced;
-    await expectTold('+a@1', '+b@8', '+a@9', '-a@10/uid-a');
+    await expectHeard('+a@1', '+b@8', '+a@9', '-a@10/uid-a');
     expect([...(rig.reflector.keys() ?? [])]).toEqual(['ns/b']);
     expect(rig.reflector.get('ns/b')?.metadata.resourceVersion).toBe('8');
   });
@@ -88,7 +88,7 @@ describe('the watch', () => {
     expect(seconds).toBeGreaterThanOrEqual(100);
     expect(seconds).toBeLessThanOrEqual(200);
     expect(rig.api.watches[1]?.query.get('resourceVersion')).toBe('42');
-    expect(rig.told).toEqual([]);
+    expect(rig.heard).toEqual([]);
     expect(rig.api.lists).toHaveLength(1);
     expect(rig.failures).toEqual([]);
   });
@@ -98,15 +98,15 @@ describe('the watch', () => {
     rig.api.onList(list('7', [object('a', '1', managed)]));
     rig.api.onWatch(watch(['ADDED', object('b', '8', managed)]));
     rig.start();
-    await expectTold('+a@1', '+b@8');
+    await expectHeard('+a@1', '+b@8');
     for (const key of ['ns/a', 'ns/b']) expect(rig.reflector.get(key)?.metadata).not.toHaveProperty('managedFields');
   });
 
-  test('tells a deletion first where an object of the same name has another uid', async () => {
+  test('reports a deletion first if an object of the same name has another uid', async () => {
     rig.api.onList(list('7', [object('a', '1')]));
     rig.api.onWatch(watch(['ADDED', object('a', '9', { uid: 'another' })]));
     rig.start();
-    await expectTold('+a@1', '-a@1/uid-a', '+a@9');
+    await expectHeard('+a@1', '-a@1/uid-a', '+a@9');
   });
 
   test('reads an event that arrives in pieces, cut within a character', async () => {
@@ -122,7 +122,7 @@ describe('the watch', () => {
     };
     rig.api.onWatch(inPieces);
     rig.start();
-    await expectTold('+a@8');
+    await expectHeard('+a@8');
     expect(rig.reflector.get('ns/a')?.metadata.labels).toEqual({ l: 'ä' });
   });
 
@@ -133,7 +133,7 @@ describe('the watch', () => {
       if (metadata.name === 'a') throw new Error('value of a secret');
     };
     await rig.start({ onUpsert }).synced;
-    await expectTold('+a@1', '+b@8');
+    await expectHeard('+a@1', '+b@8');
     expect(rig.logged.filter(({ level }) => level === 'error').map(({ msg }) => msg)).toEqual([
       'a handler of watch events failed',
     ]);
@@ -142,7 +142,7 @@ describe('the watch', () => {
   });
 });
 
-test('after a stop nothing more is told, and the watch is cut', async () => {
+test('after a stop nothing more is reported, and the watch is cut', async () => {
   rig.api.onList(list('7', []));
   let response: Parameters<Answer>[0] | undefined;
   let isCut = false;
@@ -158,7 +158,7 @@ test('after a stop nothing more is told, and the watch is cut', async () => {
   await waitFor('the watch', () => response);
   await rig.reflector.stop();
   await waitFor('the cut', () => isCut);
-  expect(rig.told).toEqual([]);
+  expect(rig.heard).toEqual([]);
   expect(rig.api.watches).toHaveLength(1);
   expect(rig.failures).toEqual([]);
 });

@@ -115,7 +115,7 @@ export function list(resourceVersion: string, items: readonly KubeObject[], next
   return json({ kind: 'List', metadata: { resourceVersion, continue: next }, items });
 }
 
-/** A Status object; `message` is what must never be told on. */
+/** A Status object; `message` is what must never be passed on. */
 export function status(code: number, reason: string, { message = 'the message', headers = {} } = {}): Answer {
   return (response) => {
     response.writeHead(code, { 'content-type': 'application/json', ...headers });

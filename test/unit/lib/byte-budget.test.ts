@@ -166,7 +166,7 @@ function faultOf(site: Site, maxBytes: number): string | undefined {
   return [...owners].some(isOver) ? 'an owner has more than its share' : undefined;
 }
 
-test('a budget is never exceeded, loses no work and no bytes, and lets nobody wait without end', async () => {
+test('a budget is never exceeded, loses no work and no bytes, and lets no work wait without end', async () => {
   const maxBytes = 100;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 150, size: 'max' }), async (steps) => {

@@ -98,7 +98,7 @@ test('the next time is after a moment, the latest is not', () => {
   expect(utc(schedule.latestUntil(at + 599_999))).toBe('2026-11-21T10:10');
 });
 
-// What is right is told here once more by another way: minute by minute, by what the clocks show.
+// The right times are computed here once more in another way: minute by minute, by what the clocks show.
 describe('minute by minute over a change of the clocks', () => {
   const changes = [
     ['Europe/Berlin', '2026-03-28'],
@@ -200,7 +200,7 @@ test.each([
   ['0 0 30 2 *', 'UTC', 'schedule'],
   ['0 2 * *', 'UTC', 'schedule'],
   ['30 2 * * *', 'Europe/Berln', 'timeZone'],
-])('the fault of %j in %j is told of its %s', (text, timeZone, of) => {
+])('the fault of %j in %j names its %s', (text, timeZone, of) => {
   expect(() => parseCron(text, timeZone)).toThrow(expect.objectContaining({ name: 'CronError', of }));
 });
 

@@ -10,7 +10,7 @@ beforeEach(() => {
   started = [];
 });
 
-/** A work that notes its name and ends when told. */
+/** A work that notes its name and ends when the test ends it. */
 function start(key: string, name: string): { readonly end: () => void; readonly outcome: Promise<unknown> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const outcome = limiter

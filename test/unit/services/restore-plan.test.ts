@@ -30,7 +30,7 @@ const plan = {
 };
 
 describe('the lists of a plan', () => {
-  test('tell each key but the kept by what becomes of it', () => {
+  test('name each key but the kept by what becomes of it', () => {
     expect(listsOf(plan)).toEqual({
       restored: ['A'],
       unchanged: ['B'],
@@ -42,7 +42,7 @@ describe('the lists of a plan', () => {
 });
 
 describe('the sizes of a plan', () => {
-  test('count what is there now, and by how much it grows', () => {
+  test('count the present keys and bytes, and by how much they grow', () => {
     expect(sizesOf(plan)).toEqual({ size: { secrets: 5, bytes: 50 }, growth: { secrets: -1, bytes: -16 } });
   });
 

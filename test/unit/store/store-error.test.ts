@@ -105,7 +105,7 @@ describe('broken constraints', () => {
     expect((made as DomainError).message).not.toContain('canary');
   });
 
-  test('of another kind tell no unique constraint', () => {
+  test('of another kind name no unique constraint', () => {
     const foreignKey = errorWith({ code: '23503', constraint: 'project_organization_id_fkey' });
     expect(storeError(foreignKey)).toMatchObject({ code: 'conflict' });
     expect(violatedConstraint(foreignKey)).toBeUndefined();

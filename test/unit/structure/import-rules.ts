@@ -3,7 +3,7 @@ import { parseSync } from 'oxc-parser';
 
 /** One place where a source file names another module. */
 export interface ImportSite {
-  /** As written; undefined where it is computed, so that nobody can tell what it is. */
+  /** As written; undefined if it is computed and thus unknown. */
   readonly specifier: string | undefined;
   /** The types alone are used, and nothing of it is there at run time. */
   readonly typeOnly: boolean;

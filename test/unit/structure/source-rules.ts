@@ -70,7 +70,7 @@ const secretSources: Readonly<Record<string, string>> = {
 export const secretSourcePaths: readonly string[] = Object.keys(secretSources);
 
 /**
- * Secrets come from the system's generator. Tests of their distribution cannot tell it from `Math.random`, which can be
+ * Secrets come from the system's generator. Tests of their distribution cannot distinguish it from `Math.random`, which can be
  * predicted: only `jitterPaths`, which spread times, may use that.
  */
 export function randomnessFaults(path: string, source: string, jitterPaths: readonly string[] = []): string[] {

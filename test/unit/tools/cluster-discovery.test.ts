@@ -93,7 +93,7 @@ describe('kind is reported as not run', () => {
     expect(fault({ kind: kindIsThere })).toBe('docker is not installed');
   });
 
-  test('where nobody answers docker info, in its own words', () => {
+  test('if no daemon answers docker info, in its own words', () => {
     const stderr = 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\nIs it running?\n';
     expect(fault({ docker: { status: 1, stdout: '', stderr }, kind: kindIsThere })).toBe(
       'docker info does not answer: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.',

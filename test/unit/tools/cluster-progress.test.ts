@@ -7,7 +7,7 @@ const steps = [
   { name: 'kubectl', typicalMinutes: 1 },
 ];
 
-test('a progress line tells the step, its seconds, what is typical and what is left of all', () => {
+test('a progress line has the step, its seconds, what is typical and what is left of all', () => {
   expect(progressLine(steps, 1, 125_000)).toBe(
     '  2/3 kube-apiserver: 125 s (typically 6 min on two cores); about 5 min left in all',
   );

@@ -52,7 +52,7 @@ describe('a report of the fuzzer', () => {
   });
 });
 
-test('the fuzzer is told of what exists: of the operation before the resource, of the resource before all', () => {
+test('the fuzzer gets the names of what exists: of the operation before the resource, of the resource before all', () => {
   const parameter = (name: string): { name: string; in: string; schema: object } => ({
     name,
     in: 'path',

@@ -20,12 +20,12 @@ describe('whether a node can be had', () => {
     expect(nodeFault(machineWith(), root)).toBeUndefined();
   });
 
-  test('it cannot on another system, nor for somebody who is not root', () => {
+  test('it cannot on another system, nor for a user who is not root', () => {
     expect(nodeFault(machineWith(), { platform: 'darwin', uid: 0 })).toBe('a node needs Linux, and this is darwin');
     expect(nodeFault(machineWith(), { platform: 'linux', uid: 1000 })).toBe('a node needs root');
   });
 
-  test('it cannot where namespaces are refused, as in most containers, and the system’s words are told', () => {
+  test('it cannot if namespaces are refused, as in most containers, and the system’s words are shown', () => {
     const unshare = { status: 1, stdout: '', stderr: 'unshare: unshare failed: Operation not permitted\n' };
     expect(nodeFault(machineWith({ programs: { unshare } }), root)).toBe(
       'namespaces cannot be made here (unshare: unshare failed: Operation not permitted)',

@@ -7,7 +7,7 @@ const { scripts } = JSON.parse(readFileSync(join(checkoutDirectory, 'package.jso
   scripts: Record<string, string>;
 };
 
-test('every npm script that runs a script of ours prepares a fresh clone first', () => {
+test('every npm script that runs a script of the repository prepares a fresh clone first', () => {
   const own = Object.entries(scripts).filter(([, line]) => /\b(?:tools|test)\/\S+\.ts\b/.test(line));
   expect(own.map(([name]) => name)).toEqual(expect.arrayContaining(['start', 'test', 'build', 'generate']));
   for (const [name, line] of own) {

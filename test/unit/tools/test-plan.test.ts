@@ -15,7 +15,7 @@ describe('the plan of a test run', () => {
     expect(() => readPlan(['--ful'], {})).toThrow("Unknown option '--ful'");
   });
 
-  test('keeps every required name, also one that nobody knows, and no empty one', () => {
+  test('keeps every required name, also an unknown one, and no empty one', () => {
     expect(readPlan(['unit'], { KEYFRAME_TEST_REQUIRE: 'unit, e2e,,browser' }).required).toEqual([
       'unit',
       'e2e',

@@ -119,9 +119,9 @@ describe('the slowest files', () => {
 describe('the fuzzer counts', () => {
   const run = { exitCode: 0, durationMs: 5 };
 
-  test('what it told', () => {
-    const told = fuzzResult({ passed: 7, failed: 2 }, { ...run, exitCode: 1 });
-    expect(told).toEqual({ name: 'fuzz', durationMs: 5, counts: { passed: 7, failed: 2 } });
+  test('what it counted', () => {
+    const result = fuzzResult({ passed: 7, failed: 2 }, { ...run, exitCode: 1 });
+    expect(result).toEqual({ name: 'fuzz', durationMs: 5, counts: { passed: 7, failed: 2 } });
   });
 
   test.each([
@@ -168,7 +168,7 @@ describe('a required step', () => {
 });
 
 describe('the summary', () => {
-  test('tells the time of each step and ends with the plain sum', () => {
+  test('shows the time of each step and ends with the plain sum', () => {
     const lines = summaryLines([
       { name: 'lint', counts: { passed: 1, failed: 0 }, durationMs: 2340 },
       { name: 'unit', counts: { passed: 40, failed: 2 }, durationMs: 12_000 },

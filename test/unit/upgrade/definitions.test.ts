@@ -237,7 +237,7 @@ describe('a planted change is found:', () => {
       'secretsyncs v1alpha1 .spec.keys.rename: x-kubernetes-list-type was changed',
     ],
     [
-      'a keyword comes that nobody has judged',
+      'a keyword comes that has no rule',
       (_, token) => set(token?.spec, 'properties.secretName', { not: { enum: ['x'] } }),
       'servicetokens v1alpha1 .spec.secretName: not was added',
     ],

@@ -21,7 +21,7 @@ export interface Finding {
 }
 
 /**
- * Reads a migration with PostgreSQL's own parser and tells everything in it that does not merely add. What it makes
+ * Reads a migration with PostgreSQL's own parser and reports everything in it that does not merely add. What it makes
  * itself no older server knows, so with that it may do as it likes. Statements that are not known here count as changes.
  */
 export async function migrationFindings(sql: string): Promise<Finding[]> {
@@ -234,7 +234,7 @@ interface Index {
 function indexFindings({ idxname, relation, unique, indexParams = [], ...index }: Index, made: Made): Finding[] {
   const table = relation?.relname ?? '';
   if (made.tables.has(table)) return [];
-  // Nobody can write to the table while it is built.
+  // No client can write to the table while it is built.
   if (unique !== true) return [change(`INDEX ${idxname} on ${table}`)];
   // A row with null in one of the columns equals no other row.
   const areNull = indexParams.some((column) => areLeftNull(table, [textOf(column)], made));

@@ -60,7 +60,7 @@ describe('a PATCH of secrets', () => {
     ]);
   });
 
-  test('tells the place of a key that cannot be shown', () => {
+  test('names the place of a key that cannot be shown', () => {
     const [fault] = faults(patchSecretsBody, '{"set":{"A":"1","canary = value":"2"}}');
     expect(fault?.[0]).toBe('set.(unprintable name)');
     expect(fault?.[1]).toMatch(/^the key of entry 2 must be 1 to 253 letters/);
@@ -124,7 +124,7 @@ describe('a PATCH of secrets', () => {
     expect(faults(patchSecretsBody, json)).toEqual([fault]);
   });
 
-  test('tells of at most 20 faults, and how many there are', () => {
+  test('reports at most 20 faults, and how many there are', () => {
     const set = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`K${index}`, index]));
     const error = parse(patchSecretsBody, JSON.stringify({ set })) as DomainError;
     expect(error.fields).toHaveLength(20);
