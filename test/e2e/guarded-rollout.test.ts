@@ -79,8 +79,8 @@ describe('with onFailure: Rollback', () => {
     await site.sync.waitForValues(bad);
     const { status, message } = await site.waitForRollback();
     expect(status).toBe('False');
-    expect(message).toContain('Secret app was taken back to revision 2, with which all workloads had converged');
-    expect(message).toContain('with revision 3 they failed (Deployment web, container main: CrashLoopBackOff)');
+    expect(message).toContain('Secret app was rolled back to revision 2, with which all workloads converged');
+    expect(message).toContain('With revision 3 they failed (Deployment web, container main: CrashLoopBackOff)');
     // Before a restart for the earlier data can have been made.
     await stack.killController(controller);
     const written = await site.sync.existingSecret();
@@ -245,8 +245,8 @@ if (process.env['KEYFRAME_TEST_SCALE'] === 'full') {
       await site.waitForConverged('Converged');
       await shared.change({ S: 'bad' });
       const { message } = await site.waitForRollback();
-      expect(message).toContain('taken back to revision 1 of shared and revision 1 of own, with which');
-      expect(message).toContain('with revision 2 of shared and revision 1 of own they failed');
+      expect(message).toContain('rolled back to revision 1 of shared and revision 1 of own, with which');
+      expect(message).toContain('With revision 2 of shared and revision 1 of own they failed');
       await site.sync.waitForValues({ ...values, S: 'one' });
       await site.waitForConverged('Converged');
       const states = (await site.sync.sync()).status?.sources?.map(({ name, syncedRevision, wantedRevision }) => {

@@ -46,7 +46,7 @@ describe('a key of Keyframe that another client', () => {
     const { site, shared } = await makeMerged({ A: '1', B: '2' });
     await shared.patch({ data: encoded({ A: 'edited' }) });
     const { message } = await site.waitForReason('MergeConflict');
-    expect(message).toMatch(/Others hold keys of Secret shared with other values: A \([^)]+\)\./);
+    expect(message).toMatch(/keys of Secret shared with other values: A \([^)]+\)\./);
     await site.environment.change({ B: 'later' });
     await waitFor(
       'the change to be refused too',

@@ -52,7 +52,7 @@ describe('a Secret of something else', () => {
   test('that takes its consent back keeps the keys as they were, until it gives it again', async () => {
     const { site, shared } = await makeMerged();
     await shared.allow(undefined);
-    expect(await messageOf(site, 'TargetNotOwned')).toContain('keys that it merged before stay');
+    expect(await messageOf(site, 'TargetNotOwned')).toContain('keys merged earlier stay');
     await site.environment.change({ A: 'later' }, ['B']);
     await shared.replace((data) => {
       data['THEIRS'] = btoa('y');
@@ -86,9 +86,9 @@ describe('a Secret of something else', () => {
 
   test.each([
     ['is immutable', { immutable: true }, {}, 'is immutable'],
-    ['belongs to a SecretSync', {}, { 'keyframe.dev/owned-by': 'other' }, "is the SecretSync other's own"],
-    ['says that it is its own', {}, { 'keyframe.dev/owned-by': 'app' }, 'says by keyframe.dev/owned-by'],
-    ['is a token Secret', {}, { 'keyframe.dev/owned-by-token': 'ci' }, "is a ServiceToken's own"],
+    ['belongs to a SecretSync', {}, { 'keyframe.dev/owned-by': 'other' }, 'belongs to the SecretSync other'],
+    ['says that it is its own', {}, { 'keyframe.dev/owned-by': 'app' }, 'by its annotation keyframe.dev/owned-by'],
+    ['is a token Secret', {}, { 'keyframe.dev/owned-by-token': 'ci' }, 'belongs to a ServiceToken'],
   ])('is not merged into where it %s', async (_, more, annotations, message) => {
     const site = await makeMergeSite(stack, { values, withoutSync: true });
     const shared = new SharedSecret(site);
@@ -173,7 +173,7 @@ describe('keys', () => {
     await second.waitForReason('TargetNotOwned');
     await shared.allow('app,second');
     const message = await messageOf(second, 'MergeConflict');
-    expect(message).toContain('Others hold keys of Secret shared with other values: A (keyframe-merge-app).');
+    expect(message).toContain('keys of Secret shared with other values: A (keyframe-merge-app).');
     await second.expectStays(async () => expect(await shared.values()).toEqual({ ...theirs, ...values }));
     await second.patchSync({ spec: { keys: { exclude: ['A'] } } });
     await new SharedSecret(second).waitUntilMerged({ ...theirs, ...values, C: '3' }, 1);

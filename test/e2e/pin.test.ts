@@ -76,7 +76,7 @@ describe('a SecretSync pinned to a revision', () => {
     const before = await site.waitUntilSynced(third);
     await site.patchSync({ spec: { revision: 5 } });
     const { message } = await site.waitForReason('RevisionNotFound');
-    expect(message).toContain('has no revision 5: its newest is 3.');
+    expect(message).toContain('has no revision 5; its newest is 3.');
     await site.expectStays(async () => expect(await site.existingSecret()).toEqual(before));
     await site.environment.change({ Z: 'four' });
     await site.environment.change({ Z: 'five' });
@@ -194,7 +194,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     const before = await site.waitUntilSynced(third);
     await pinTo(site, 'good');
     expect((await site.waitForReason('SnapshotNotFound')).message).toContain(
-      'no SecretSnapshot good in this namespace',
+      'SecretSnapshot good does not exist in this namespace',
     );
     const snapshots = snapshotsOf(site);
     await snapshots.create({ source: { environmentRef: site.environment.ref } }, 'good');
@@ -215,7 +215,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     await site.environment.change(first, ['Z']);
     const held = await site.existingSecret();
     await stack.admin.call('DELETE', `${snapshotsPathOf(site)}/${status?.snapshotId}`);
-    expect((await site.waitForReason('SnapshotGone')).message).toContain('Secret app stays as it was.');
+    expect((await site.waitForReason('SnapshotGone')).message).toContain('Secret app is unchanged.');
     await site.patchSecret({ metadata: { labels: { touched: 'yes' } } });
     await site.expectStays(async () => expect((await site.existingSecret()).data).toEqual(held.data));
     await site.patchSync({ spec: { snapshotRef: null } });
@@ -249,7 +249,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     await pinTo(site, 'foreign');
     const { organization, project, name } = foreign.ref;
     const mismatch = await site.waitForReason('SnapshotMismatch');
-    expect(mismatch.message).toContain(`is of environment ${organization}/${project}/${name} and not of`);
+    expect(mismatch.message).toContain(`belongs to environment ${organization}/${project}/${name}, not to`);
     // The token has no right there, so the pin gives none either, and nothing about the snapshot is shown.
     await site.patchSync({ spec: { environmentRef: foreign.ref } });
     const denied = await site.waitForReason('NotFound');

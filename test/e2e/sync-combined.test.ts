@@ -100,7 +100,7 @@ test('a pin, a merge and a ServiceToken keep their promises together, whatever i
   await expectState('SnapshotNotFound', good);
   // Another snapshot under the same name is not what the spec asks for.
   await takeSnapshot();
-  expect(await expectState('DeletionBlocked', good)).toContain('The state that Secret shared is pinned to lacks 4');
+  expect(await expectState('DeletionBlocked', good)).toContain('Secret shared is pinned to lacks 4');
   await syncs.patch('app', { spec: { snapshotRef: null, revision: 2 } });
   await expectState('Synced', good);
 

@@ -141,7 +141,7 @@ test('a Secret keeps what it has when a value of its pinned revision is destroye
   const { organization, project, name } = site.environment.ref;
   await stack.admin.call('POST', `/versions/${organization}/${project}/${name}/A/1/destroy`);
   const { message } = await site.waitForReason('VersionDestroyed');
-  expect(message).toContain('keys were destroyed in Keyframe: A (version 1). Secret app stays as it was.');
+  expect(message).toContain('were destroyed in Keyframe: A (version 1). Secret app is unchanged.');
   await site.expectStays(async () => expect(await site.existingSecret()).toEqual(held));
   await site.patchSync({ spec: { keys: { exclude: ['A'] } } });
   const { A: _destroyed, ...others } = first;

@@ -41,7 +41,9 @@ describe('a SecretSync that names a ServiceToken', () => {
   test('waits for it, and reads with it as soon as it is there', async () => {
     const sync = await make();
     await sync.create({ tokenRef: { name: 'ci' } });
-    expect(await sync.waitForReason('ServiceTokenNotFound')).toContain('There is no ServiceToken ci in this namespace');
+    expect(await sync.waitForReason('ServiceTokenNotFound')).toContain(
+      'ServiceToken ci does not exist in this namespace',
+    );
     await sync.site.create({ secretName: 'elsewhere' });
     await sync.waitForValues(alpha);
     expect(await sync.find()).toBeUndefined();
@@ -96,7 +98,7 @@ describe('a SecretSync that names a ServiceToken', () => {
     await sync.site.waitForReason('Issued');
     const value = await sync.site.value('app');
     await sync.create({ tokenRef: { name: 'ci' } });
-    expect(await sync.waitForReason('InvalidSpec')).toContain('Secret app is where ServiceToken ci keeps its token');
+    expect(await sync.waitForReason('InvalidSpec')).toContain('Secret app holds the token of ServiceToken ci');
     await sync.expectStays(async () => expect(await sync.values()).toEqual({ token: value }));
   });
 });

@@ -169,7 +169,7 @@ describe('the sources of a SecretSync', () => {
     await site.shared.change({}, ['A']);
     await site.sync.waitForValues({ B: 'own b', C: 'own c' });
     await site.own.change({}, ['B', 'C']);
-    const message = await site.waitForWord('DeletionBlocked', 'Bring them back (B of own, C of own)');
+    const message = await site.waitForWord('DeletionBlocked', '(B of own, C of own)');
     await site.sync.expectStays(async () => expect(await site.sync.values()).toEqual({ B: 'own b', C: 'own c' }));
     const digest = /allow-deletion=([0-9a-f]{32})/.exec(message)?.[1] ?? '';
     await site.syncs.patch('app', { metadata: { annotations: { 'keyframe.dev/allow-deletion': digest } } });

@@ -81,11 +81,11 @@ describe('spec.template', () => {
   test('refers by the names that keys have in the Secret, and not to what is composed', async () => {
     const keys = { include: ['U*'], rename: [{ from: 'USER', to: 'login' }] };
     const site = await makeSite({ A: '$(login)', B: '$(A)' }, { spec: { keys } });
-    await waitForMessage(site, 'TemplateKeyMissing', 'cannot refer to a key that is composed itself');
+    await waitForMessage(site, 'TemplateKeyMissing', 'cannot refer to another template');
     await site.patchSync({ spec: { template: { data: { B: '$(USER)' } } } });
     await waitForMessage(site, 'TemplateKeyMissing', 'environment: USER.');
     await site.patchSync({ spec: { template: { data: { B: '$(login)!', login: 'x' } } } });
-    await waitForMessage(site, 'KeyConflict', 'gets the key login from the environment');
+    await waitForMessage(site, 'KeyConflict', 'The key login comes both');
     await site.patchSync({ spec: { template: { data: { login: null } } } });
     await site.waitUntilSynced({ login: 'app', A: 'app', B: 'app!' });
   });
@@ -109,9 +109,9 @@ describe('spec.template', () => {
     const before = await site.waitUntilSynced({ ...login, ...composed });
     await site.environment.change({ LARGE: 'x'.repeat(200_000) });
     await site.patchSync({ spec: { template: { data: { T: '$(LARGE)'.repeat(6) } } } });
-    await waitForMessage(site, 'TooLarge', 'The template of T comes to more than 1048576 bytes');
+    await waitForMessage(site, 'TooLarge', 'The template of T has more than the 1048576 bytes');
     await site.patchSync({ spec: { template: { data: { T: '$(LARGE)'.repeat(5) } } } });
-    await waitForMessage(site, 'TooLarge', 'The values of the environment and spec.template come to at least 12000');
+    await waitForMessage(site, 'TooLarge', 'The values of the environment and spec.template have at least 12000');
     const { data } = await site.existingSecret();
     expect(Object.keys(data ?? {})).not.toContain('T');
     expect(data).toMatchObject(before.data ?? {});

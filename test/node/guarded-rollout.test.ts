@@ -155,9 +155,9 @@ describe('An application whose Secret is taken back where its pods fail', () => 
     const ready = await sync.waitForReason('RolledBack', patience);
     expect([...pods.reasons]).toContain('CrashLoopBackOff');
     expect(ready.status).toBe('False');
-    expect(ready.message).toContain(`Secret app was taken back to revision ${good}`);
+    expect(ready.message).toContain(`Secret app was rolled back to revision ${good}`);
     expect(ready.message).toMatch(
-      new RegExp(`with revision ${bad} they failed \\(Deployment web, container main: (CrashLoopBackOff|Error)\\)`),
+      new RegExp(`With revision ${bad} they failed \\(Deployment web, container main: (CrashLoopBackOff|Error)\\)`),
     );
     expect(await sync.condition('RolledBack')).toMatchObject({ status: 'True', reason: 'RolledBack' });
     const secret = await sync.waitForValues({ MODE: 'two' });

@@ -130,7 +130,7 @@ describe('a SecretSync', () => {
     harness.services.reads.splice(0);
     await harness.clock.advance(1000);
     expect(harness.ready()).toMatchObject({ reason: 'TooLarge' });
-    expect(harness.ready()?.message).toContain('come to 1100001 bytes');
+    expect(harness.ready()?.message).toContain(' 1100001 bytes');
     expect(harness.services.reads.map(({ keys: read }) => read)).toEqual([[]]);
     expect(harness.status()).toMatchObject({ wantedRevision: 2 });
     harness.putSync({ spec: { keys: { include: ['A'] } } });

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { EnvironmentAccess } from '../../../src/services/access/access.ts';
 import type { FoundState } from '../../../src/services/secrets/secret-reader.ts';
 import { FormerStateError, readFormerState } from '../../../src/controller/kinds/secret-sync/read/former-state.ts';
+import { revisionGone } from '../../../src/controller/kinds/secret-sync/messages.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
 import { DomainError } from '../../../src/domain/errors/domain-error.ts';
 import { secretSync } from './builders.ts';
@@ -29,7 +30,7 @@ describe('a former state', () => {
     ['with a destroyed value', { destroyed: [{ key: 'A', version: 1 }] }, 'its values of A have been destroyed since'],
     ['with a key that was deleted since', { deletedSince: ['B'] }, 'B was deleted since'],
     ['with keys that were deleted since', { deletedSince: ['B', 'C'] }, 'B, C were deleted since'],
-    ['that is gone', new DomainError('not_found', 'x'), 'environment acme/web/prod has that revision no more'],
+    ['that is gone', new DomainError('not_found', 'x'), revisionGone('acme/web/prod')],
   ])('%s is none to go back to, and the word names it', async (_, found, word) => {
     await expect(read(found)).rejects.toEqual(new FormerStateError(word));
   });

@@ -6,12 +6,8 @@ import {
   mergedRecordOf,
   recordAnnotationOf,
 } from '../../../src/controller/kinds/secret-sync/target/merge-identity.ts';
-import {
-  mergeBarred,
-  mergeConflict,
-  tooLargeTogether,
-} from '../../../src/controller/kinds/secret-sync/target/merge-refusals.ts';
-import { targetRefusal } from '../../../src/controller/kinds/secret-sync/target/target-refusal.ts';
+import { mergeForbidden, mergeConflict, tooLargeTogether } from '../../../src/controller/kinds/secret-sync/messages.ts';
+import { targetError } from '../../../src/controller/kinds/secret-sync/target/target-error.ts';
 import { ApiError, type ErrorCause } from '../../../src/kube/client/api-error.ts';
 import type { ObjectMeta } from '../../../src/kube/client/objects.ts';
 import { secretSync, targetMeta } from './builders.ts';
@@ -103,7 +99,12 @@ describe('the refusal', () => {
   const annotate = '`kubectl annotate --overwrite secret -n ns shared keyframe.dev/allow-merge=';
 
   test.each<[sentence: string, obstacle: MergeObstacle, code: string, detail: string]>([
-    ['of no Secret says to make it', { kind: 'absent' }, 'target_not_found', 'There is no Secret shared to merge into'],
+    [
+      'of no Secret says to make it',
+      { kind: 'absent' },
+      'target_not_found',
+      'kubectl create secret generic -n ns shared`',
+    ],
     [
       'without consent shows how to give it',
       { kind: 'no-consent', allowed: [] },
@@ -120,21 +121,26 @@ describe('the refusal', () => {
       'without consent repeats no list that is too long to copy',
       { kind: 'no-consent', allowed: Array.from({ length: 9 }, (_, n) => `${n}`.repeat(50)) },
       'target_not_owned',
-      `${annotate}app\` with the names that are there before it.`,
+      `${annotate}app\` with the names that the annotation already lists before it.`,
     ],
+    ['of a SecretSync’s own names it', { kind: 'owned', owner: 'other' }, 'merge_refused', 'the SecretSync other. '],
     [
-      'of a SecretSync’s own names it',
-      { kind: 'owned', owner: 'other' },
+      'of a spoilt owner does not repeat it',
+      { kind: 'owned', owner: 'a b' },
       'merge_refused',
-      "is the SecretSync other's own",
+      'belongs to a SecretSync. ',
     ],
-    ['of a spoilt owner does not repeat it', { kind: 'owned', owner: 'a b' }, 'merge_refused', "is a SecretSync's own"],
-    ['of a token Secret', { kind: 'token-secret' }, 'merge_refused', "is a ServiceToken's own"],
+    ['of a token Secret', { kind: 'token-secret' }, 'merge_refused', 'a ServiceToken'],
     ['of an immutable Secret', { kind: 'immutable' }, 'merge_refused', 'is immutable'],
     ['of a Secret that goes', { kind: 'deleting' }, 'merge_refused', 'is being deleted'],
-    ['of a ServiceAccount’s', { kind: 'service-account-token' }, 'merge_refused', 'which Kubernetes fills itself'],
+    [
+      'of a ServiceAccount’s',
+      { kind: 'service-account-token' },
+      'merge_refused',
+      'kubernetes.io/service-account-token',
+    ],
   ])('%s', (_, obstacle, code, detail) => {
-    const error = mergeBarred(sync, obstacle);
+    const error = mergeForbidden(sync, obstacle);
     expect(error.code).toBe(code);
     expect(error.detail).toContain(detail);
     // An Event holds no more.
@@ -150,18 +156,17 @@ describe('the refusal', () => {
 
   test('of a conflict names the keys and who holds them', () => {
     const causes = [conflict('.data.tls.crt', 'kubectl-edit'), conflict('.data.B', undefined)];
-    expect(mergeConflict(sync, answer(causes))).toMatchObject({
-      code: 'merge_conflict',
-      detail:
-        'Others hold keys of Secret shared with other values: tls.crt (kubectl-edit), B (a manager without a plain name). Have them taken out of the Secret, or take them out of this SecretSync by spec.keys.exclude or spec.keys.rename. Nothing is written until then.',
-    });
+    const error = mergeConflict(sync, answer(causes));
+    expect(error?.code).toBe('merge_conflict');
+    expect(error?.detail).toContain(': tls.crt (kubectl-edit), B (a manager without a plain name). ');
   });
 
   test('of a conflict about our annotation says to take it off', () => {
     const causes = [conflict('.metadata.annotations.merge.keyframe.dev/app', 'kubectl-annotate')];
-    expect(mergeConflict(sync, answer(causes))?.detail).toBe(
-      "Others changed annotations of Secret shared which are this SecretSync's: merge.keyframe.dev/app (kubectl-annotate). Take them off. Nothing is written until then.",
-    );
+    const error = mergeConflict(sync, answer(causes));
+    expect(error?.code).toBe('merge_conflict');
+    expect(error?.detail).toContain('annotations of Secret shared');
+    expect(error?.detail).toContain(': merge.keyframe.dev/app (kubectl-annotate). ');
   });
 
   test('of a conflict of versions is none: the Secret is looked at again', () => {
@@ -172,8 +177,8 @@ describe('the refusal', () => {
   test('of values that are too many together says so, of anything else that the API server may have meant it', () => {
     const tooLong = { reason: 'FieldValueTooLong', field: 'data', manager: undefined };
     const invalid = new ApiError('PATCH', 422, 'Invalid', { causes: [tooLong] });
-    expect(targetRefusal(invalid, sync)).toEqual(tooLargeTogether(sync, invalid));
-    expect(targetRefusal(invalid, secretSync())?.code).toBe('target_refused');
-    expect(targetRefusal(new ApiError('PATCH', 422, 'Invalid'), sync)?.detail).toContain("the Secret's type demands");
+    expect(targetError(invalid, sync)).toEqual(tooLargeTogether(sync, invalid));
+    expect(targetError(invalid, secretSync())?.code).toBe('target_refused');
+    expect(targetError(new ApiError('PATCH', 422, 'Invalid'), sync)?.detail).toContain("the Secret's type");
   });
 });

@@ -1,3 +1,4 @@
+import { revisions } from '../../../src/controller/kinds/secret-sync/messages.ts';
 import { describe, expect, test } from '@jest/globals';
 import { dataMark } from '../../../src/controller/kinds/rollout/restart-mark.ts';
 import { judge } from '../../../src/controller/kinds/secret-sync/judge/judge.ts';
@@ -10,7 +11,6 @@ import {
   formatRolledBack,
   presentRollback,
   retryOf,
-  revisionsText,
   rolledBackOf,
 } from '../../../src/controller/kinds/secret-sync/rollback/rolled-back.ts';
 import { secretSync, targetMeta } from './builders.ts';
@@ -113,11 +113,11 @@ test('another try is asked for by each value of the annotation', () => {
   expect(asking('1')).not.toBe(asking('2'));
 });
 
-test('revisions are told by their source where there are several', () => {
-  expect(revisionsText([{ revision: 7, revisionId: 'r7' }])).toBe('revision 7');
+test('revisions are named with their source if there are several', () => {
+  expect(revisions([{ revision: 7, revisionId: 'r7' }])).toBe('revision 7');
   const two = [
     { name: 'own', revision: 7, revisionId: 'r7' },
     { name: 'shared', revision: 3, revisionId: 'r3' },
   ];
-  expect(revisionsText(two)).toBe('revision 7 of own and revision 3 of shared');
+  expect(revisions(two)).toBe('revision 7 of own and revision 3 of shared');
 });

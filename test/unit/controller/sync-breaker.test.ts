@@ -138,7 +138,7 @@ describe('a Secret that is offered', () => {
     });
     await harness.synced();
     expect(harness.ready()).toMatchObject({ reason: 'TargetNotOwned' });
-    expect(harness.ready()?.message).toContain("is a ServiceToken's own");
+    expect(harness.ready()?.message).toContain('belongs to a ServiceToken');
     expect(harness.values()).toEqual({ token: 'y' });
   });
 });

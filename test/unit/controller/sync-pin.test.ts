@@ -51,7 +51,7 @@ describe('a SecretSync pinned to a revision', () => {
   test('that is not there yet leaves the Secret and comes when the environment comes to it', async () => {
     await harness.syncedWith({ revision: 5 });
     expect(harness.ready()).toMatchObject({ status: 'False', reason: 'RevisionNotFound' });
-    expect(harness.ready()?.message).toContain('Environment acme/web/prod has no revision 5: its newest is 3.');
+    expect(harness.ready()?.message).toContain('Environment acme/web/prod has no revision 5; its newest is 3.');
     expect(harness.values()).toEqual(second);
     harness.services.change(prod, { A: '4' });
     await harness.calls();

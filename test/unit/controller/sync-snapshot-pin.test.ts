@@ -117,11 +117,11 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     harness.putSnapshot('good', claimedSnapshot(1, { environmentId: 'other', environment: 'staging' }));
     await harness.syncedWith(good);
     expect(harness.ready()).toMatchObject({ reason: 'SnapshotMismatch' });
-    expect(harness.ready()?.message).toContain('is of environment acme/web/staging and not of acme/web/prod');
+    expect(harness.ready()?.message).toContain('belongs to environment acme/web/staging, not to acme/web/prod');
     expect(harness.values()).toEqual(second);
     harness.putSnapshot('older', claimedSnapshot(1, { environmentId: 'purged' }));
     await harness.pin({ snapshotRef: { name: 'older' } });
-    expect(harness.ready()?.message).toContain('is of another environment than acme/web/prod is now');
+    expect(harness.ready()?.message).toContain('an earlier environment acme/web/prod');
   });
 
   test('says nothing of a snapshot where the token does not reach the environment', async () => {

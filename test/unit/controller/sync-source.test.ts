@@ -1,3 +1,4 @@
+import { personalToken, tokenSecretMissing } from '../../../src/controller/kinds/secret-sync/source-messages.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
@@ -107,7 +108,7 @@ describe('a token', () => {
     await harness.calls();
     expect(harness.ready()).toMatchObject({
       reason: 'AuthenticationFailed',
-      message: 'Secret token holds a personal token; put a service token (kf_svc_…) there.',
+      message: personalToken('token').detail,
     });
   });
 
@@ -129,7 +130,7 @@ describe('a token Secret', () => {
     await harness.start();
     expect(harness.ready()).toMatchObject({
       reason: 'TokenSecretNotFound',
-      message: 'There is no Secret token in this namespace: make it, with a service token under the key token.',
+      message: tokenSecretMissing('token', 'token').detail,
     });
     harness.putToken('kf_svc_good');
     await harness.calls();
@@ -140,7 +141,7 @@ describe('a token Secret', () => {
     await harness.synced({ spec: { tokenSecretRef: { name: 'token', key: 'other' } } });
     expect(harness.ready()).toMatchObject({
       reason: 'TokenSecretNotFound',
-      message: 'Secret token has no key other: put a service token there, or name its key in spec.tokenSecretRef.key.',
+      message: expect.stringMatching(/^Secret token has no key other\. .* spec\.tokenSecretRef\.key\.$/),
     });
   });
 

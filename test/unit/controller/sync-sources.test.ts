@@ -131,7 +131,7 @@ describe('a SecretSync of several sources', () => {
     harness.change('own', { B: 'own b' });
     await harness.calls();
     expect(harness.ready()).toMatchObject({ reason: 'TemplateKeyMissing' });
-    expect(harness.ready()?.message).toContain('choose them in spec.sources[].keys');
+    expect(harness.ready()?.message).toMatch(/: D\. .* spec\.sources\[\]\.keys /);
   });
 
   test('may have one environment twice, at a pin and as it is', async () => {
@@ -197,7 +197,7 @@ describe('while one source cannot be read', () => {
       told: {
         reason: 'TokenSecretNotFound',
         message:
-          'Source own: There is no Secret token-own in this namespace: make it, with a service token under the key token.',
+          'Source own: Secret token-own does not exist in this namespace. Create it with a service token in the key token.',
       },
       mend: () => harness.makeEnvironment('own', again),
     },
@@ -223,8 +223,8 @@ describe('while one source cannot be read', () => {
   test('two keys of it that would end at one name are told with its name', async () => {
     await harness.syncedWith([shared, sourceOf('own', { keys: { rename: [{ from: 'B', to: 'D' }] } })]);
     expect(harness.ready()).toMatchObject({ reason: 'KeyConflict' });
-    expect(harness.ready()?.message).toBe(
-      'Source own: The keys B and D would both become D; nothing is written. Exclude one of them in spec.sources[own].keys.exclude, or rename it to another name in spec.sources[own].keys.rename.',
+    expect(harness.ready()?.message).toMatch(
+      /^Source own: The keys B and D would both become D\..* spec\.sources\[own\]\.keys\.exclude.* spec\.sources\[own\]\.keys\.rename\.$/,
     );
     expect(harness.target()).toBeUndefined();
   });

@@ -41,7 +41,7 @@ describe('what workloads are restarted for', () => {
 
   test('has no revision of several sources, but tells theirs, and is known again in the status', () => {
     const held = heldData(united);
-    expect(held).toMatchObject({ revision: 0, told: 'revision 4 of shared and revision 9 of own' });
+    expect(held).toMatchObject({ revision: 0, label: 'revision 4 of shared and revision 9 of own' });
     expect(syncedRevisionIdOf(status)).toBe(held?.revisionId);
     expect(syncedRevisionIdOf({ syncedRevisionId: 'r7' })).toBe('r7');
     const turned = { sources: status.sources?.map((one) => ({ ...one, syncedRevisionId: 'r4' })) ?? [] };

@@ -1,3 +1,4 @@
+import * as messages from '../../../src/controller/kinds/secret-sync/source-messages.ts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -151,32 +152,31 @@ describe('whatever the values are', () => {
 });
 
 const wrong: readonly [text: string, at: number, problem: string][] = [
-  ['$()', 3, 'needs the name of a key'],
-  ['ab$(', 5, 'needs the name of a key'],
-  ['🔑$(', 4, 'needs the name of a key'],
-  ['$(A', 4, 'there must be a ")" here'],
-  ['$(A B)', 5, 'there must be a ")" here'],
-  ['$(A$(B))', 4, 'there must be a ")" here'],
-  ['$(A, json)', 4, 'there must be a ")" here'],
-  ['$(A | base64', 13, 'there must be a ")" here'],
-  ['$(A |)', 6, 'a function is missing'],
-  ['$(A || json)', 6, 'a function is missing'],
-  ['$(A | upper)', 7, 'there is no function upper; there are base64, json, quote and default "text"'],
-  ['$(A | base64x)', 7, 'there is no function base64x'],
-  ['$(A | default)', 14, 'default needs a text in double quotes'],
-  ["$(A | default 'x')", 15, 'default needs a text in double quotes'],
-  ['$(A | default "x)', 15, 'default needs a text in double quotes'],
-  ['$(A | default "\\n")', 15, 'default needs a text in double quotes'],
-  ['$(USER) $(A | json | nothing)', 22, 'there is no function nothing'],
-  ['\n$$$(!)', 6, 'needs the name of a key'],
+  ['$()', 3, messages.keyExpected],
+  ['ab$(', 5, messages.keyExpected],
+  ['🔑$(', 4, messages.keyExpected],
+  ['$(A', 4, messages.endExpected],
+  ['$(A B)', 5, messages.endExpected],
+  ['$(A$(B))', 4, messages.endExpected],
+  ['$(A, json)', 4, messages.endExpected],
+  ['$(A | base64', 13, messages.endExpected],
+  ['$(A |)', 6, messages.functionExpected('')],
+  ['$(A || json)', 6, messages.functionExpected('')],
+  ['$(A | upper)', 7, messages.functionExpected('upper')],
+  ['$(A | base64x)', 7, messages.functionExpected('base64x')],
+  ['$(A | default)', 14, messages.textExpected],
+  ["$(A | default 'x')", 15, messages.textExpected],
+  ['$(A | default "x)', 15, messages.textExpected],
+  ['$(A | default "\\n")', 15, messages.textExpected],
+  ['$(USER) $(A | json | nothing)', 22, messages.functionExpected('nothing')],
+  ['\n$$$(!)', 6, messages.keyExpected],
 ];
 
 describe('nothing is composed of', () => {
   test.each(wrong)('%j, and the place is told', (template, at, problem) => {
     const { code, detail } = refusal(template);
     expect(code).toBe('template_invalid');
-    expect(detail).toContain(`The template of T is wrong at character ${at}: `);
-    expect(detail).toContain(problem);
+    expect(detail).toContain(`The template of T is invalid at character ${at}: ${problem}. `);
   });
 
   test('keys that are missing, each told once', () => {
@@ -189,8 +189,10 @@ describe('nothing is composed of', () => {
 
   test('keys of a template, the same or another', () => {
     const data = { URL: '$(HOST):1', HOST: 'x', SELF: '$(SELF)' };
-    expect(() => composeValues({ data: { SELF: data.SELF } }, values, limit)).toThrow('composed itself');
-    expect(() => composeValues({ data: { URL: data.URL, HOST: data.HOST } }, values, limit)).toThrow('composed itself');
+    expect(() => composeValues({ data: { SELF: data.SELF } }, values, limit)).toThrow('another template');
+    expect(() => composeValues({ data: { URL: data.URL, HOST: data.HOST } }, values, limit)).toThrow(
+      'another template',
+    );
   });
 
   test('values that are not text', () => {
@@ -200,9 +202,7 @@ describe('nothing is composed of', () => {
   });
 
   test('a name that the environment gives already', () => {
-    expect(() => composeValues({ data: { USER: 'x' } }, values, limit)).toThrow(
-      'gets the key USER from the environment, and spec.template.data has it too',
-    );
+    expect(() => composeValues({ data: { USER: 'x' } }, values, limit)).toThrow('The key USER comes both');
   });
 
   test.each([
@@ -300,15 +300,15 @@ describe('the size of composed values', () => {
   });
 
   test('refuses what one of them alone exceeds, and names that cannot be', () => {
-    expect(() => sizeOf({ T: '$(PASSWORD)$(PASSWORD)' }, 10)).toThrow('The template of T comes to more than 10 bytes');
-    expect(() => sizeOf({ USER: 'x' })).toThrow('The Secret gets the key USER from the environment');
+    expect(() => sizeOf({ T: '$(PASSWORD)$(PASSWORD)' }, 10)).toThrow('The template of T has more than the 10 bytes');
+    expect(() => sizeOf({ USER: 'x' })).toThrow('The key USER comes both');
     expect(() => sizeOf({ T: '$(ABSENT)' })).toThrow('ABSENT');
-    expect(() => sizeOf({ T: '$(' })).toThrow('wrong at character');
+    expect(() => sizeOf({ T: '$(' })).toThrow('invalid at character');
   });
 });
 
 test('values that are too large together are refused before they are all composed', () => {
   const large = new Map([['LARGE', Buffer.alloc(1000, '"')]]);
   const data = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`T_${index}`, '$(LARGE | json)']));
-  expect(() => composeValues({ data }, large, 10_000)).toThrow('The templates come to more than 10000 bytes together');
+  expect(() => composeValues({ data }, large, 10_000)).toThrow('The templates together have more than the 10000 bytes');
 });

@@ -19,16 +19,32 @@ const met: readonly [type: Type, values: Record<string, string>][] = [
 ];
 
 const unmet: readonly [type: Type, values: Record<string, string>, need: string][] = [
-  ['kubernetes.io/basic-auth', { USERNAME: 'x' }, 'Type kubernetes.io/basic-auth needs the key username or password.'],
-  ['kubernetes.io/dockercfg', {}, 'Type kubernetes.io/dockercfg needs the key .dockercfg.'],
-  ['kubernetes.io/dockercfg', { '.dockercfg': '' }, 'needs a JSON object under the key .dockercfg; its value is none.'],
-  ['kubernetes.io/dockerconfigjson', { '.dockercfg': '{}' }, 'needs the key .dockerconfigjson.'],
-  ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '[1]' }, 'its value is none.'],
-  ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '{"token' }, 'its value is none.'],
-  ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '7' }, 'its value is none.'],
-  ['kubernetes.io/ssh-auth', { 'ssh-privatekey': '' }, 'needs the key ssh-privatekey, and a value for it.'],
-  ['kubernetes.io/tls', {}, 'needs the keys tls.crt and tls.key; tls.crt and tls.key are missing.'],
-  ['kubernetes.io/tls', { 'tls.crt': 'x' }, 'needs the keys tls.crt and tls.key; tls.key is missing.'],
+  [
+    'kubernetes.io/basic-auth',
+    { USERNAME: 'x' },
+    'Type kubernetes.io/basic-auth requires the key username or password.',
+  ],
+  ['kubernetes.io/dockercfg', {}, 'Type kubernetes.io/dockercfg requires the key .dockercfg.'],
+  ['kubernetes.io/dockercfg', { '.dockercfg': '' }, 'requires a JSON object as the value of .dockercfg.'],
+  ['kubernetes.io/dockerconfigjson', { '.dockercfg': '{}' }, 'requires the key .dockerconfigjson.'],
+  [
+    'kubernetes.io/dockerconfigjson',
+    { '.dockerconfigjson': '[1]' },
+    'requires a JSON object as the value of .dockerconfigjson.',
+  ],
+  [
+    'kubernetes.io/dockerconfigjson',
+    { '.dockerconfigjson': '{"token' },
+    'requires a JSON object as the value of .dockerconfigjson.',
+  ],
+  [
+    'kubernetes.io/dockerconfigjson',
+    { '.dockerconfigjson': '7' },
+    'requires a JSON object as the value of .dockerconfigjson.',
+  ],
+  ['kubernetes.io/ssh-auth', { 'ssh-privatekey': '' }, 'requires the key ssh-privatekey with a value.'],
+  ['kubernetes.io/tls', {}, 'requires the keys tls.crt and tls.key; tls.crt and tls.key are missing.'],
+  ['kubernetes.io/tls', { 'tls.crt': 'x' }, 'requires the keys tls.crt and tls.key; tls.key is missing.'],
 ];
 
 describe('the needs of a type', () => {

@@ -7,6 +7,7 @@ import { importsOf } from './import-rules.ts';
 const bottom = ['names', 'generated'] as const;
 const kind = ['frame', 'kinds'] as const;
 const syncModel = 'kinds/secret-sync/model';
+const syncMessages = 'kinds/secret-sync/messages';
 
 /** The parts that each part may import from besides itself and the bottom. A kind names each other kind that it knows. */
 const parts: Readonly<Record<string, readonly string[]>> = {
@@ -25,11 +26,13 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   'kinds/rollout': ['frame'],
   [syncModel]: ['frame', 'kinds/rollout'],
   'kinds/secret-sync/spec': ['frame', syncModel],
-  'kinds/secret-sync/tokens': ['frame', syncModel, 'kinds/secret-sync/spec', 'kinds/service-token'],
-  'kinds/secret-sync/data': ['frame', syncModel, 'kinds/secret-sync/spec'],
+  [syncMessages]: [syncModel, 'kinds/secret-sync/spec'],
+  'kinds/secret-sync/tokens': ['frame', syncModel, syncMessages, 'kinds/secret-sync/spec', 'kinds/service-token'],
+  'kinds/secret-sync/data': ['frame', syncModel, syncMessages, 'kinds/secret-sync/spec'],
   'kinds/secret-sync/target': [
     'frame',
     syncModel,
+    syncMessages,
     'kinds/secret-sync/spec',
     'kinds/secret-sync/data',
     'kinds/service-token',
@@ -37,6 +40,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   'kinds/secret-sync/read': [
     'frame',
     syncModel,
+    syncMessages,
     'kinds/secret-sync/spec',
     'kinds/secret-sync/tokens',
     'kinds/secret-sync/data',
@@ -46,6 +50,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   'kinds/secret-sync/rollback': [
     'frame',
     syncModel,
+    syncMessages,
     'kinds/secret-sync/spec',
     'kinds/secret-sync/data',
     'kinds/secret-sync/target',
@@ -55,6 +60,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   'kinds/secret-sync/judge': [
     'frame',
     syncModel,
+    syncMessages,
     'kinds/secret-sync/spec',
     'kinds/secret-sync/data',
     'kinds/secret-sync/target',
@@ -67,6 +73,8 @@ const files: Readonly<Record<string, string>> = {
   'annotations.ts': 'names',
   'names.ts': 'names',
   'kinds/secret-sync/model.ts': syncModel,
+  'kinds/secret-sync/messages.ts': syncMessages,
+  'kinds/secret-sync/source-messages.ts': syncMessages,
 };
 
 /** The files that put the parts together, and may import all of them; of SecretSyncs, all that lie directly in its folder. */

@@ -18,11 +18,10 @@ import {
   type SecretData,
   encodeSecretData,
   planSecretData,
-  secretBytesLimit,
 } from './data/secret-data.ts';
 import type { SourceToken } from './tokens/token-place.ts';
 import { targetRecord } from './target/target-record.ts';
-import { type WantedFacts, type Facts } from './model.ts';
+import { type Facts, type WantedFacts, maxSecretBytes } from './model.ts';
 
 export interface GatherDeps extends ObserveDeps, ReadDeps {
   readonly rollouts: Pick<Rollouts, 'abandoned'>;
@@ -127,7 +126,7 @@ async function unite(
   { readings, reads, guarded }: Readings,
 ): Promise<ReadData> {
   const plan = await planned(sync, { readings, reads, guarded });
-  if (plan.size.bytes > secretBytesLimit) {
+  if (plan.size.bytes > maxSecretBytes) {
     await readChosen(readings, reads, []);
     return { wanted: wantedFacts(readings, plan, undefined), data: undefined };
   }

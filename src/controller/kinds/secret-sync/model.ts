@@ -9,6 +9,12 @@ import type { Expectations } from '../../frame/expectations.ts';
 
 /** The facts that the parts of a SecretSync's reconcile exchange. None of them holds a value. */
 
+/** What Kubernetes allows the values of one Secret to have together. */
+export const maxSecretBytes = 1024 * 1024;
+
+/** What Kubernetes allows the names and values of all annotations of a resource to have together (TotalAnnotationSizeLimitB). */
+export const maxAnnotationBytes = 256 * 1024;
+
 /** A source that a target has data of. */
 export interface TargetSource {
   /** Undefined for the one source of a SecretSync without spec.sources. */

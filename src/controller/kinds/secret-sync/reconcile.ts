@@ -18,6 +18,7 @@ import { type GatherDeps, type Gathered, gather } from './gather.ts';
 import { judge } from './judge/judge.ts';
 import type { SyncMemories } from './memory.ts';
 import type { SourceState, SyncContext, SyncOutcome, WantedFacts } from './model.ts';
+import { changedMeanwhile, suspended } from './messages.ts';
 import { isSpecOutdated } from './outdated-spec.ts';
 import { type BoundedReads, runBounded } from './read/bounded-reads.ts';
 import { isMerge, targetKeyOf, targetOf } from './spec/resource.ts';
@@ -78,14 +79,13 @@ export class SecretSyncReconciler {
   }
 
   /** What the workloads of a suspended SecretSync come to; nothing is read. */
-  suspended(suspended: ReconcileContext<SecretSync>): SyncOutcome {
-    const { resource, memory, seen } = this.#contextOf(suspended);
+  suspended(reconciled: ReconcileContext<SecretSync>): SyncOutcome {
+    const { resource, memory, seen } = this.#contextOf(reconciled);
     // Not for what it is now, but so that the echo of the last write is not waited for afterwards.
     seen.expect('target', targetKeyOf(resource), memory.target);
     memory.isTargetFollowed = false;
-    const message = 'spec.suspend is true: nothing is read, and the Secret is left as it is.';
     return this.#learnt(resource, {
-      claim: { progress: 'suspended', reason: 'Suspended', message },
+      claim: { progress: 'suspended', reason: 'Suspended', message: suspended },
       sources: undefined,
       synced: undefined,
       next: { kind: 'done' },
@@ -149,9 +149,7 @@ export class SecretSyncReconciler {
       });
       if (result !== undefined) return result;
     }
-    const { name } = targetOf(resource);
-    const detail = `Secret ${name} was changed by someone else again and again while it was to be written; the controller tries again.`;
-    throw new DomainError('conflict', detail);
+    throw changedMeanwhile(resource, maxLooks);
   }
 
   /** One look at everything, and what follows from it; undefined if the target has to be looked at again. */

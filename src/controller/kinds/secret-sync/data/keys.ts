@@ -1,5 +1,5 @@
-import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
+import { keysCollide } from '../source-messages.ts';
 import { globTest } from './glob.ts';
 
 /** Which of an environment's keys a Secret gets, and under which names: `spec.keys`. */
@@ -36,19 +36,10 @@ export function chooseKeys(
     .map((key) => {
       const name = names.get(key) ?? key;
       const taker = takers.get(name);
-      if (taker !== undefined) throw conflict(name, [taker, key], field);
+      if (taker !== undefined) throw keysCollide(name, [taker, key], field);
       takers.set(name, key);
       return { key, name, isEncoded: isEncoded(key) };
     });
-}
-
-function conflict(name: string, [one, other]: readonly [string, string], field: string): DomainError {
-  const both = [one, other].sort();
-  return new DomainError(
-    'key_conflict',
-    `The keys ${both[0]} and ${both[1]} would both become ${name}; nothing is written. ` +
-      `Exclude one of them in ${field}.exclude, or rename it to another name in ${field}.rename.`,
-  );
 }
 
 /**

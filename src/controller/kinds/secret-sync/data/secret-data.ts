@@ -6,6 +6,8 @@ import { type ChosenKey, chooseKeys, decodedBase64 } from './keys.ts';
 import { type Source, fieldOf, inSource, keysFieldOf } from '../spec/source.ts';
 import { type Template, type ValueSize, addSizes, composeValues, composedSize } from './template.ts';
 import { unmetNeed } from './type-needs.ts';
+import { maxSecretBytes } from '../model.ts';
+import { valueNotBase64 } from '../source-messages.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 
 /** Values of environments on their way into a Secret; drop it with the reconcile that read it. */
@@ -59,9 +61,6 @@ export interface DataPlan {
 /** The values of the chosen keys: by source, then by key. */
 export type ChosenValues = ReadonlyMap<string | undefined, ReadonlyMap<string, Plaintext>>;
 
-/** What Kubernetes allows the values of one Secret to come to. */
-export const secretBytesLimit = 1024 * 1024;
-
 /**
  * Plans what a Secret gets from one source or more: where several give a key, the last of them wins, and what it takes the
  * place of is never read. Throws DomainError key_conflict and what `composedSize` throws.
@@ -70,7 +69,7 @@ export function planSecretData(parts: readonly SourcePart[], shape: DataShape = 
   const winners = [...new Map(parts.flatMap(choicesOf).map((choice) => [choice.placed.name, choice])).values()];
   const sizes = new Map(winners.map((choice) => [choice.placed.name, sizeOf(choice)]));
   const keysField = keysFieldOf(parts.map(({ source }) => source));
-  const composed = composedSize(shape.template, sizes, secretBytesLimit, keysField);
+  const composed = composedSize(shape.template, sizes, maxSecretBytes, keysField);
   return {
     shape,
     keysField,
@@ -92,7 +91,7 @@ export function encodeSecretData(
   values: ChosenValues,
 ): SecretData {
   const synced = chosen.map((placed) => [placed.name, bytesOf(placed, values)] as const);
-  const composed = composeValues(template, new Map(synced), secretBytesLimit, keysField);
+  const composed = composeValues(template, new Map(synced), maxSecretBytes, keysField);
   const entries = [...synced, ...composed];
   return {
     data: Object.fromEntries(entries.map(([name, bytes]) => [name, bytes.toString('base64')])),
@@ -139,13 +138,7 @@ function bytesOf({ key, isEncoded, source: name }: PlacedKey, values: ChosenValu
   if (!isEncoded) return Buffer.from(text, 'utf8');
   const bytes = decodedBase64(text);
   if (bytes !== undefined) return bytes;
-  const field = fieldOf({ name }, 'keys.decodeBase64');
-  const fault = new DomainError(
-    'value_not_base64',
-    `The value of ${key} is not base64, which ${field} says it is; nothing is written. ` +
-      `Put base64 (with padding) there, or take the key out of ${field}.`,
-  );
-  throw inSource({ name }, fault);
+  throw inSource({ name }, valueNotBase64(key, fieldOf({ name }, 'keys.decodeBase64')));
 }
 
 /** The fingerprint of the data that a Secret holds. */

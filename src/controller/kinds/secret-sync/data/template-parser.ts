@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../../domain/errors/domain-error.ts';
-import { templateInvalid } from './template-refusals.ts';
+import * as messages from '../source-messages.ts';
 
 /** What a value goes through on its way into a composed one. */
 export type TemplateStep =
@@ -53,12 +53,12 @@ function dollarsBefore(text: string, { from, to }: { readonly from: number; read
 function readReference(cursor: Cursor): TemplateReference {
   const key = take(cursor, / *([-._a-zA-Z0-9]+) */y);
   if (key === undefined) {
-    throw fault(cursor, '"$(" needs the name of a key behind it; "$$(" stands for "$(" itself');
+    throw invalid(cursor, messages.keyExpected);
   }
   const steps: TemplateStep[] = [];
   while (take(cursor, /(\|) */y) !== undefined) steps.push(readStep(cursor));
   if (take(cursor, /(\))/y) !== undefined) return { key, steps };
-  throw fault(cursor, 'there must be a ")" here, which ends the reference, or a "|" before a function');
+  throw invalid(cursor, messages.endExpected);
 }
 
 /** Reads a function, to the blanks behind it. */
@@ -67,15 +67,11 @@ function readStep(cursor: Cursor): TemplateStep {
   const name = take(cursor, /([a-zA-Z0-9_-]{0,32}) */y) ?? '';
   if (name === 'base64' || name === 'json' || name === 'quote') return { name };
   if (name !== 'default') {
-    const found = name === '' ? 'a function is missing' : `there is no function ${name}`;
-    throw fault({ ...cursor, at }, `${found}; there are base64, json, quote and default "text"`);
+    throw invalid({ ...cursor, at }, messages.functionExpected(name));
   }
   const text = take(cursor, /("(?:[^"\\]|\\["\\])*") */y);
   if (text === undefined) {
-    throw fault(
-      cursor,
-      'default needs a text in double quotes here, in which \\" stands for a quote and \\\\ for a backslash',
-    );
+    throw invalid(cursor, messages.textExpected);
   }
   return { name, text: text.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') };
 }
@@ -88,7 +84,7 @@ function take(cursor: Cursor, form: RegExp): string | undefined {
   return taken;
 }
 
-function fault({ name, text, at }: Cursor, problem: string): DomainError {
+function invalid({ name, text, at }: Cursor, problem: string): DomainError {
   // In characters as people count them.
-  return templateInvalid(name, Array.from(text.slice(0, at)).length + 1, problem);
+  return messages.templateInvalid(name, Array.from(text.slice(0, at)).length + 1, problem);
 }

@@ -7,7 +7,7 @@ import {
   templateTooLarge,
   templatesTooLarge,
   templateValueBinary,
-} from './template-refusals.ts';
+} from '../source-messages.ts';
 
 /** Values that a Secret gets beside those of its environment: `spec.template`. */
 export type Template = NonNullable<SecretSyncSpec['template']>;

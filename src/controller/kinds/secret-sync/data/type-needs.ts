@@ -1,4 +1,5 @@
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
+import { typeRequires, typeRequiresKeys } from '../source-messages.ts';
 
 /** A Secret's values by key, as they go into it. */
 export type Values = ReadonlyMap<string, Uint8Array>;
@@ -18,28 +19,25 @@ const needs: Readonly<Record<SecretSyncSpec['target']['type'], Need>> = {
   'kubernetes.io/basic-auth': (values) =>
     values.has('username') || values.has('password')
       ? undefined
-      : 'Type kubernetes.io/basic-auth needs the key username or password.',
+      : typeRequires('kubernetes.io/basic-auth', 'the key username or password'),
   'kubernetes.io/dockercfg': needsJson('kubernetes.io/dockercfg', '.dockercfg'),
   'kubernetes.io/dockerconfigjson': needsJson('kubernetes.io/dockerconfigjson', '.dockerconfigjson'),
   'kubernetes.io/ssh-auth': (values) =>
     (values.get('ssh-privatekey')?.length ?? 0) > 0
       ? undefined
-      : 'Type kubernetes.io/ssh-auth needs the key ssh-privatekey, and a value for it.',
+      : typeRequires('kubernetes.io/ssh-auth', 'the key ssh-privatekey with a value'),
   'kubernetes.io/tls': (values) => {
-    const missing = ['tls.crt', 'tls.key'].filter((key) => !values.has(key));
-    return missing.length === 0
-      ? undefined
-      : `Type kubernetes.io/tls needs the keys tls.crt and tls.key; ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing.`;
+    const keys = ['tls.crt', 'tls.key'];
+    const missing = keys.filter((key) => !values.has(key));
+    return missing.length === 0 ? undefined : typeRequiresKeys('kubernetes.io/tls', keys, missing);
   },
 };
 
 function needsJson(type: string, key: string): Need {
   return (values) => {
     const value = values.get(key);
-    if (value === undefined) return `Type ${type} needs the key ${key}.`;
-    return isJsonObject(value)
-      ? undefined
-      : `Type ${type} needs a JSON object under the key ${key}; its value is none.`;
+    if (value === undefined) return typeRequires(type, `the key ${key}`);
+    return isJsonObject(value) ? undefined : typeRequires(type, `a JSON object as the value of ${key}`);
   };
 }
 

@@ -3,12 +3,17 @@ import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { blockedDeletion } from './deletion-breaker.ts';
 import { keyLoss } from './key-loss.ts';
 import { replacedSourceError } from './replaced-source.ts';
-import { mergeBarred } from '../target/merge-refusals.ts';
-import { beingDeleted, deletionBlocked, notOwned, tooLarge, typeUnmet } from '../target/refusals.ts';
-import { secretBytesLimit } from '../data/secret-data.ts';
+import { beingDeleted, deletionBlocked, mergeForbidden, notOwned, tooLarge, typeUnmet } from '../messages.ts';
 import { sameRecord } from '../target/target-record.ts';
 import { allowDeletionAnnotation } from '../../../annotations.ts';
-import type { Decision, Facts, OwnedTargetFacts, TargetFacts, WantedFacts } from '../model.ts';
+import {
+  type Decision,
+  type Facts,
+  type OwnedTargetFacts,
+  type TargetFacts,
+  type WantedFacts,
+  maxSecretBytes,
+} from '../model.ts';
 
 /**
  * What to do about a target, from what was seen alone. An environment that could not be read is never taken for an
@@ -16,7 +21,7 @@ import type { Decision, Facts, OwnedTargetFacts, TargetFacts, WantedFacts } from
  */
 export function judge({ sync, target, wanted }: Facts): Decision {
   if (target.state === 'foreign') return refrain(notOwned(sync, target));
-  if (target.state === 'barred') return refrain(mergeBarred(sync, target.obstacle));
+  if (target.state === 'barred') return refrain(mergeForbidden(sync, target.obstacle));
   if (wanted === undefined || wanted instanceof DomainError) {
     return refrain(wanted ?? new DomainError('internal', 'the environment was not read'));
   }
@@ -45,7 +50,7 @@ function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, wanted: Wante
 
 /** Why the API server would not take the data. */
 function unwritable(sync: SecretSync, { bytes, isBytesExact, unmetNeed }: WantedFacts): DomainError | undefined {
-  if (bytes > secretBytesLimit) return tooLarge(sync, bytes, isBytesExact);
+  if (bytes > maxSecretBytes) return tooLarge(sync, bytes, isBytesExact);
   return unmetNeed === undefined ? undefined : typeUnmet(sync, unmetNeed);
 }
 

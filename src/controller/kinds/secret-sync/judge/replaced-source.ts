@@ -1,7 +1,10 @@
 import type { DomainError } from '../../../../domain/errors/domain-error.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { TargetFacts, TargetRecord, TargetSource } from '../model.ts';
-import { type ReplacedSource, sourceReplaced } from '../target/refusals.ts';
+import { sourceAnnotation, sourcesAnnotation } from '../../../annotations.ts';
+import { type ReplacedSource, sourceReplaced } from '../messages.ts';
+import { isMerge } from '../spec/resource.ts';
+import { recordAnnotationOf } from '../target/merge-identity.ts';
 import { sourcesOfRecord } from '../target/target-record.ts';
 import { isSame } from './key-loss.ts';
 
@@ -24,5 +27,7 @@ export function replacedSourceError(
 ): DomainError | undefined {
   if (target.state !== 'owned' && target.state !== 'shared') return undefined;
   const replaced = replacedSources(target.record, sources);
-  return replaced.length === 0 ? undefined : sourceReplaced(sync, replaced);
+  if (replaced.length === 0) return undefined;
+  const own = replaced.some(({ now }) => now.name !== undefined) ? sourcesAnnotation : sourceAnnotation;
+  return sourceReplaced(sync, replaced, isMerge(sync) ? recordAnnotationOf(sync) : own);
 }

@@ -4,7 +4,7 @@ import type { FoundState } from '../../../../services/secrets/secret-reader.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { chooseKeys } from '../data/keys.ts';
 import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
-import { shortList } from '../../../names.ts';
+import { keysDeletedSince, revisionGone, valuesDestroyedSince } from '../messages.ts';
 
 /** Why a Secret is not taken back to a state that its source was at once, as a clause; in names. */
 export class FormerStateError extends Error {
@@ -30,10 +30,9 @@ export async function readFormerState(
   const chosen = (keys: readonly string[]): string[] =>
     chooseKeys(source.keys, keys, fieldOf(source, 'keys')).map(({ key }) => key);
   const destroyed = chosen(state.destroyed.map(({ key }) => key));
-  if (destroyed.length > 0)
-    throw new FormerStateError(`its values of ${shortList(destroyed)} have been destroyed since`);
+  if (destroyed.length > 0) throw new FormerStateError(valuesDestroyedSince(destroyed));
   const deleted = chosen(state.deletedSince);
-  if (deleted.length > 0) throw new FormerStateError(`${shortList(deleted)} ${wereDeleted(deleted)} since`);
+  if (deleted.length > 0) throw new FormerStateError(keysDeletedSince(deleted));
   return state;
 }
 
@@ -45,10 +44,6 @@ async function findAt(
     return await reads.find(access, { revision: revisionId, deletedSince: true });
   } catch (error) {
     if (!(error instanceof DomainError) || !['not_found', 'invalid_input'].includes(error.code)) throw error;
-    throw new FormerStateError(`environment ${environmentPath(source)} has that revision no more`, { cause: error });
+    throw new FormerStateError(revisionGone(environmentPath(source)), { cause: error });
   }
-}
-
-function wereDeleted(keys: readonly string[]): string {
-  return keys.length === 1 ? 'was deleted' : 'were deleted';
 }

@@ -4,7 +4,8 @@ import type { SyncContext, TargetSource } from '../model.ts';
 import { pinText } from '../spec/pin.ts';
 import { targetOf } from '../spec/resource.ts';
 import { type Source, environmentPath, inSource, sourcesOf } from '../spec/source.ts';
-import { isUnsettled } from '../tokens/service-token-refusals.ts';
+import { noSources } from '../source-messages.ts';
+import { isUnsettled } from '../tokens/token-trouble.ts';
 import type { SourceToken } from '../tokens/token-place.ts';
 import { type AdmittedSource, identify } from './admission.ts';
 import type { BoundedReads } from './bounded-reads.ts';
@@ -73,7 +74,7 @@ export async function readSources(
     return { context: { resource, source, requestId, seen: new Seen() }, token, wanted: stateOf(source) };
   });
   // The definition of the kind sees to it. No sources at all must never pass for empty ones.
-  if (asked.length === 0) throw new DomainError('invalid_input', 'spec names neither environmentRef nor sources');
+  if (asked.length === 0) throw noSources();
   const confirm = expectGrants(deps, context, asked);
   const shared = sharedCalls(deps);
   try {

@@ -9,9 +9,10 @@ import type { FoundState, SecretReader, SizedKey } from '../../../../services/se
 import { isOwnedBy as isTokenSecretOf } from '../../service-token/observe.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { pinText } from '../spec/pin.ts';
-import { explained, notTheTokens } from '../tokens/service-token-refusals.ts';
+import * as messages from '../source-messages.ts';
+import { explained } from '../tokens/token-trouble.ts';
 import type { TokenPlace } from '../tokens/token-place.ts';
-import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
+import { type Source, environmentPath } from '../spec/source.ts';
 import type { KeylessDeps } from './keyless.ts';
 import { type SourceContext, type StateDeps, type WantedState, readState } from './state.ts';
 import type { SourceFacts } from '../model.ts';
@@ -161,32 +162,19 @@ async function authenticate(
     if (principal.type === 'service_token') return principal;
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error;
-    const detail = `The token in Secret ${secretName} was refused: ${error.detail}`;
-    throw new DomainError('unauthenticated', detail, { cause: error });
+    throw messages.tokenRefused(secretName, error.detail, error);
   }
-  throw new DomainError(
-    'unauthenticated',
-    `Secret ${secretName} holds a personal token; put a service token (kf_svc_…) there`,
-  );
+  throw messages.personalToken(secretName);
 }
 
 function tokenIn(secret: SecretObject | undefined, { name, key, serviceToken }: TokenPlace, source: Source): Plaintext {
-  if (secret === undefined) {
-    throw new DomainError(
-      'token_secret_not_found',
-      `There is no Secret ${name} in this namespace: make it, with a service token under the key ${key}`,
-    );
-  }
+  if (secret === undefined) throw messages.tokenSecretMissing(name, key);
   // A ServiceToken's spec may name any Secret: only the one that it wrote holds its token.
-  if (serviceToken !== undefined && !isTokenSecretOf(secret, serviceToken)) throw notTheTokens(serviceToken);
+  if (serviceToken !== undefined && !isTokenSecretOf(secret, serviceToken))
+    throw messages.tokenSecretUnmanaged(name, serviceToken.metadata.name);
   const value = Object.hasOwn(secret.data ?? {}, key) ? secret.data?.[key] : undefined;
   // A token made by `kubectl create secret --from-file` often has a line's end.
   const text = value === undefined ? '' : Buffer.from(value, 'base64').toString('utf8').trim();
-  if (text === '') {
-    throw new DomainError(
-      'token_secret_not_found',
-      `Secret ${name} has no key ${key}: put a service token there, or name its key in ${fieldOf(source, 'tokenSecretRef.key')}`,
-    );
-  }
+  if (text === '') throw messages.tokenKeyMissing(name, key, source);
   return new Plaintext(text);
 }

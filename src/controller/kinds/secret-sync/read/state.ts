@@ -16,7 +16,7 @@ import {
   snapshotNotFound,
   snapshotNotReady,
   valuesDestroyed,
-} from './pin-refusals.ts';
+} from '../source-messages.ts';
 import { type Source, fieldOf } from '../spec/source.ts';
 
 export interface StateDeps {

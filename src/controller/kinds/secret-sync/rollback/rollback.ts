@@ -2,6 +2,7 @@ import { DomainError } from '../../../../domain/errors/domain-error.ts';
 import { dataMark } from '../../rollout/restart-mark.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { AbandonedData } from '../../rollout/stuck.ts';
+import { dataDiffers, sourcesDiffer } from '../messages.ts';
 import { FormerStateError } from '../read/former-state.ts';
 import type { SyncContext } from '../model.ts';
 import { formatRolledBack, presentRollback, retryOf } from './rolled-back.ts';
@@ -47,7 +48,7 @@ export async function heldBack<Read extends ReadData>(question: RollbackQuestion
   try {
     const former = await readAt((source) => stateIn(rolledBack, source));
     if (dataMark(former.wanted.fingerprint) !== rolledBack.held.data) {
-      throw new FormerStateError('what the spec makes of it now is not the data that they converged with');
+      throw new FormerStateError(dataDiffers);
     }
     return { read: marked(former, asked, rolledBack), refusal: undefined };
   } catch (error) {
@@ -90,7 +91,7 @@ function newRollback(sync: SecretSync, { held, reason }: AbandonedData): RolledB
 
 function stateIn({ held: { sources } }: RolledBack, { name }: Source): WantedState {
   const state = sources.find((source) => source.name === name);
-  if (state === undefined) throw new FormerStateError('it is of other sources than spec.sources has now');
+  if (state === undefined) throw new FormerStateError(sourcesDiffer);
   return { kind: 'past', revisionId: state.revisionId };
 }
 

@@ -54,12 +54,6 @@ export function retryOf({ metadata: { annotations = {} } }: SecretSync): string 
   return value === undefined ? undefined : shortDigest(value);
 }
 
-/** States of sources, for people: `revision 7`, or `revision 7 of own and revision 3 of shared`. */
-export function revisionsText(sources: readonly SourceRevision[]): string {
-  const each = sources.map(({ name, revision }) => `revision ${revision}${name === undefined ? '' : ` of ${name}`}`);
-  return each.join(' and ');
-}
-
 // Anybody who may edit the Secret can write anything into its annotations.
 function isRolledBack(told: unknown): told is RolledBack {
   if (!isObject(told) || !isObject(told['held'])) return false;

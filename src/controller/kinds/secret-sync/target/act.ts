@@ -3,14 +3,13 @@ import { isApiStatus } from '../../../../kube/client/api-error.ts';
 import type { Precondition, SecretContent, SecretsClient } from '../../../../kube/client/secrets.ts';
 import type { Metrics } from '../../../../observability/metrics.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
-import { targetRefusal } from './target-refusal.ts';
+import { targetError } from './target-error.ts';
 import { encodedRecord, fieldManagerOf, recordAnnotationOf } from './merge-identity.ts';
-import { mergeConflict } from './merge-refusals.ts';
-import { annotationBytesLimit, recordTooLong } from './refusals.ts';
+import { mergeConflict, recordTooLong } from '../messages.ts';
 import { targetOf } from '../spec/resource.ts';
 import type { SecretData } from '../data/secret-data.ts';
 import { targetMetadata } from './target-metadata.ts';
-import { type TargetRecord, type Decision } from '../model.ts';
+import { type Decision, type TargetRecord, maxAnnotationBytes } from '../model.ts';
 
 export interface ActDeps {
   readonly secretsClient: Pick<SecretsClient, 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
@@ -52,7 +51,7 @@ export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | und
     return await create(deps, target, content);
   } catch (error) {
     if (error instanceof LookAgainError) return undefined;
-    throw targetRefusal(error, sync) ?? error;
+    throw targetError(error, sync) ?? error;
   }
 }
 
@@ -68,7 +67,7 @@ function expectFits(sync: SecretSync, annotations: Readonly<Record<string, strin
     ([name, text]) => Buffer.byteLength(name) + Buffer.byteLength(text),
   );
   const bytes = sizes.reduce((total, size) => total + size, 0);
-  if (bytes > annotationBytesLimit) throw recordTooLong(sync, bytes);
+  if (bytes > maxAnnotationBytes) throw recordTooLong(sync, bytes);
 }
 
 async function create(deps: ActDeps, { namespace }: NamespacedName, content: SecretContent): Promise<ObjectMeta> {

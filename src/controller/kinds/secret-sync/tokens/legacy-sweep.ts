@@ -9,6 +9,7 @@ import { type Logger, errorFields } from '../../../../observability/logger.ts';
 import type { ResourceTokens } from '../../../../services/managed/tokens.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
+import { eventNotRecorded, legacyTokenDeleted, legacyTokenInUse } from '../source-messages.ts';
 import { isLegacyTokenOf, isTokenNamed, legacyOwnerOf } from './legacy-tokens.ts';
 
 export interface LegacySweepDeps {
@@ -90,14 +91,12 @@ export class LegacySweep {
     if (this.#reported.has(uid)) return;
     this.#reported.add(uid);
     const { client, events, clock, logger } = this.#deps;
-    const note =
-      `ServiceToken ${name} of an earlier release is no longer needed for this SecretSync, but something else uses its ` +
-      `token. It is deleted one day after its last use; to keep it, set tokenRef to { name: ${name} }.`;
+    const note = legacyTokenInUse(name);
     const event = { type: 'Warning', reason: 'LegacyTokenInUse', action: 'Sync', note, at: clock.now() } as const;
     try {
       await recordEvent({ client, ...events }, secretSyncKind, sync, event);
     } catch (error) {
-      logger.debug({ key: objectKey(sync.metadata), ...errorFields(error) }, 'an Event was not recorded');
+      logger.debug({ key: objectKey(sync.metadata), ...errorFields(error) }, eventNotRecorded);
     }
   }
 
@@ -110,8 +109,6 @@ export class LegacySweep {
       if (!isApiStatus(error, 404, 409)) throw error;
       return;
     }
-    logger.info({ key: objectKey({ ...(namespace && { namespace }), name }) }, deletedMessage);
+    logger.info({ key: objectKey({ ...(namespace && { namespace }), name }) }, legacyTokenDeleted);
   }
 }
-
-const deletedMessage = 'a ServiceToken of an earlier release was deleted: its SecretSync reads without one';

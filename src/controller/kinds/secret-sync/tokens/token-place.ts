@@ -7,7 +7,7 @@ import { secretOf, tokenDataKey } from '../../service-token/resource.ts';
 import { specVersionOf } from '../../service-token/versions.ts';
 import { targetOf } from '../spec/resource.ts';
 import { type Source, inSource, sourcesOf } from '../spec/source.ts';
-import { leaving, missing, sameSecret } from './service-token-refusals.ts';
+import { serviceTokenDeleted, serviceTokenMissing, tokenSecretIsTarget } from '../source-messages.ts';
 
 /** What each source of a SecretSync reads with. Nothing here writes. */
 
@@ -63,9 +63,9 @@ export function judgeToken(
   if (isKeyless(source)) return 'keyless';
   if (tokenSecretRef !== undefined)
     return { namespace: sync.metadata.namespace ?? '', ...tokenSecretRef, serviceToken: undefined };
-  if (named === undefined) return missing(source);
-  if (named.metadata.deletionTimestamp !== undefined) return leaving(named, source);
+  if (named === undefined) return serviceTokenMissing(source);
+  if (named.metadata.deletionTimestamp !== undefined) return serviceTokenDeleted(named.metadata.name, source);
   const secret = secretOf(named);
-  if (secret.name === targetOf(sync).name) return sameSecret(sync, named);
+  if (secret.name === targetOf(sync).name) return tokenSecretIsTarget(sync, named.metadata.name);
   return { ...secret, key: tokenDataKey, serviceToken: named };
 }

@@ -1,0 +1,303 @@
+import type { ErrorCode } from '../../../domain/errors/catalogue.ts';
+import { DomainError } from '../../../domain/errors/domain-error.ts';
+import type { ClaimedSnapshot } from '../../../services/managed/snapshots.ts';
+import type { KeyVersion } from '../../../services/secrets/destroyed-versions.ts';
+import type { SecretSync } from '../../generated/secret-sync.ts';
+import { shortList } from '../../names.ts';
+import { targetOf } from './spec/resource.ts';
+import { type Source, environmentPath, fieldOf } from './spec/source.ts';
+
+/** Every sentence about the sources of a SecretSync: tokens, pins, keys and templates. They name keys, never values. */
+
+/** The definition of the kind enforces it. */
+export function noSources(): DomainError {
+  return new DomainError('invalid_input', 'Neither spec.environmentRef nor spec.sources is set. Set one of them.');
+}
+
+// Tokens.
+
+/** `secretName` is the Secret of the token, `reason` a sentence of the authentication. */
+export function tokenRefused(secretName: string, reason: string, cause: DomainError): DomainError {
+  return new DomainError('unauthenticated', `The token in Secret ${secretName} was refused: ${reason}`, { cause });
+}
+
+export function personalToken(secretName: string): DomainError {
+  return new DomainError(
+    'unauthenticated',
+    `Secret ${secretName} holds a personal token. Replace it with a service token (kf_svc_…).`,
+  );
+}
+
+export function tokenSecretMissing(name: string, key: string): DomainError {
+  return new DomainError(
+    'token_secret_not_found',
+    `Secret ${name} does not exist in this namespace. Create it with a service token in the key ${key}.`,
+  );
+}
+
+export function tokenKeyMissing(name: string, key: string, source: Source): DomainError {
+  return new DomainError(
+    'token_secret_not_found',
+    `Secret ${name} has no key ${key}. Put a service token there, or name its key in ${fieldOf(source, 'tokenSecretRef.key')}.`,
+  );
+}
+
+/** A Secret that another owner wrote never counts as the ServiceToken's. */
+export function tokenSecretUnmanaged(secretName: string, serviceToken: string): DomainError {
+  return new DomainError(
+    'token_secret_not_found',
+    `Secret ${secretName} was not written by ServiceToken ${serviceToken}`,
+  );
+}
+
+export function serviceTokenMissing(source: Source): DomainError {
+  return new DomainError(
+    'service_token_not_found',
+    `ServiceToken ${source.tokenRef?.name} does not exist in this namespace. The Secret is unchanged. ` +
+      `Create it, or name another one in ${fieldOf(source, 'tokenRef')}.`,
+  );
+}
+
+export function serviceTokenDeleted(name: string, source: Source): DomainError {
+  return new DomainError(
+    'service_token_not_ready',
+    `ServiceToken ${name} is being deleted. The Secret is unchanged. ` +
+      `Create it again once it is gone, or name another one in ${fieldOf(source, 'tokenRef')}.`,
+  );
+}
+
+/** The SecretSync would write the Secret that holds its token. */
+export function tokenSecretIsTarget(sync: SecretSync, serviceToken: string): DomainError {
+  return new DomainError(
+    'invalid_input',
+    `Secret ${targetOf(sync).name} holds the token of ServiceToken ${serviceToken} and must not be overwritten. ` +
+      'Create a SecretSync with another spec.target.name, or use a ServiceToken with another spec.secretName.',
+  );
+}
+
+export function serviceTokenPending(name: string): DomainError {
+  return new DomainError(
+    'service_token_not_ready',
+    `ServiceToken ${name} has not written a token to its Secret yet. The SecretSync continues as soon as it has.`,
+  );
+}
+
+const maxMessageLength = 4096;
+const maxReasonLength = 64;
+
+/** `reason` and `message` are those of the ServiceToken's condition Ready. */
+export function serviceTokenUnready(
+  name: string,
+  code: ErrorCode,
+  { reason, message }: { readonly reason: string; readonly message: string },
+): DomainError {
+  // A status is untrusted input: with the longest possible message, this one would be too long.
+  const text = message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)}…`;
+  return new DomainError(code, `ServiceToken ${name} is not ready (${reason.slice(0, maxReasonLength)}): ${text}`);
+}
+
+/** An Event note. */
+export function legacyTokenInUse(name: string): string {
+  return (
+    `ServiceToken ${name} of an earlier release is no longer needed by this SecretSync, but something else uses its ` +
+    `token. It is deleted one day after its last use. To keep it, set tokenRef to { name: ${name} }.`
+  );
+}
+
+export const legacyTokenDeleted = 'deleted a ServiceToken of an earlier release: its SecretSync reads without one';
+
+export const eventNotRecorded = 'an Event was not recorded';
+
+// Pins.
+
+/** The source that is pinned. */
+export interface Pinned {
+  readonly resource: SecretSync;
+  readonly source: Source;
+}
+
+/** `newest` is the environment's newest revision. */
+export function revisionNotFound({ resource: sync, source }: Pinned, revision: number, newest: number): DomainError {
+  return new DomainError(
+    'revision_not_found',
+    `Environment ${environmentPath(source)} has no revision ${revision}; its newest is ${newest}. ${unchanged(sync)} ` +
+      `Set ${fieldOf(source, 'revision')} to an existing revision, or wait until the environment reaches this one.`,
+  );
+}
+
+export function snapshotNotFound({ resource: sync, source }: Pinned, name: string): DomainError {
+  return new DomainError(
+    'snapshot_not_found',
+    `SecretSnapshot ${name} does not exist in this namespace. ${unchanged(sync)} ` +
+      `Create it, or name another one in ${fieldOf(source, 'snapshotRef')}.`,
+  );
+}
+
+/** `reason` is that of the SecretSnapshot's condition Ready. */
+export function snapshotNotReady({ resource: sync }: Pinned, name: string, reason: string | undefined): DomainError {
+  const { namespace = '' } = sync.metadata;
+  // A status is untrusted input.
+  const why = reason !== undefined && /^[A-Za-z]{1,64}$/.test(reason) ? ` (${reason})` : '';
+  return new DomainError(
+    'snapshot_not_ready',
+    `SecretSnapshot ${name} has no snapshot yet${why}. ${unchanged(sync)} It is synced as soon as there is one. ` +
+      `To see why there is none, run \`kubectl describe secretsnapshot -n ${namespace} ${name}\`.`,
+  );
+}
+
+/** The SecretSnapshot never takes another snapshot. */
+export function snapshotGone({ resource: sync, source }: Pinned, name: string): DomainError {
+  return new DomainError(
+    'snapshot_gone',
+    `The snapshot of SecretSnapshot ${name} was deleted in Keyframe. ${unchanged(sync)} ` +
+      `Name another SecretSnapshot in ${fieldOf(source, 'snapshotRef')}, pin to a revision with ${fieldOf(source, 'revision')}, or remove the pin.`,
+  );
+}
+
+/** The snapshot is of another environment. The message contains no more than the SecretSnapshot's own status. */
+export function snapshotMismatch(
+  { resource: sync, source }: Pinned,
+  name: string,
+  snapshot: Pick<ClaimedSnapshot, 'organization' | 'project' | 'environment'>,
+): DomainError {
+  const { organization, project, environment } = snapshot;
+  const place = `${organization}/${project}/${environment}`;
+  const own = environmentPath(source);
+  // An environment that was purged and created again has the same slugs.
+  const whose =
+    place === own ? `an earlier environment ${own}, which was purged` : `environment ${place}, not to ${own}`;
+  return new DomainError(
+    'snapshot_mismatch',
+    `SecretSnapshot ${name} belongs to ${whose}. ${unchanged(sync)} ` +
+      `Name a SecretSnapshot of ${own} in ${fieldOf(source, 'snapshotRef')}, or correct ${fieldOf(source, 'environmentRef')}.`,
+  );
+}
+
+const maxNamedVersions = 10;
+
+/** Values of keys that the Secret needs were destroyed. It is never written without them. */
+export function valuesDestroyed({ resource: sync, source }: Pinned, versions: readonly KeyVersion[]): DomainError {
+  const shown = versions.slice(0, maxNamedVersions).map(({ key, version }) => `${key} (version ${version})`);
+  const more = versions.length > maxNamedVersions ? ` and ${versions.length - maxNamedVersions} more` : '';
+  return new DomainError(
+    'version_destroyed',
+    `Values of the pinned state were destroyed in Keyframe: ${shown.join(', ')}${more}. ${unchanged(sync)} ` +
+      'If it holds these values, it keeps them. Pin to another state, remove the pin, or exclude the keys with ' +
+      `${fieldOf(source, 'keys.exclude')}.`,
+  );
+}
+
+// Keys and values.
+
+/** `field` is the place of the rules for keys in the spec. */
+export function keysCollide(name: string, [one, other]: readonly [string, string], field: string): DomainError {
+  const [first, second] = [one, other].sort();
+  return new DomainError(
+    'key_conflict',
+    `The keys ${first} and ${second} would both become ${name}. Nothing is written. ` +
+      `Exclude one of them with ${field}.exclude, or rename it with ${field}.rename.`,
+  );
+}
+
+/** `field` is the list of the keys to decode. */
+export function valueNotBase64(key: string, field: string): DomainError {
+  return new DomainError(
+    'value_not_base64',
+    `The value of ${key} is not base64, but ${field} includes the key. Nothing is written. ` +
+      `Set a value in base64 (with padding), or remove the key from ${field}.`,
+  );
+}
+
+/** A sentence: what a type of Secret requires. */
+export function typeRequires(type: string, requirement: string): string {
+  return `Type ${type} requires ${requirement}.`;
+}
+
+/** As `typeRequires`, with the keys that are missing. */
+export function typeRequiresKeys(type: string, keys: readonly string[], missing: readonly string[]): string {
+  const are = missing.length === 1 ? 'is' : 'are';
+  return `Type ${type} requires the keys ${keys.join(' and ')}; ${missing.join(' and ')} ${are} missing.`;
+}
+
+// Templates.
+
+/** `at` counts characters from 1. */
+export function templateInvalid(name: string, at: number, problem: string): DomainError {
+  return new DomainError(
+    'template_invalid',
+    `The template of ${name} is invalid at character ${at}: ${problem}. Nothing is written. Correct spec.template.data.`,
+  );
+}
+
+// The problems of an invalid template.
+
+export const keyExpected = 'a key name must follow "$("; write "$$(" for a literal "$("';
+
+export const endExpected = 'expected ")" to end the reference, or "|" before a function';
+
+export const textExpected = 'default needs a text in double quotes, in which \\" is a quote and \\\\ is a backslash';
+
+export function functionExpected(name: string): string {
+  const found = name === '' ? 'a function is missing' : `unknown function ${name}`;
+  return `${found}; the functions are base64, json, quote and default "text"`;
+}
+
+export interface MissingKeys {
+  /** The keys that the template refers to and the Secret does not have. */
+  readonly missing: readonly string[];
+  /** The names of all templates. */
+  readonly composed: ReadonlySet<string>;
+  readonly keysField: string;
+}
+
+/** A template refers to missing keys without a default. */
+export function templateKeyMissing(name: string, { missing, composed, keysField }: MissingKeys): DomainError {
+  const isComposed = missing.some((key) => composed.has(key));
+  const hint = isComposed ? ' A template cannot refer to another template.' : '';
+  return new DomainError(
+    'template_key_missing',
+    `The template of ${name} refers to keys that the Secret does not get from the environment: ${shortList(missing)}. ` +
+      `Nothing is written.${hint} Set them in the environment, include them in ${keysField} (refer to a renamed key by its ` +
+      'new name), or add a default: `$(KEY | default "text")`.',
+  );
+}
+
+/** A value that is not text is used as text. */
+export function templateValueBinary(name: string, key: string, keysField: string): DomainError {
+  return new DomainError(
+    'template_value_binary',
+    `The template of ${name} refers to ${key}, whose value is not UTF-8. Nothing is written. ` +
+      `Write it as base64 with \`$(${key} | base64)\`, or remove the key from ${keysField}.decodeBase64.`,
+  );
+}
+
+/** A composed value alone exceeds the size of a Secret. */
+export function templateTooLarge(name: string, maxBytes: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The template of ${name} has more than the ${maxBytes} bytes that a Secret can hold. Nothing is written. ` +
+      'Refer to fewer keys in spec.template.data.',
+  );
+}
+
+/** All composed values together exceed the size of a Secret. */
+export function templatesTooLarge(maxBytes: number): DomainError {
+  return new DomainError(
+    'target_too_large',
+    `The templates together have more than the ${maxBytes} bytes that a Secret can hold. Nothing is written. ` +
+      'Refer to fewer keys in spec.template.data.',
+  );
+}
+
+/** The environment has a key with the name of a template. */
+export function templateKeyConflict(name: string, keysField: string): DomainError {
+  return new DomainError(
+    'key_conflict',
+    `The key ${name} comes both from the environment and from spec.template.data. Nothing is written. ` +
+      `Rename the template, or exclude or rename the key in ${keysField}.`,
+  );
+}
+
+function unchanged(sync: SecretSync): string {
+  return `Secret ${targetOf(sync).name} is unchanged.`;
+}

@@ -1,0 +1,213 @@
+import { test } from '@jest/globals';
+import * as messages from '../../../src/controller/kinds/secret-sync/messages.ts';
+import type { MergeObstacle, SourceRevision } from '../../../src/controller/kinds/secret-sync/model.ts';
+import * as sourceMessages from '../../../src/controller/kinds/secret-sync/source-messages.ts';
+import { type Source, sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';
+import { DomainError } from '../../../src/domain/errors/domain-error.ts';
+import { ApiError } from '../../../src/kube/client/api-error.ts';
+import { secretSync } from './builders.ts';
+import { type Samples, expectGolden } from './golden-messages.ts';
+import { prod, wanted } from './judge-facts.ts';
+
+const sync = secretSync();
+const environmentRef = { organization: 'acme', project: 'web', name: 'prod' };
+const united = secretSync({
+  spec: {
+    sources: [
+      { name: 'shared', environmentRef, revision: 3 },
+      { name: 'own', environmentRef },
+    ],
+  },
+});
+const pinned = secretSync({ spec: { snapshotRef: { name: 'good' } } });
+const merging = secretSync({ target: { creationPolicy: 'Merge' } });
+const digest = '0f'.repeat(16);
+
+/** The first source of a SecretSync. */
+function sourceOf(of = sync): Source {
+  const [source] = sourcesOf(of);
+  if (source === undefined) throw new Error('a SecretSync has a source');
+  return source;
+}
+
+function expected(error: DomainError | undefined): DomainError {
+  if (error === undefined) throw new Error('the facts are no error');
+  return error;
+}
+
+const revision = (number: number, name?: string): SourceRevision => {
+  return { ...(name === undefined ? {} : { name }), revision: number, revisionId: `r${number}` };
+};
+const rolledBack = { data: digest, sources: [revision(3)], held: { data: digest, sources: [revision(2)] } };
+const loss = { keys: ['A', 'B'], of: 3, digest, originOf: (): undefined => undefined, given: new Set<string>() };
+const refusal = (status: number, reason: string): ApiError => new ApiError('PUT', status, reason);
+const refused = (status: number, reason: string, isMerge = false): DomainError =>
+  expected(messages.targetRefused(isMerge ? merging : sync, refusal(status, reason), isMerge));
+const conflict = (field: string, manager?: string): DomainError => {
+  const causes = [{ reason: 'FieldManagerConflict', field, manager }];
+  return expected(messages.mergeConflict(merging, new ApiError('PATCH', 409, 'Conflict', { causes })));
+};
+const forbidden = (obstacle: MergeObstacle): DomainError => messages.mergeForbidden(merging, obstacle);
+const purged = { before: 'e1', now: prod };
+
+const samples: Samples<typeof messages> = {
+  suspended: [messages.suspended],
+  synced: [
+    messages.synced(sync, wanted),
+    messages.synced(secretSync({ spec: { revision: 7 } }), { ...wanted, names: ['A'] }),
+    messages.synced(pinned, wanted),
+    messages.synced(united, {
+      sources: [
+        { ...prod, name: 'shared' },
+        { ...prod, name: 'own' },
+      ],
+      names: ['A', 'B'],
+    }),
+  ],
+  rolledBack: [
+    messages.rolledBack(sync, { ...rolledBack, cause: 'Deployment web, container main: CrashLoopBackOff' }),
+    messages.rolledBack(united, {
+      ...rolledBack,
+      sources: [revision(4, 'shared'), revision(9, 'own')],
+    }),
+  ],
+  revisions: [messages.revisions([revision(7)]), messages.revisions([revision(4, 'shared'), revision(9, 'own')])],
+  dataDiffers: [messages.dataDiffers],
+  sourcesDiffer: [messages.sourcesDiffer],
+  valuesDestroyedSince: [messages.valuesDestroyedSince(['A', 'B'])],
+  keysDeletedSince: [messages.keysDeletedSince(['A']), messages.keysDeletedSince(['A', 'B'])],
+  revisionGone: [messages.revisionGone('acme/web/prod')],
+  notOwned: [
+    messages.notOwned(sync, { owner: undefined, isToken: false }),
+    messages.notOwned(sync, { owner: 'other', isToken: false }),
+    messages.notOwned(sync, { owner: undefined, isToken: true }),
+  ],
+  beingDeleted: [messages.beingDeleted(sync)],
+  changedMeanwhile: [messages.changedMeanwhile(sync, 3)],
+  tooLarge: [
+    messages.tooLarge(sync, 1_048_577, true),
+    messages.tooLarge(united, 2_000_000, false),
+    messages.tooLarge(secretSync({ spec: { template: { data: { URL: 'x' } } } }), 2_000_000, true),
+  ],
+  recordTooLong: [messages.recordTooLong(united, 300_000)],
+  typeUnmet: [messages.typeUnmet(sync, sourceMessages.typeRequires('kubernetes.io/basic-auth', 'the key username'))],
+  sourceReplaced: [
+    messages.sourceReplaced(sync, [purged], 'keyframe.dev/source'),
+    messages.sourceReplaced(
+      united,
+      [
+        { before: 'a b', now: { ...prod, name: 'own' } },
+        { before: 'e1', now: { ...prod, name: 'shared' } },
+      ],
+      'keyframe.dev/sources',
+    ),
+  ],
+  deletionBlocked: [
+    messages.deletionBlocked(sync, loss),
+    messages.deletionBlocked(pinned, loss),
+    messages.deletionBlocked(united, {
+      ...loss,
+      originOf: (key) => (key === 'A' ? 'own' : undefined),
+      given: new Set(['A']),
+    }),
+  ],
+  targetRefused: [
+    refused(400, 'BadRequest'),
+    refused(403, 'Forbidden'),
+    refused(404, 'NotFound'),
+    refused(413, 'RequestEntityTooLarge'),
+    refused(422, 'Invalid'),
+    refused(422, 'Invalid', true),
+  ],
+  mergeForbidden: [
+    forbidden({ kind: 'absent' }),
+    forbidden({ kind: 'no-consent', allowed: [] }),
+    forbidden({ kind: 'no-consent', allowed: ['other'] }),
+    forbidden({ kind: 'no-consent', allowed: Array.from({ length: 9 }, () => 'x'.repeat(50)) }),
+    forbidden({ kind: 'owned', owner: 'app' }),
+    forbidden({ kind: 'owned', owner: 'other' }),
+    forbidden({ kind: 'owned', owner: 'a b' }),
+    forbidden({ kind: 'deleting' }),
+    forbidden({ kind: 'immutable' }),
+    forbidden({ kind: 'service-account-token' }),
+    forbidden({ kind: 'token-secret' }),
+  ],
+  mergeConflict: [
+    conflict('.data.A', 'helm'),
+    conflict('.data.A'),
+    conflict('.metadata.annotations.merge.keyframe.dev/app', 'kubectl-annotate'),
+  ],
+  tooLargeTogether: [messages.tooLargeTogether(merging, refusal(422, 'Invalid'))],
+};
+
+const source = sourceOf(secretSync({ spec: { tokenRef: { name: 'reader' } } }));
+const pin = { resource: pinned, source: sourceOf(pinned) };
+const shared = { resource: united, source: sourceOf(united) };
+const versions = Array.from({ length: 12 }, (_, index) => ({ key: `K${index}`, version: 1 }));
+const missing = { missing: ['HOST', 'PORT'], composed: new Set(['URL']), keysField: 'spec.keys' };
+const denied = { reason: 'AccessDenied', message: 'No AccessGrant covers acme/web/prod.' };
+
+const sourceSamples: Samples<typeof sourceMessages> = {
+  noSources: [sourceMessages.noSources()],
+  tokenRefused: [
+    sourceMessages.tokenRefused('token', 'The token was revoked.', new DomainError('unauthenticated', 'x')),
+  ],
+  personalToken: [sourceMessages.personalToken('token')],
+  tokenSecretMissing: [sourceMessages.tokenSecretMissing('token', 'token')],
+  tokenKeyMissing: [sourceMessages.tokenKeyMissing('token', 'other', source)],
+  tokenSecretUnmanaged: [sourceMessages.tokenSecretUnmanaged('reader-token', 'reader')],
+  serviceTokenMissing: [sourceMessages.serviceTokenMissing(source)],
+  serviceTokenDeleted: [sourceMessages.serviceTokenDeleted('reader', source)],
+  tokenSecretIsTarget: [sourceMessages.tokenSecretIsTarget(sync, 'reader')],
+  serviceTokenPending: [sourceMessages.serviceTokenPending('reader')],
+  serviceTokenUnready: [sourceMessages.serviceTokenUnready('reader', 'service_token_denied', denied)],
+  legacyTokenInUse: [sourceMessages.legacyTokenInUse('app-token')],
+  legacyTokenDeleted: [sourceMessages.legacyTokenDeleted],
+  eventNotRecorded: [sourceMessages.eventNotRecorded],
+  revisionNotFound: [sourceMessages.revisionNotFound(shared, 9, 7)],
+  snapshotNotFound: [sourceMessages.snapshotNotFound(pin, 'good')],
+  snapshotNotReady: [
+    sourceMessages.snapshotNotReady(pin, 'good', 'AccessDenied'),
+    sourceMessages.snapshotNotReady(pin, 'good', undefined),
+  ],
+  snapshotGone: [sourceMessages.snapshotGone(pin, 'good')],
+  snapshotMismatch: [
+    sourceMessages.snapshotMismatch(pin, 'good', { organization: 'acme', project: 'web', environment: 'staging' }),
+    sourceMessages.snapshotMismatch(pin, 'good', { organization: 'acme', project: 'web', environment: 'prod' }),
+  ],
+  valuesDestroyed: [
+    sourceMessages.valuesDestroyed(pin, versions.slice(0, 1)),
+    sourceMessages.valuesDestroyed(shared, versions),
+  ],
+  keysCollide: [sourceMessages.keysCollide('C', ['B', 'A'], 'spec.keys')],
+  valueNotBase64: [sourceMessages.valueNotBase64('KEYSTORE', 'spec.keys.decodeBase64')],
+  typeRequires: [
+    sourceMessages.typeRequires('kubernetes.io/basic-auth', 'the key username or password'),
+    sourceMessages.typeRequires('kubernetes.io/ssh-auth', 'the key ssh-privatekey with a value'),
+    sourceMessages.typeRequires('kubernetes.io/dockercfg', 'a JSON object as the value of .dockercfg'),
+  ],
+  typeRequiresKeys: [
+    sourceMessages.typeRequiresKeys('kubernetes.io/tls', ['tls.crt', 'tls.key'], ['tls.key']),
+    sourceMessages.typeRequiresKeys('kubernetes.io/tls', ['tls.crt', 'tls.key'], ['tls.crt', 'tls.key']),
+  ],
+  templateInvalid: [sourceMessages.templateInvalid('URL', 3, sourceMessages.keyExpected)],
+  keyExpected: [sourceMessages.keyExpected],
+  endExpected: [sourceMessages.endExpected],
+  textExpected: [sourceMessages.textExpected],
+  functionExpected: [sourceMessages.functionExpected(''), sourceMessages.functionExpected('upper')],
+  templateKeyMissing: [
+    sourceMessages.templateKeyMissing('URL', missing),
+    sourceMessages.templateKeyMissing('URL', { ...missing, missing: ['URL'] }),
+  ],
+  templateValueBinary: [sourceMessages.templateValueBinary('URL', 'KEYSTORE', 'spec.keys')],
+  templateTooLarge: [sourceMessages.templateTooLarge('URL', 1_048_576)],
+  templatesTooLarge: [sourceMessages.templatesTooLarge(1_048_576)],
+  templateKeyConflict: [sourceMessages.templateKeyConflict('URL', 'spec.keys')],
+};
+
+test('every message of a SecretSync is in its golden file', () => {
+  expectGolden('secret-sync', [
+    [messages, samples],
+    [sourceMessages, sourceSamples],
+  ]);
+});
