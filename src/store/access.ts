@@ -58,7 +58,7 @@ const environmentTargets: Statement = {
     LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = asked.user_id`,
 };
 
-// By the primary key of the snapshot, for whoever knows its id alone.
+// By the primary key of the snapshot, for a caller that knows its id alone.
 const snapshotTarget: Statement = {
   name: 'access-snapshot',
   text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,

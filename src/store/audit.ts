@@ -64,7 +64,7 @@ export async function appendAuditBatch(pool: pg.Pool, records: readonly AuditRec
   await queryRows(pool, insertBatch, columnsOf(records));
 }
 
-// One statement's arrays stay small however many rows a change is told by.
+// One statement's arrays stay small however many rows describe a change.
 const rowsAtOnce = 1000;
 
 /** Writes the audit rows of a mutation that concerns many things, in its own transaction. */

@@ -19,7 +19,7 @@ export interface Database {
 
 /** Its address may go through a pooler in transaction mode. */
 export interface DatabaseOptions extends DatabaseAddress {
-  /** Connections at most, both kinds together: half for transactions, half for reads. At least 2; 20 unless told. */
+  /** Connections at most, both kinds together: half for transactions, half for reads. At least 2; default 20. */
   readonly poolSize?: number;
   /** How long a read, and a transaction's statement, may leave the connection silent. For tests. */
   readonly silenceMs?: { readonly reads: number; readonly transactions: number };
@@ -35,7 +35,7 @@ const connectTimeoutMs = 5_000;
 const defaultSilenceMs = { reads: 10_000, transactions: 35_000 };
 // A process that was cut off keeps its locks no longer than this, however long its TCP connection seems alive.
 const idleInTransactionSeconds = 60;
-// So that whoever waits for a lock gives its connection back, and its backend ends though its client is gone.
+// So that a statement that waits for a lock gives its connection back, and its backend ends though its client is gone.
 const lockWaitSeconds = 5;
 
 // Every statement finds its rows by an index. A plan that was made while a table held a few rows would read it from end to
@@ -108,7 +108,7 @@ function openPool({ max, silenceMs, pipeline = false, ...address }: PoolOptions)
     application_name: 'keyframe',
     max,
     pipeline,
-    // One stays open, so that the first request after a quiet hour need not connect and prepare anew.
+    // One stays open, so that the first request after a quiet hour need not connect and prepare again.
     min: 1,
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -131,7 +131,7 @@ function openPool({ max, silenceMs, pipeline = false, ...address }: PoolOptions)
  */
 async function setUpSession(client: pg.ClientBase, silenceMs: number): Promise<void> {
   await client.query(sessionSettings);
-  // A connection that was broken for its silence leaves a backend that works on, and would find nobody there at its end
+  // A connection that was broken for its silence leaves a backend that works on, and would find no client at its end
   // alone. Not every platform that PostgreSQL runs on can look before; there it is as it was.
   await client.query(`SET client_connection_check_interval = ${silenceMs}`).catch(() => undefined);
 }

@@ -3,7 +3,7 @@ import { Prisma } from './generated/client.ts';
 import { notifyChannel } from './notify.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Deleting organizations, projects and environments so that they can be told about and purged later. */
+/** Deleting organizations, projects and environments so that they can be reported and purged later. */
 
 /**
  * Locks what a deletion is about. Each writer of secrets locks its environment first and what lies above it last, so
@@ -35,7 +35,7 @@ export async function markDeleted(tx: Transaction, target: TargetIds): Promise<v
   }
 }
 
-/** Tells every listener, at the commit, of each environment that a deletion ended and each service token tied to it. */
+/** Notifies every listener, at the commit, of each environment that a deletion ended and each service token tied to it. */
 export async function notifyDeletion(tx: Transaction, target: TargetIds): Promise<void> {
   const { organizationId, projectId, environmentId } = target;
   await tx.run`

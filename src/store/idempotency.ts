@@ -25,7 +25,7 @@ const prunedAtOnce = 20;
 /**
  * Claims a key for this transaction: undefined where it is free, else the record of the request that had it in the last
  * 24 hours. Waits for another transaction that has claimed it and is not done, at most as long as for any lock. A claim
- * that is rolled back leaves nothing. Whoever gets the key must call `keepIdempotencyResult` before the commit.
+ * that is rolled back leaves nothing. The caller that gets the key must call `keepIdempotencyResult` before the commit.
  */
 export async function claimIdempotencyKey(
   tx: Transaction,
@@ -62,7 +62,7 @@ export async function keepIdempotencyResult(
     WHERE actor_id = ${actorId}::uuid AND action = ${action} AND target_id = ${targetId}::uuid AND key = ${key}`;
 }
 
-// SKIP LOCKED: a record that is being claimed anew stays, and nobody waits.
+// SKIP LOCKED: a record that is being claimed again stays, and no statement waits.
 async function prune(tx: Transaction): Promise<void> {
   await tx.run`
     DELETE FROM idempotency_record r USING (

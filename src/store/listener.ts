@@ -11,14 +11,14 @@ import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
 export interface ListenerDeps extends DatabaseAddress {
   readonly logger: Logger;
   readonly clock?: Clock;
-  /** Time between two proofs that notifications arrive; 5 s unless told. */
+  /** Time between two proofs that notifications arrive; default 5 s. */
   readonly heartbeatMs?: number;
-  /** How long connecting, or such a proof, may take; 5 s unless told. */
+  /** How long connecting, or such a proof, may take; default 5 s. */
   readonly limitMs?: number;
 }
 
 export interface ListenerHandlers {
-  /** Listening, and proven: every later commit is told. What came before was not. */
+  /** Listening, and proven: every later commit is reported. Earlier ones are not. */
   onReady(): void;
   onMessage(message: StoreMessage): void;
   /** Nothing is heard any more, until the next `onReady`. */

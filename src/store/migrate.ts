@@ -15,13 +15,13 @@ import { sqlState, storeError } from './prisma-errors.ts';
 /** Its address is a direct one: the lock that keeps runners apart belongs to the session. */
 export interface MigrateOptions extends DatabaseAddress {
   readonly logger: Logger;
-  /** For tests; the server's own migrations unless told. */
+  /** For tests; default: the server's own migrations. */
   readonly directory?: string;
-  /** For tests; the server's own release unless told. */
+  /** For tests; default: the server's own release. */
   readonly release?: string;
-  /** How long a migration may wait for the locks of others; 5 minutes unless told. */
+  /** How long a migration may wait for the locks of others; default 5 minutes. */
   readonly lockPatienceMs?: number;
-  /** How long to wait for a database that does not answer yet; not at all unless told. */
+  /** How long to wait for a database that does not answer yet; default: not at all. */
   readonly waitMs?: number;
 }
 
@@ -43,7 +43,7 @@ const ownDirectory = fileURLToPath(new URL('../../prisma/migrations', import.met
 const migrationLock = 72_707_369;
 const lockWait = '300s';
 const undefinedTable = '42P01';
-// Whoever comes after a migration that waits for a table waits as well, and no server waits longer than 5 s.
+// A statement that comes after a migration that waits for a table waits as well, and no server waits longer than 5 s.
 const tableLockWait = '2s';
 const tableLockPauseMs = 1_000;
 const defaultLockPatienceMs = 300_000;
@@ -175,7 +175,7 @@ function lackingMigrations(migrations: readonly Migration[], history: readonly A
   });
 }
 
-/** Applies one migration, giving way to whoever holds a lock on its tables, so that nobody waits for long behind it. */
+/** Applies one migration, giving way to a holder of a lock on its tables, so that nothing waits for long behind it. */
 async function applyPatiently(client: pg.Client, migration: Migration, options: MigrateOptions): Promise<void> {
   const { logger, lockPatienceMs = defaultLockPatienceMs } = options;
   const deadlineMs = performance.now() + lockPatienceMs;

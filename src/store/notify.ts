@@ -1,6 +1,6 @@
 import type { Transaction } from './transaction.ts';
 
-/** What is told of a commit: ids and nothing else. */
+/** What a notification says about a commit: ids and nothing else. */
 export type StoreMessage =
   | {
       readonly kind: 'environment';
@@ -19,13 +19,13 @@ export type StoreMessage =
 
 export const notifyChannel = 'keyframe';
 
-/** Tells every listener, at the commit, that an environment is at a new revision. */
+/** Notifies every listener, at the commit, that an environment is at a new revision. */
 export async function notifyEnvironment(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
   await notify(tx, { e: environmentId, r: revisionId });
 }
 
 /**
- * Tells every listener, at the commit, that an environment was created. A server of an earlier release takes it for any
+ * Notifies every listener, at the commit, that an environment was created. A server of an earlier release takes it for any
  * other commit.
  */
 export async function notifyAppearance(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
@@ -33,29 +33,29 @@ export async function notifyAppearance(tx: Transaction, environmentId: string, r
 }
 
 /**
- * Tells every listener, at the commit, that the value of a past version was destroyed. A server of an earlier release
+ * Notifies every listener, at the commit, that the value of a past version was destroyed. A server of an earlier release
  * takes it for a change.
  */
 export async function notifyDestruction(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
   await notify(tx, { e: environmentId, r: revisionId, x: true });
 }
 
-/** Tells every listener, at the commit, that a service token was created, revoked or changed. */
+/** Notifies every listener, at the commit, that a service token was created, revoked or changed. */
 export async function notifyServiceToken(tx: Transaction, serviceTokenId: string): Promise<void> {
   await notify(tx, { t: serviceTokenId });
 }
 
-/** Tells every listener, at the commit, that what a user may do has changed: state, roles or personal tokens. */
+/** Notifies every listener, at the commit, that what a user may do has changed: state, roles or personal tokens. */
 export async function notifyUser(tx: Transaction, userId: string): Promise<void> {
   await notify(tx, { u: userId });
 }
 
-/** Tells every listener, at the commit, that snapshots were deleted. */
+/** Notifies every listener, at the commit, that snapshots were deleted. */
 export async function notifySnapshots(tx: Transaction, snapshotIds: readonly string[]): Promise<void> {
   await notifyEach(tx, 's', snapshotIds);
 }
 
-/** Tells every listener, at the commit, that many service tokens and users were changed at once. */
+/** Notifies every listener, at the commit, that many service tokens and users were changed at once. */
 export async function notifyTokensAndUsers(
   tx: Transaction,
   { serviceTokenIds, userIds }: { readonly serviceTokenIds: readonly string[]; readonly userIds: readonly string[] },
@@ -83,7 +83,7 @@ async function notify(tx: Transaction, fields: Readonly<Record<string, string | 
   await tx.run`SELECT pg_notify(${notifyChannel}, ${JSON.stringify(fields)})`;
 }
 
-/** Sends each id in a message of its own, under the field that tells what it is of. */
+/** Sends each id in a message of its own, under the field that says what it identifies. */
 async function notifyEach(tx: Transaction, field: 's' | 't' | 'u', ids: readonly string[]): Promise<void> {
   await tx.run`
     SELECT pg_notify(${notifyChannel}, json_build_object(${field}::text, id)::text) FROM unnest(${[...ids]}::uuid[]) AS id`;

@@ -23,7 +23,7 @@ export interface NewOrganization {
   readonly id: string;
   readonly slug: string;
   readonly displayName: string;
-  /** Null for an organization that nobody owns: a custom resource made it. */
+  /** Null for an organization without an owner: a custom resource made it. */
   readonly ownerId: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { DomainError } from '../domain/errors/domain-error.ts';
 
 /**
- * What a failure of Prisma or pg means. Both tell it in several ways: an SQLSTATE, Prisma's own code, a socket's
+ * What a failure of Prisma or pg means. Both report it in several ways: an SQLSTATE, Prisma's own code, a socket's
  * code, or a bare text; an error may also be wrapped in another.
  */
 interface Failure {
@@ -93,7 +93,7 @@ const stalePlanStates = new Set(['0A000', '26000', '42P05']);
 
 /**
  * Whether a statement that a connection has prepared is of no use there any more, for good. Nothing of it was run: the
- * same text, unprepared, is as good as ever.
+ * same text, unprepared, still works.
  */
 export function isStalePlan(error: unknown): boolean {
   return stalePlanStates.has(sqlState(error) ?? '');

@@ -60,7 +60,7 @@ const secretsAtOnce = 200;
 const snapshotsAtOnce = 50;
 
 async function empty(tx: Transaction, environmentId: string): Promise<void> {
-  // Told at the commit: whoever waits for the slug can have it then.
+  // Reported at the commit: a resource that waits for the slug can have it then.
   await tx.run`
     SELECT pg_notify(${notifyChannel}, json_build_object('e', id, 'r', revision_id, 'd', true)::text)
     FROM environment WHERE id = ${environmentId}::uuid`;

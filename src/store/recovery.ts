@@ -33,7 +33,7 @@ export interface AdminToken extends RecoveringAdmin {
 const lockWaitSeconds = 25;
 
 /**
- * Lets nobody make, change or rely on a credential in a change until the end of the transaction, and answers its time.
+ * Keeps every transaction from making, changing or relying on a credential until the end of the transaction, and answers its time.
  * Changes under way are waited for: so none of theirs is overlooked, and none that is let in by a revoked one is done
  * after it. Credentials before tokens, and people last, as such a change takes them.
  */
@@ -48,7 +48,7 @@ export async function lockAllCredentials(tx: Transaction): Promise<Date> {
 /**
  * Revokes the credentials of service tokens that were made before a moment, or all with null, pending ones too. A token
  * that a person made, and that has none left, is over itself. That of a custom resource is not: its resource makes the
- * next serial, while a token that somebody revoked has no next one. Lock all credentials before.
+ * next serial, while a revoked token has no next one. Lock all credentials before.
  */
 export async function revokeServiceTokenCredentials(
   tx: Transaction,

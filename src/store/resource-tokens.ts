@@ -32,7 +32,7 @@ export interface ResourceToken {
   readonly environmentId: string | null;
   readonly permission: TokenPermission;
   readonly suspendedAt: Date | null;
-  /** Set once it is over for good, whoever ended it. */
+  /** Set once it is over for good, however it ended. */
   readonly revokedAt: Date | null;
   /** By serial, oldest first. */
   readonly credentials: readonly ResourceCredential[];
@@ -106,7 +106,7 @@ export async function findUnusedMs(pool: pg.Pool, { cluster, uid }: TokenOwner):
 
 /**
  * Locks a resource's token with its credentials, in the order of a change under way (store/credentials.ts), and reads it
- * under the locks; undefined where there is none, or no longer. The claim is locked first, so that whoever makes the next
+ * under the locks; undefined where there is none, or no longer. The claim is locked first, so that a request that makes the next
  * serial waits for the one before.
  */
 export async function holdResourceToken(

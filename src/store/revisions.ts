@@ -24,7 +24,7 @@ export const wantedRevision = `SELECT e.id AS environment_id, r.number, r.id
       WHERE e.id = $1 AND e.deleted_at IS NULL AND (e.revision_number = $2::int OR e.revision_id = $3::uuid)`;
 
 /**
- * SQL that tells whether a key of an environment at a revision, both SQL as well, is at a version whose value was
+ * SQL that decides whether a key of an environment at a revision, both SQL as well, is at a version whose value was
  * destroyed; `keys` narrows which secret `s` is meant.
  */
 export function hasDestroyed(environmentId: string, revision: string, keys = 'true'): string {

@@ -27,7 +27,7 @@ export interface EnvironmentState<Row extends StoredKey> extends RevisionIds {
   readonly secrets: readonly Row[];
 }
 
-/** Which secrets are wanted: all of the newest revision unless told. */
+/** Which secrets are wanted: default: all of the newest revision. */
 export interface SecretSelection {
   /** Only keys that begin so. */
   readonly prefix?: string;

@@ -84,7 +84,7 @@ export async function lockEnvironment(
   return environment;
 }
 
-/** Those of the keys that exist or once did. Under the environment's lock nobody changes them meanwhile. */
+/** Those of the keys that exist or once did. Under the environment's lock they do not change meanwhile. */
 export async function findStoredSecrets(
   tx: Transaction,
   environmentId: string,

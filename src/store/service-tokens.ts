@@ -51,14 +51,14 @@ export interface NewServiceToken {
     readonly id: string;
     readonly tokenHash: Uint8Array;
     readonly expiresAt: Date | null;
-    /** 1 unless told. */
+    /** default 1. */
     readonly serial?: number;
-    /** `active` unless told. */
+    /** default `active`. */
     readonly state?: 'pending' | 'active';
   };
 }
 
-/** What is there of a scope that a token is asked for, and the database's time. */
+/** What exists of the scope of a requested token, and the database's time. */
 export interface ScopeFacts {
   readonly now: Date;
   /** Whether the project exists in the organization. */

@@ -51,7 +51,7 @@ export interface KeyDifference {
   readonly key: string;
   readonly from: number | null;
   readonly to: number | null;
-  /** Whether both have the key, with values that differ or of which nobody knows, because one was destroyed. */
+  /** Whether both have the key, with values that differ, or are unknown because one was destroyed. */
   readonly valueChanged: boolean;
 }
 
@@ -106,7 +106,7 @@ const diffStatement: Statement = {
       ) AS t ON t.secret_id = f.secret_id
     ), difference AS (
       SELECT s.key, f.version AS "from", t.version AS "to",
-        -- Of two that were destroyed nobody knows.
+        -- Two that were destroyed are unknown.
         coalesce(f.value_mac <> t.value_mac OR (f.destroyed_at IS NOT NULL AND t.id IS NOT NULL), false)
           AS "valueChanged"
       FROM pair JOIN secret s ON s.id = pair.secret_id
@@ -240,7 +240,7 @@ export async function readHeldSnapshots(tx: Transaction, environmentId: string):
     ORDER BY n.created_at DESC, n.id DESC`;
 }
 
-/** Deletes snapshots with their entries, and tells every listener. The caller holds the lock of their environment. */
+/** Deletes snapshots with their entries, and notifies every listener. The caller holds the lock of their environment. */
 export async function deleteSnapshots(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx.run`DELETE FROM snapshot WHERE id = ANY(${[...ids]}::uuid[])`;
   await notifySnapshots(tx, ids);

@@ -49,7 +49,7 @@ const columns = `v.version, v.change_type AS "changeType", v.changed_by_id AS "c
     v.destroyed_at AS "destroyedAt", v.destroyed_by_id AS "destroyedBy", v.destroyed_by_type AS "destroyedByType",
     v.destroyed_by_name AS "destroyedByName"`;
 
-// The join keeps a row for a key that has no such version: so one statement tells it from a key that never was.
+// The join keeps a row for a key that has no such version: so one statement distinguishes it from a key that never existed.
 const listStatement: Statement = {
   name: 'versions-list',
   text: `SELECT ${columns}
@@ -100,7 +100,7 @@ export interface DoomedVersion extends VersionRecord {
   readonly isCurrent: boolean;
   /** The number of the version that a read of the key answers; null for a key that is deleted. */
   readonly currentVersion: number | null;
-  /** The other versions that hold the same value; of a destroyed one nobody knows. */
+  /** The other versions that hold the same value; those of a destroyed one are unknown. */
   readonly equalVersions: readonly number[];
 }
 
