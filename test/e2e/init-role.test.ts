@@ -132,7 +132,7 @@ describe('where Secrets are there already', () => {
       await create(name, content);
       const { code, output } = await init.run();
       expect(code).toBe(1);
-      expect(output).toContain(`keyframe-server: the Secret ${namespace}/${name} is there, but ${complaint}`);
+      expect(output).toContain(`keyframe-server: the Secret ${namespace}/${name} exists ${complaint}`);
       expect(output).toMatch(/Put the .*delete the Secret/);
       expect(output).not.toContain('canary-value');
       expect(await valuesOf(name)).toEqual(content);

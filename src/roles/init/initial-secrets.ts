@@ -23,7 +23,7 @@ export function rootKeySecret({ secret, key }: { readonly secret: string; readon
     component: 'root-key',
     keys: [key],
     advice:
-      'Restore the root key there from its backup, or name the right Secret and key in the values (rootKey). Only if no database was ever encrypted under it, delete the Secret, and a new key is created',
+      'Put the root key there from its backup, or name the right Secret and key in the values (rootKey). Only if no database was ever encrypted under it, delete the Secret, and a new key is created',
     generate: () => ({ [key]: generateRootKey() }),
   };
 }
