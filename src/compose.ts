@@ -12,7 +12,6 @@ import { steadyNow, systemClock } from './lib/clock.ts';
 import type { Logger } from './observability/logger.ts';
 import type { ChangeFeed } from './services/changes/change-feed.ts';
 import { bootstrapAdmin } from './services/people/bootstrap-admin.ts';
-import { dropDestroyed } from './services/secrets/state-cache.ts';
 import { schemaFault } from './store/migrate.ts';
 
 /** Creates the parts of the server, with src/compose/, and starts them. The tests' own servers use src/compose/ too. */
@@ -70,7 +69,6 @@ interface ServeDeps {
 
 async function serve(config: ServerConfig, { services, logger, open }: ServeDeps): Promise<RunningServer> {
   const metrics = composeMetrics(services);
-  dropDestroyed(services.feed, services.states);
   // For every role. If it fails, the API serves everything but its streams.
   services.feed.start();
   const controller =

@@ -30,7 +30,7 @@ import { Destructions } from '../services/secrets/destructions.ts';
 import { SecretReader } from '../services/secrets/secret-reader.ts';
 import { SecretWriter } from '../services/secrets/secret-writer.ts';
 import { Secrets } from '../services/secrets/secrets.ts';
-import { StateCache } from '../services/secrets/state-cache.ts';
+import { StateCache, dropDestroyed } from '../services/secrets/state-cache.ts';
 import { Versions } from '../services/secrets/versions.ts';
 import { Restores } from '../services/snapshots/restore/restores.ts';
 import { Snapshots } from '../services/snapshots/snapshots.ts';
@@ -121,6 +121,7 @@ function composeServices(opened: Opened, options: ServicesOptions): Services {
   const queue = new EnvironmentQueue();
   const budget = new GrowthBudget(growthLimits);
   const states = new StateCache();
+  dropDestroyed(feed, states);
   const writer = new SecretWriter({ database, keyring, queue, budget });
   return {
     database,

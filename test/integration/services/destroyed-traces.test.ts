@@ -1,9 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { EnvironmentQueue } from '../../../src/services/kernel/environment-queue.ts';
-import { GrowthBudget } from '../../../src/services/kernel/growth-budget.ts';
-import { SecretWriter } from '../../../src/services/secrets/secret-writer.ts';
-import { Secrets } from '../../../src/services/secrets/secrets.ts';
-import { dropDestroyed, StateCache } from '../../../src/services/secrets/state-cache.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import { createWorld, type TestServices, type World } from '../../support/api/services.ts';
 import { snapshotCalls } from '../../support/api/snapshot-calls.ts';
@@ -23,16 +18,7 @@ async function destroy(key: string, version: number): Promise<void> {
 
 describe('what is kept in memory of an environment', () => {
   test('goes when a value of its past is destroyed, and nothing else goes', async () => {
-    const states = new StateCache();
-    const { keyring, audit, feed } = services;
-    const writer = new SecretWriter({
-      database: services.database,
-      keyring,
-      queue: new EnvironmentQueue(),
-      budget: new GrowthBudget(),
-    });
-    const secrets = new Secrets({ database: services.database, keyring, writer, states, audit });
-    dropDestroyed(feed, states);
+    const { secrets, states, feed } = services;
     feed.start();
     await calls.put('KEY', 'leaked');
     await secrets.list(await world.onEnvironment(world.viewer.caller, 'secret.list'));
