@@ -48,13 +48,13 @@ test('a change of secrets reports its environment and revision, once', async () 
   const calls = secretCalls(services, world, world.developer.caller);
   const environmentId = world.environment.id;
   const revisionIds: string[] = [];
-  const heard = await heardOf(async () => {
+  const received = await heardOf(async () => {
     revisionIds.push((await calls.put('KEY', 'one')).revisionId);
     revisionIds.push((await calls.patch({ A: '1', B: '2', C: '3' }, ['KEY'])).revisionId);
     revisionIds.push((await calls.rollback('A', { targetVersion: 1 })).revisionId);
     revisionIds.push((await calls.remove('B')).revisionId);
   });
-  expect(heard).toEqual(revisionIds.map((revisionId) => ({ kind: 'environment', environmentId, revisionId })));
+  expect(received).toEqual(revisionIds.map((revisionId) => ({ kind: 'environment', environmentId, revisionId })));
 });
 
 test('a destruction reports the environment at the revision it stays at', async () => {
@@ -62,22 +62,22 @@ test('a destruction reports the environment at the revision it stays at', async 
   await calls.put('LEAKED', 'one');
   const { revisionId } = await calls.put('LEAKED', 'two');
   const access = await world.onEnvironment(world.admin.caller, 'version.destroy');
-  const heard = await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }));
+  const received = await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }));
   const environmentId = world.environment.id;
-  expect(heard).toEqual([{ kind: 'environment', environmentId, revisionId, destroyed: true }]);
+  expect(received).toEqual([{ kind: 'environment', environmentId, revisionId, destroyed: true }]);
   expect(await heardOf(() => services.destructions.destroy(access, 'LEAKED', { version: 1 }))).toEqual([]);
 });
 
 test('what changes nothing reports nothing', async () => {
   const calls = secretCalls(services, world, world.developer.caller);
   await calls.put('SAME', 'x');
-  const heard = await heardOf(async () => {
+  const received = await heardOf(async () => {
     await calls.patch({});
     await calls.patch({ SAME: 'x' }, [], { skipUnchanged: true });
     await calls.read();
     await calls.put('SAME', 'y', { expectedVersion: 7 });
   });
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test('a new environment is reported, and a revoked service token, once', async () => {
@@ -90,18 +90,18 @@ test('a new environment is reported, and a revoked service token, once', async (
   });
   expect(environments).toEqual([{ kind: 'environment', environmentId: id, revisionId, appeared: true }]);
   const token = await world.serviceToken();
-  const heard = await heardOf(async () => {
+  const received = await heardOf(async () => {
     const access = await world.onOrganization(caller, 'service_token.revoke');
     await services.serviceTokens.revoke(access, token.id);
     await services.serviceTokens.revoke(access, token.id);
   });
-  expect(heard).toEqual([{ kind: 'service_token', serviceTokenId: token.id }]);
+  expect(received).toEqual([{ kind: 'service_token', serviceTokenId: token.id }]);
 });
 
 test('a change of what a person may do reports the person', async () => {
   const { developer, owner } = world;
   const { users, members, personalTokens, access } = services;
-  const heard = await heardOf(async () => {
+  const received = await heardOf(async () => {
     const userAccess = await access.instance(owner.caller, 'user.update');
     await users.update(userAccess, developer.id, { disabled: true });
     await users.update(userAccess, developer.id, { disabled: false });
@@ -114,7 +114,7 @@ test('a change of what a person may do reports the person', async () => {
     await personalTokens.revoke(revocation, record.id);
     await users.endTokens(userAccess, developer.id);
   });
-  expect(heard).toEqual(Array.from({ length: 6 }, () => ({ kind: 'user', userId: developer.id })));
+  expect(received).toEqual(Array.from({ length: 6 }, () => ({ kind: 'user', userId: developer.id })));
 });
 
 test('a purge reports that the environment has ended, for those who wait for its slug', async () => {
@@ -123,8 +123,8 @@ test('a purge reports that the environment has ended, for those who wait for its
   const { id: environmentId } = purged.environment;
   const { revisionId } = await purged.onEnvironment(caller, 'environment.delete');
   await services.environments.delete(await purged.onEnvironment(caller, 'environment.delete'));
-  const heard = await heardOf(async () =>
+  const received = await heardOf(async () =>
     services.environments.purge(await services.access.instance(caller, 'environment.purge'), purged.slugs),
   );
-  expect(heard).toEqual([{ kind: 'environment', environmentId, revisionId, ended: true }]);
+  expect(received).toEqual([{ kind: 'environment', environmentId, revisionId, ended: true }]);
 });
