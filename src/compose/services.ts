@@ -74,7 +74,7 @@ export interface ServicesOptions {
   /** The defaults of `GrowthBudget`. */
   readonly growthLimits?: GrowthLimits;
   /** The defaults of `ChangeStreams`. */
-  readonly streams?: Pick<ChangeStreamsDeps, 'atOnce' | 'checkMs'>;
+  readonly streams?: Pick<ChangeStreamsDeps, 'maxStreams' | 'checkMs'>;
   readonly clock?: Clock;
   readonly logger: Logger;
 }

@@ -58,7 +58,7 @@ const environmentTargets: Statement = {
     LEFT JOIN membership m ON m.organization_id = o.id AND m.user_id = asked.user_id`,
 };
 
-// By the primary key of the snapshot, for a caller that knows its id alone.
+// By the primary key of the snapshot, for callers that know only its id.
 const snapshotTarget: Statement = {
   name: 'access-snapshot',
   text: `SELECT o.id AS "organizationId", p.id AS "projectId", e.id AS "environmentId", e.revision_number AS revision,
@@ -100,8 +100,8 @@ export interface AskedEnvironment {
 }
 
 /**
- * Looks up environments that are not deleted, nor anything above them, with one statement; in the order asked, undefined
- * for those that are not there.
+ * Looks up environments that are not deleted, nor anything above them, with one statement; in the order asked,
+ * undefined for those that are not there.
  */
 export async function findEnvironmentTargets(
   pool: pg.Pool,

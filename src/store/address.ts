@@ -6,9 +6,9 @@ export interface DatabaseAddress {
   /** A postgres:// URL. */
   readonly url: string;
   /**
-   * A PEM file with certificates of authorities. With it every connection uses TLS, and PostgreSQL's certificate must be signed
-   * by one of them and be for the URL's host: what libpq calls verify-full. Read again for each connection, because authorities
-   * are renewed while the server runs.
+   * A PEM file with certificates of authorities. With it every connection uses TLS, and PostgreSQL's certificate must
+   * be signed by one of them and be for the URL's host: what libpq calls verify-full. Read again for each connection,
+   * because authorities are renewed while the server runs.
    */
   readonly caFile?: string | undefined;
 }
@@ -33,7 +33,9 @@ export function connectionOptions({ url, caFile }: DatabaseAddress): Pick<pg.Cli
   return { connectionString: address.href, ssl };
 }
 
-/** A property that is the file's present text; the last one that could be read, for pg cannot be given an error there. */
+/**
+ * A property that is the file's present text; the last one that could be read, for pg cannot be given an error there.
+ */
 function fileReader(path: string): { get(): string } {
   let last = readFileSync(path, 'utf8');
   return {

@@ -64,7 +64,7 @@ export async function appendAuditBatch(pool: pg.Pool, records: readonly AuditRec
   await queryRows(pool, insertBatch, columnsOf(records));
 }
 
-// One statement's arrays stay small however many rows describe a change.
+// The arrays of a statement stay small however many rows a change writes.
 const rowsAtOnce = 1000;
 
 /** Writes the audit rows of a mutation that concerns many things, in its own transaction. */
@@ -145,10 +145,10 @@ const chains = {
 type ChainKind = keyof typeof chains;
 
 /**
- * Reads backwards from the newest by the index on (organization_id, id). Only the conditions that are asked for stand in
- * the text: with one text for all of them PostgreSQL expects so few rows that it reads and sorts the whole audit. The
- * organization is a range and a part of the order, though it is one: else the primary key gives the order as well, and
- * may be read through all other organizations' entries.
+ * Reads backwards from the newest by the index on (organization_id, id). Only the conditions that are asked for stand
+ * in the text: with one text for all of them PostgreSQL expects so few rows that it reads and sorts the whole audit.
+ * The organization is a range and a part of the order, though it is one: else the primary key gives the order as well,
+ * and may be read through all other organizations' entries.
  */
 function listStatement(chain: ChainKind, filters: readonly FilterName[]): Statement {
   const { condition, parameters } = chains[chain];

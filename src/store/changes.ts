@@ -8,7 +8,10 @@ export interface PresentState {
   readonly environments: Map<string, string>;
   /** Those of the credentials asked for that open something now. */
   readonly liveCredentials: Set<string>;
-  /** Those of the service tokens asked for, keyless or not, that are neither revoked nor suspended nor of a deleted scope. */
+  /**
+   * Those of the service tokens asked for, keyless or not, that are neither revoked nor suspended nor of a deleted
+   * scope.
+   */
   readonly liveTokens: Set<string>;
   /** Those of the revisions and snapshots asked for that are there, with no value of theirs destroyed. */
   readonly kept: Set<string>;
@@ -47,7 +50,10 @@ interface Row {
   readonly revision_id: string;
 }
 
-/** Looks up, with one statement and so at one moment, environments, credentials, service tokens, revisions and snapshots. */
+/**
+ * Looks up, with one statement and so at one moment, environments, credentials, service tokens, revisions and
+ * snapshots.
+ */
 export async function findPresentState(pool: pg.Pool, question: StateQuestion): Promise<PresentState> {
   const { environmentIds = [], credentialIds = [], keptIds = [], serviceTokenIds = [] } = question;
   const rows = await queryRows<Row>(pool, presentState, [environmentIds, credentialIds, keptIds, serviceTokenIds]);

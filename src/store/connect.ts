@@ -6,7 +6,7 @@ import { tlsFault } from './tls-fault.ts';
 
 export interface ConnectOptions extends DatabaseAddress {
   readonly logger: Logger;
-  /** How long to try again where nothing answers, or PostgreSQL says that it is starting; 0 for one try. */
+  /** How long to try again if nothing answers, or PostgreSQL says that it is starting; 0 for one try. */
   readonly waitMs: number;
 }
 
@@ -14,19 +14,19 @@ const pauseMs = 500;
 const cannotConnectNow = '57P03';
 
 /**
- * Connects one client, whose own errors are for whoever runs a statement by it. A refusal of PostgreSQL, such as that of a
- * password, is final, and so is a certificate that is not trusted. Throws what pg throws.
+ * Connects one client. Its own errors go to the code that runs a statement on it. A refusal of PostgreSQL, such as that
+ * of a password, is final, and so is a certificate that is not trusted. Throws what pg throws.
  */
 export async function connectPatiently(options: ConnectOptions): Promise<pg.Client> {
   const untilMs = performance.now() + options.waitMs;
-  let isTold = false;
+  let isReported = false;
   for (;;) {
     try {
       return await connect(options);
     } catch (error) {
       if (!mayAnswerLater(error) || performance.now() + pauseMs >= untilMs) throw error;
-      if (!isTold) options.logger.info(errorFields(error), 'the database does not answer yet: waiting for it');
-      isTold = true;
+      if (!isReported) options.logger.info(errorFields(error), 'the database does not answer yet: waiting for it');
+      isReported = true;
       await pause(pauseMs);
     }
   }

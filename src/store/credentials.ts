@@ -126,7 +126,10 @@ export function liveCredentialIds(ids: string): string {
     UNION ALL SELECT c.id FROM ${personalTokenTables} WHERE c.id = ANY(${ids}) AND ${personalTokenFault} IS NULL`;
 }
 
-/** SELECT of the ids of those of `ids` (an SQL expression of type uuid[]) that are live service tokens, with a credential or not. */
+/**
+ * SELECT of the ids of those of `ids` (an SQL expression of type uuid[]) that are live service tokens, with a
+ * credential or not.
+ */
 export function liveTokenIds(ids: string): string {
   return `SELECT t.id FROM service_token t ${tokenScopes}
     WHERE t.id = ANY(${ids}) AND t.revoked_at IS NULL AND t.suspended_at IS NULL AND NOT ${scopeIsDeleted}`;

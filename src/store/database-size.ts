@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { queryRows, type Statement } from './database.ts';
 
-/** The tables that grow without an end of their own. */
+/** The tables that grow without bound. */
 export const growingTables = ['secret_version', 'secret_change', 'snapshot', 'snapshot_entry', 'audit_entry'] as const;
 
 export interface DatabaseSize {

@@ -11,7 +11,7 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** For hot reads and the audit: named prepared statements through `queryRows`. */
   readonly pool: pg.Pool;
-  /** For transactions; connections of their own, so that writers waiting for a lock stop no read. */
+  /** For transactions; separate connections, so that writers waiting for a lock stop no read. */
   readonly transactionPool: pg.Pool;
   /** Ends every connection once its statement is done. A second call does nothing more. */
   close(): Promise<void>;
@@ -35,13 +35,13 @@ const connectTimeoutMs = 5_000;
 const defaultSilenceMs = { reads: 10_000, transactions: 35_000 };
 // A process that was cut off keeps its locks no longer than this, however long its TCP connection seems alive.
 const idleInTransactionSeconds = 60;
-// So that a statement that waits for a lock gives its connection back, and its backend ends though its client is gone.
+// So that a statement that waits for a lock returns its connection, and its backend ends even if its client is gone.
 const lockWaitSeconds = 5;
 
-// Every statement finds its rows by an index. A plan that was made while a table held a few rows would read it from end to
-// end, also for the checks of foreign keys, and a connection keeps that plan until the table is analyzed: an import of ten
-// thousand keys then takes minutes. Without sequential scans, older releases of PostgreSQL take plans for expensive ones
-// that have none to choose from, and would compile them.
+// Every statement finds its rows by an index. A plan that was made while a table held a few rows would read it from end
+// to end, also for the checks of foreign keys, and a connection keeps that plan until the table is analyzed: an import
+// of ten thousand keys then takes minutes. Without sequential scans, older releases of PostgreSQL take plans for
+// expensive ones that have none to choose from, and would compile them.
 const sessionSettings = `SET TimeZone = 'UTC';
   SET enable_seqscan = off;
   SET jit = off;
@@ -71,8 +71,9 @@ export function openDatabase({ url, caFile, poolSize = 20, silenceMs = defaultSi
 }
 
 /**
- * Runs a prepared statement and answers its rows; where the connection's own preparation of it is stale, unprepared.
- * Throws DomainError store_unavailable when the database cannot be reached, and what `storeError` makes of other failures.
+ * Runs a prepared statement and returns its rows; if the connection's own preparation of it is stale, unprepared.
+ * Throws DomainError store_unavailable when the database cannot be reached, and what `storeError` makes of other
+ * failures.
  */
 export async function queryRows<Row extends object>(
   pool: pg.Pool,
@@ -117,7 +118,7 @@ function openPool({ max, silenceMs, pipeline = false, ...address }: PoolOptions)
     onConnect: (client: pg.ClientBase): unknown => setUpSession(client, silenceMs),
   });
   // An idle connection that breaks is dropped by the pool; the next use opens another. One in use fails its statements
-  // as well: without a listener of its own the event would end the process.
+  // as well: without a listener the event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => void client.on('error', () => {}));
   breakSilentConnections(pool, silenceMs);

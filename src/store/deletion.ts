@@ -35,7 +35,9 @@ export async function markDeleted(tx: Transaction, target: TargetIds): Promise<v
   }
 }
 
-/** Notifies every listener, at the commit, of each environment that a deletion ended and each service token tied to it. */
+/**
+ * Notifies every listener, at the commit, of each environment that a deletion ended and each service token tied to it.
+ */
 export async function notifyDeletion(tx: Transaction, target: TargetIds): Promise<void> {
   const { organizationId, projectId, environmentId } = target;
   await tx.run`

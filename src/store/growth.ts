@@ -1,7 +1,7 @@
 /**
- * What a write adds to the disk, and the daily budget of its environment. The budget is a bucket of one day's bytes that
- * drains steadily. `environment.write_budget_empty_at` is when it will be empty: one column, which keeps its meaning
- * when the limit changes.
+ * What a write adds to the disk, and the daily budget of its environment. The budget is a bucket of one day's bytes
+ * that drains steadily. `environment.write_budget_empty_at` is when it will be empty: one column, which keeps its
+ * meaning when the limit changes.
  */
 
 /** What one statement added, and how full that made the bucket of its environment. */
@@ -22,7 +22,9 @@ export const bytesOfVersions = `SELECT coalesce(sum(value_bytes::float8 + ${vers
 /** SQL of the bytes that a snapshot of the rows of a CTE `present` takes. */
 export const bytesOfSnapshot = `SELECT (count(*) + 1) * ${snapshotEntryBytes}::float8 AS bytes FROM present`;
 
-/** Assignment in an UPDATE of the environment, beside CTEs `grown (bytes)` and `budget (per_day)`; 0 a day is no limit. */
+/**
+ * Assignment in an UPDATE of the environment, beside CTEs `grown (bytes)` and `budget (per_day)`; 0 a day is no limit.
+ */
 export const budgetAssignment = `write_budget_empty_at = (
       SELECT CASE WHEN per_day > 0
         THEN greatest(write_budget_empty_at, statement_timestamp()) + bytes / per_day * interval '1 day'

@@ -4,7 +4,7 @@ import type { Transaction } from './transaction.ts';
 export interface IdempotencyClaim {
   readonly actorId: string;
   readonly action: string;
-  /** The environment, or the organization where the action is on that. */
+  /** The environment, or the organization if the action is on that. */
   readonly targetId: string;
   readonly key: string;
   readonly organizationId: string;
@@ -23,9 +23,9 @@ export interface IdempotencyRecord {
 const prunedAtOnce = 20;
 
 /**
- * Claims a key for this transaction: undefined where it is free, else the record of the request that had it in the last
+ * Claims a key for this transaction: undefined if it is free, else the record of the request that had it in the last
  * 24 hours. Waits for another transaction that has claimed it and is not done, at most as long as for any lock. A claim
- * that is rolled back leaves nothing. The caller that gets the key must call `keepIdempotencyResult` before the commit.
+ * that is rolled back leaves nothing. A caller that gets the key must call `keepIdempotencyResult` before the commit.
  */
 export async function claimIdempotencyKey(
   tx: Transaction,
@@ -47,7 +47,7 @@ export async function claimIdempotencyKey(
   const record = await tx.row<IdempotencyRecord>`
     SELECT request_hash AS "requestHash", result FROM idempotency_record
     WHERE actor_id = ${actorId}::uuid AND action = ${action} AND target_id = ${targetId}::uuid AND key = ${key}`;
-  if (record === undefined) throw new Error('what holds an idempotency key is there');
+  if (record === undefined) throw new Error('the record that holds an idempotency key does not exist');
   return record;
 }
 
@@ -62,7 +62,7 @@ export async function keepIdempotencyResult(
     WHERE actor_id = ${actorId}::uuid AND action = ${action} AND target_id = ${targetId}::uuid AND key = ${key}`;
 }
 
-// SKIP LOCKED: a record that is being claimed again stays, and no statement waits.
+// SKIP LOCKED: a record that is being claimed again stays, and nothing waits.
 async function prune(tx: Transaction): Promise<void> {
   await tx.run`
     DELETE FROM idempotency_record r USING (

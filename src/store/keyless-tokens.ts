@@ -51,8 +51,8 @@ const targets: Statement = {
 };
 
 /**
- * Looks up environments that are not deleted, nor anything above them, with the keyless token of a namespace for each, by
- * one statement and so at one moment; in the order asked, undefined for those that are not there.
+ * Looks up environments that are not deleted, nor anything above them, with the keyless token of a namespace for each,
+ * by one statement and so at one moment; in the order asked, undefined for those that are not there.
  */
 export async function findKeylessTargets(
   pool: pg.Pool,
@@ -117,7 +117,7 @@ const creation: Statement = {
 };
 
 /**
- * Makes keyless tokens with their audit rows, by one statement: none where there is one already, revoked or not, and none
+ * Makes keyless tokens with their audit rows, by one statement: none if there is one already, revoked or not, and none
  * for an environment that is deleted. Without a NOTIFY: no read rests on a token that did not exist.
  */
 export async function createKeylessTokens(pool: pg.Pool, tokens: readonly NewKeylessToken[]): Promise<void> {

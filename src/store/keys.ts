@@ -50,7 +50,7 @@ export class PostgresKeyStore implements KeyStore {
     return row === undefined ? undefined : wrappedKey(row);
   }
 
-  /** Inserts unless present; answers the row that is there afterwards, so that two replicas agree. */
+  /** Inserts unless present; returns the row that is there afterwards, so that two replicas agree. */
   async insertInstanceKey(name: string, key: WrappedKey): Promise<WrappedKey> {
     await this.#query(statements.insertInstanceKey, [name, key.wrappedKey, key.rootKeyId]);
     const present = await this.findInstanceKey(name);
@@ -72,7 +72,7 @@ export class PostgresKeyStore implements KeyStore {
     return (await this.#query<DataKeyRow>(statements.findDataKeys, [ids])).map(dataKey);
   }
 
-  /** Adds to the reserved uses of an unretired key and answers the new total; undefined if it is retired or gone. */
+  /** Adds to the reserved uses of an unretired key and returns the new total; undefined if it is retired or gone. */
   async reserveUses(id: string, count: number): Promise<bigint | undefined> {
     const [row] = await this.#query<{ uses_reserved: string }>(statements.reserveUses, [id, count]);
     return row === undefined ? undefined : BigInt(row.uses_reserved);
@@ -80,7 +80,7 @@ export class PostgresKeyStore implements KeyStore {
 
   /**
    * Under a lock on the project: retires `replaces` and inserts the new key, unless another replica already did;
-   * answers the active one. Throws DomainError not_found for a project that is gone.
+   * returns the active one. Throws DomainError not_found for a project that is gone.
    */
   async replaceDataKey(projectId: string, key: DataKeyRecord, replaces: string | undefined): Promise<DataKeyRecord> {
     return inTransaction(this.#database, async (tx) => {

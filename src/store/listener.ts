@@ -7,7 +7,9 @@ import { errorFields, type Logger } from '../observability/logger.ts';
 import { type DatabaseAddress, connectionOptions } from './address.ts';
 import { notifyChannel, parseMessage, type StoreMessage } from './notify.ts';
 
-/** Its address is a direct one: through a pooler in transaction mode nothing would be heard, and `onReady` never called. */
+/**
+ * Its address is a direct one: through a pooler in transaction mode nothing would be heard, and `onReady` never called.
+ */
 export interface ListenerDeps extends DatabaseAddress {
   readonly logger: Logger;
   readonly clock?: Clock;
@@ -18,7 +20,7 @@ export interface ListenerDeps extends DatabaseAddress {
 }
 
 export interface ListenerHandlers {
-  /** Listening, and proven: every later commit is reported. Earlier ones are not. */
+  /** Listening, and proven: every later commit is reported. What came before was not. */
   onReady(): void;
   onMessage(message: StoreMessage): void;
   /** Nothing is heard any more, until the next `onReady`. */
@@ -28,7 +30,7 @@ export interface ListenerHandlers {
 const reconnect = { initialMs: 100, maxMs: 5_000 };
 
 /**
- * Listens for commits on a connection of its own, for ever: it connects again whenever the connection breaks or falls
+ * Listens for commits on a separate connection, for ever: it connects again whenever the connection breaks or falls
  * silent. Every few seconds it notifies itself, because a connection that died without a word looks like one on which
  * nothing happens.
  */

@@ -66,7 +66,7 @@ export async function lockMembers(tx: Transaction, organizationId: string): Prom
   await tx.run`SELECT FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;
 }
 
-/** Like `lockMembers`, by the slug: answers the organization's id, undefined where there is none or it is deleted. */
+/** Like `lockMembers`, by the slug: returns the organization's id, undefined if there is none or it is deleted. */
 export async function lockMembersOf(tx: Transaction, organization: string): Promise<string | undefined> {
   const locked = await tx.row<{ id: string }>`
     SELECT id FROM organization WHERE slug = ${organization} AND deleted_at IS NULL FOR NO KEY UPDATE`;
@@ -97,7 +97,7 @@ export async function countOwners(tx: Transaction, organizationId: string, excep
 }
 
 /**
- * Makes a user a member, or gives a member another role; answers since when they are one. A new member is confirmed, a
+ * Makes a user a member, or gives a member another role; returns since when they are one. A new member is confirmed, a
  * present one only if asked for.
  */
 export async function setMember(
@@ -110,7 +110,7 @@ export async function setMember(
     ON CONFLICT (organization_id, user_id) DO UPDATE SET role = EXCLUDED.role,
       confirmed_at = CASE WHEN ${confirm}::boolean THEN EXCLUDED.confirmed_at ELSE m.confirmed_at END
     RETURNING created_at AS "createdAt"`;
-  if (member === undefined) throw new Error('an INSERT of one row answers one row');
+  if (member === undefined) throw new Error('an INSERT of one row returned no row');
   return member.createdAt;
 }
 

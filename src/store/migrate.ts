@@ -15,13 +15,13 @@ import { sqlState, storeError } from './prisma-errors.ts';
 /** Its address is a direct one: the lock that keeps runners apart belongs to the session. */
 export interface MigrateOptions extends DatabaseAddress {
   readonly logger: Logger;
-  /** For tests; default: the server's own migrations. */
+  /** For tests; default the server's own migrations. */
   readonly directory?: string;
-  /** For tests; default: the server's own release. */
+  /** For tests; default the server's own release. */
   readonly release?: string;
   /** How long a migration may wait for the locks of others; default 5 minutes. */
   readonly lockPatienceMs?: number;
-  /** How long to wait for a database that does not answer yet; default: not at all. */
+  /** How long to wait for a database that does not answer yet; default not at all. */
   readonly waitMs?: number;
 }
 
@@ -43,7 +43,7 @@ const ownDirectory = fileURLToPath(new URL('../../prisma/migrations', import.met
 const migrationLock = 72_707_369;
 const lockWait = '300s';
 const undefinedTable = '42P01';
-// A statement that comes after a migration that waits for a table waits as well, and no server waits longer than 5 s.
+// A statement after a migration that waits for a table waits as well, and no server waits longer than 5 s.
 const tableLockWait = '2s';
 const tableLockPauseMs = 1_000;
 const defaultLockPatienceMs = 300_000;
@@ -66,7 +66,7 @@ const selectHistory =
 
 /**
  * Brings a database to the server's schema: every migration it lacks, in the order of their names and each in one
- * transaction. Of runners that start at once, one works and the others wait (5 minutes at most). Answers the names it
+ * transaction. Of runners that start at once, one works and the others wait (5 minutes at most). Returns the names it
  * applied. Migrations of a newer server are left alone. Throws DomainError store_unavailable without the database,
  * conflict when the history is not ours or too new for this release, overloaded when others hold a table for too long,
  * internal naming the migration that failed, of which nothing is left.
@@ -80,7 +80,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await client.query(`SET lock_timeout = '${lockWait}'`);
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     await client.query('RESET lock_timeout');
-    // Asked for first: a role that may not create tables is let through where nothing is lacking.
+    // Asked for first: a role that may not create tables is let through if nothing is lacking.
     const { rows } = await client.query<{ table: string | null }>("SELECT to_regclass('_prisma_migrations') AS table");
     if (typeof rows[0]?.table !== 'string') await client.query(createHistory);
     const history = (await client.query<AppliedMigration>(selectHistory)).rows;
@@ -99,8 +99,8 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 }
 
 /**
- * What keeps this server from working with the database's schema: undefined, or a sentence that says what to do. A newer
- * server's migrations do not, unless one says by its name that this release is too old for it. Throws DomainError
+ * What keeps this server from working with the database's schema: undefined, or a sentence that says what to do. A
+ * newer server's migrations do not, unless one says by its name that this release is too old for it. Throws DomainError
  * store_unavailable without the database.
  */
 export async function schemaFault(
@@ -141,7 +141,7 @@ async function readHistory(pool: pg.Pool): Promise<AppliedMigration[]> {
   }
 }
 
-/** Throws conflict where a newer server has taken away what this release still uses. */
+/** Throws conflict if a newer server has taken away what this release still uses. */
 function refuseTooNew(history: readonly AppliedMigration[], release: string): void {
   for (const { migration_name: name } of history) {
     const [, ...numbers] = oldestServer.exec(name) ?? [];
@@ -175,7 +175,7 @@ function lackingMigrations(migrations: readonly Migration[], history: readonly A
   });
 }
 
-/** Applies one migration, giving way to a holder of a lock on its tables, so that nothing waits for long behind it. */
+/** Applies one migration. It gives way to holders of locks on its tables, so that nothing waits for long behind it. */
 async function applyPatiently(client: pg.Client, migration: Migration, options: MigrateOptions): Promise<void> {
   const { logger, lockPatienceMs = defaultLockPatienceMs } = options;
   const deadlineMs = performance.now() + lockPatienceMs;

@@ -1,6 +1,6 @@
 import type { Transaction } from './transaction.ts';
 
-/** What a notification says about a commit: ids and nothing else. */
+/** What is reported of a commit: only ids. */
 export type StoreMessage =
   | {
       readonly kind: 'environment';
@@ -25,16 +25,16 @@ export async function notifyEnvironment(tx: Transaction, environmentId: string, 
 }
 
 /**
- * Notifies every listener, at the commit, that an environment was created. A server of an earlier release takes it for any
- * other commit.
+ * Notifies every listener, at the commit, that an environment was created. A server of an earlier release takes it for
+ * any other commit.
  */
 export async function notifyAppearance(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
   await notify(tx, { e: environmentId, r: revisionId, a: true });
 }
 
 /**
- * Notifies every listener, at the commit, that the value of a past version was destroyed. A server of an earlier release
- * takes it for a change.
+ * Notifies every listener, at the commit, that the value of a past version was destroyed. A server of an earlier
+ * release takes it for a change.
  */
 export async function notifyDestruction(tx: Transaction, environmentId: string, revisionId: string): Promise<void> {
   await notify(tx, { e: environmentId, r: revisionId, x: true });
@@ -83,7 +83,7 @@ async function notify(tx: Transaction, fields: Readonly<Record<string, string | 
   await tx.run`SELECT pg_notify(${notifyChannel}, ${JSON.stringify(fields)})`;
 }
 
-/** Sends each id in a message of its own, under the field that says what it identifies. */
+/** Sends each id in a separate message, under the field that says what it is of. */
 async function notifyEach(tx: Transaction, field: 's' | 't' | 'u', ids: readonly string[]): Promise<void> {
   await tx.run`
     SELECT pg_notify(${notifyChannel}, json_build_object(${field}::text, id)::text) FROM unnest(${[...ids]}::uuid[]) AS id`;

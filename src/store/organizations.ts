@@ -44,7 +44,10 @@ const ofUser: Statement = {
     ORDER BY o.slug COLLATE "C"`,
 };
 
-/** Inserts an organization and its owner, if it has one; undefined when the slug is taken, be it by a deleted organization. */
+/**
+ * Inserts an organization and its owner, if it has one; undefined when the slug is taken, be it by a deleted
+ * organization.
+ */
 export async function insertOrganization(
   tx: Transaction,
   { id, slug, displayName, ownerId }: NewOrganization,
@@ -72,8 +75,9 @@ export async function renameOrganization(
 }
 
 /**
- * Forbids or allows impersonation, and answers whether that is a change; undefined for an organization that was deleted.
- * Forbidding it confirms all members, so that the tokens that they created until now keep working. Lock the members before.
+ * Forbids or allows impersonation, and returns whether that is a change; undefined for an organization that was
+ * deleted. Forbidding it confirms all members, so that the tokens that they created until now keep working. Lock the
+ * members before.
  */
 export async function setImpersonation(
   tx: Transaction,

@@ -68,7 +68,7 @@ export async function countLivePersonalTokens(
     SELECT count(*)::int AS live, clock_timestamp() AS now FROM personal_token
     WHERE user_id = ${userId}::uuid AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > clock_timestamp())`;
-  if (counted === undefined) throw new Error('a SELECT of a count answers one row');
+  if (counted === undefined) throw new Error('a SELECT of a count returned no row');
   return counted;
 }
 
@@ -84,7 +84,7 @@ export async function insertPersonalToken(tx: Transaction, token: NewPersonalTok
       CASE WHEN ${derivedAt === 'now'}::boolean THEN clock_timestamp()
         ELSE ${derivedAt === 'now' ? null : derivedAt}::timestamptz END)
     RETURNING created_at AS "createdAt", ${Prisma.raw(tokenCreatorColumns('personal_token'))}`;
-  if (row === undefined) throw new Error('an INSERT of one row answers one row');
+  if (row === undefined) throw new Error('an INSERT of one row returned no row');
   const times = { createdAt: row.createdAt, expiresAt, revokedAt: null, lastUsedAt: null };
   return { id, name, ...times, creator: tokenCreatorOf(row, userId) };
 }
@@ -130,7 +130,7 @@ export async function revokePersonalTokens(tx: Transaction, userId: string): Pro
       RETURNING created_by_id IS DISTINCT FROM user_id AS "isOther"
     )
     SELECT count(*)::int AS revoked, count(*) FILTER (WHERE "isOther")::int AS "createdByOthers" FROM revoked`;
-  if (counted === undefined) throw new Error('a SELECT of a count answers one row');
+  if (counted === undefined) throw new Error('a SELECT of a count returned no row');
   return counted;
 }
 

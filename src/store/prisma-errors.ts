@@ -45,9 +45,10 @@ const uniqueViolations = ['P2002', '23505', 'UniqueConstraintViolation'];
 const foreignKeyViolations = ['P2003', '23503', '23001'];
 
 /**
- * Makes a DomainError of a database failure: store_unavailable when the database cannot be reached or did not answer
- * in time, overloaded for a write conflict or too long a wait for a lock or connection, conflict for a broken unique or foreign key, not_found for a missing row.
- * Anything else, a DomainError among it, is answered as it is. No detail quotes the failure's own text.
+ * Makes a DomainError of a database failure: store_unavailable when the database cannot be reached or did not answer in
+ * time, overloaded for a write conflict or too long a wait for a lock or connection, conflict for a broken unique or
+ * foreign key, not_found for a missing row. Anything else, a DomainError among it, is answered as it is. No detail
+ * quotes the failure's own text.
  */
 export function storeError(error: unknown): unknown {
   if (error instanceof DomainError) return error;

@@ -37,8 +37,9 @@ export async function findPurgeTarget(tx: Transaction, slugs: PurgeSlugs): Promi
 }
 
 /**
- * Removes the target with everything beneath it; a project's data keys go with the project. Nothing of it can be in use:
- * it is deleted, and what still holds a lock on it ends without a commit. The audit is not touched. Answers whether it was still there.
+ * Removes the target with everything beneath it; a project's data keys go with the project. Nothing of it can be in
+ * use: it is deleted, and what still holds a lock on it ends without a commit. The audit is not touched. Returns
+ * whether it was still there.
  */
 export async function purge(tx: Transaction, target: TargetIds): Promise<boolean> {
   const { organizationId, projectId, environmentId } = target;
@@ -60,7 +61,7 @@ const secretsAtOnce = 200;
 const snapshotsAtOnce = 50;
 
 async function empty(tx: Transaction, environmentId: string): Promise<void> {
-  // Reported at the commit: a resource that waits for the slug can have it then.
+  // Sent at the commit: a request that waits for the slug can have it then.
   await tx.run`
     SELECT pg_notify(${notifyChannel}, json_build_object('e', id, 'r', revision_id, 'd', true)::text)
     FROM environment WHERE id = ${environmentId}::uuid`;

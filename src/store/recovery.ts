@@ -33,7 +33,7 @@ export interface AdminToken extends RecoveringAdmin {
 const lockWaitSeconds = 25;
 
 /**
- * Keeps every transaction from making, changing or relying on a credential until the end of the transaction, and answers its time.
+ * Lets no change make, alter or rely on a credential until the end of the transaction, and returns its time.
  * Changes under way are waited for: so none of theirs is overlooked, and none that is let in by a revoked one is done
  * after it. Credentials before tokens, and people last, as such a change takes them.
  */
@@ -41,14 +41,14 @@ export async function lockAllCredentials(tx: Transaction): Promise<Date> {
   await tx.run`SELECT set_config('lock_timeout', ${`${lockWaitSeconds}s`}, true)`;
   await tx.run`LOCK TABLE service_token_credential, service_token, personal_token IN EXCLUSIVE MODE`;
   const row = await tx.row<{ now: Date }>`SELECT now() AS now`;
-  if (row === undefined) throw new Error('a SELECT without FROM answers one row');
+  if (row === undefined) throw new Error('a SELECT without FROM returned no row');
   return row.now;
 }
 
 /**
  * Revokes the credentials of service tokens that were made before a moment, or all with null, pending ones too. A token
  * that a person made, and that has none left, is over itself. That of a custom resource is not: its resource makes the
- * next serial, while a revoked token has no next one. Lock all credentials before.
+ * next serial, while a token that a user revoked has no next one. Lock all credentials before.
  */
 export async function revokeServiceTokenCredentials(
   tx: Transaction,
@@ -74,7 +74,9 @@ export async function revokeServiceTokenCredentials(
   return revoked;
 }
 
-/** How many keyless tokens open something: their authority is the grants of their cluster, which no backup takes back. */
+/**
+ * How many keyless tokens open something: their authority is the grants of their cluster, which no backup takes back.
+ */
 export async function countKeylessTokens(tx: Transaction): Promise<number> {
   const row = await tx.row<{ count: number }>`
     SELECT count(*)::int AS count FROM service_token WHERE cluster IS NOT NULL AND revoked_at IS NULL`;
@@ -82,7 +84,10 @@ export async function countKeylessTokens(tx: Transaction): Promise<number> {
   return row.count;
 }
 
-/** Revokes the personal tokens that were made before a moment, or all with null, but for one. Lock all credentials before. */
+/**
+ * Revokes the personal tokens that were made before a moment, or all with null, but for one. Lock all credentials
+ * before.
+ */
 export async function revokeAllPersonalTokens(
   tx: Transaction,
   { before, exceptId }: { readonly before: Date | null; readonly exceptId: string | null },
@@ -99,7 +104,10 @@ export async function revokeAllPersonalTokens(
     GROUP BY u.id ORDER BY u.created_at, u.id`;
 }
 
-/** The instance admin with an e-mail address, or with null the one who has been there longest; undefined for none that is not disabled. */
+/**
+ * The instance admin with an e-mail address, or with null the one who has been there longest; undefined for none that
+ * is not disabled.
+ */
 export async function findInstanceAdmin(tx: Transaction, email: string | null): Promise<RecoveringAdmin | undefined> {
   const admin = await tx.row<RecoveringAdmin>`
     SELECT id, email FROM app_user
@@ -108,7 +116,7 @@ export async function findInstanceAdmin(tx: Transaction, email: string | null): 
   return admin;
 }
 
-/** The personal token with an id and a hash, where it works and is an instance admin's. */
+/** The personal token with an id and a hash, if it works and is an instance admin's. */
 export async function findAdminToken(
   tx: Transaction,
   { credentialId, hash }: { readonly credentialId: string; readonly hash: Uint8Array },
@@ -121,7 +129,7 @@ export async function findAdminToken(
   return token;
 }
 
-/** Every organization that has not been purged: each has an audit of its own. */
+/** Every organization that has not been purged: each has a separate audit. */
 export async function allOrganizationIds(tx: Transaction): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>`SELECT id FROM organization ORDER BY created_at, id`;
   return rows.map(({ id }) => id);

@@ -16,7 +16,7 @@ export interface Claim {
 }
 
 /**
- * Claims an operation for a resource, and answers whether it is the first to; one that claims the same at this moment
+ * Claims an operation for a resource, and returns whether it is the first to; one that claims the same at this moment
  * is waited for. What is made under the claim is noted by `noteClaimed`, in the same transaction.
  */
 export async function claimOnce(tx: Transaction, owner: ClaimOwner, claim: Claim): Promise<boolean> {

@@ -3,7 +3,9 @@ import { queryRows, type Statement } from './database.ts';
 import type { ClaimOwner } from './resource-claims.ts';
 import type { Transaction } from './transaction.ts';
 
-/** What stands at slugs from an organization down to an environment. Null for what is not there, be it deleted or not. */
+/**
+ * What stands at slugs from an organization down to an environment. Null for what is not there, be it deleted or not.
+ */
 export interface EnvironmentPath {
   readonly organizationId: string;
   readonly organizationDeleted: boolean;
@@ -71,7 +73,7 @@ export async function readEnvironmentPath(tx: Transaction, slugs: Slugs): Promis
   return path;
 }
 
-/** The environment that a resource made; `gone` where it or something above it was deleted, undefined where it made none. */
+/** The environment that a resource made; `gone` if it or something above it was deleted, undefined if it made none. */
 export async function findClaimedEnvironment(
   pool: pg.Pool,
   { cluster, id }: ClaimOwner,

@@ -4,21 +4,21 @@ import type { ClaimOwner } from './resource-claims.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Some keys of a plan: all are counted, the first ones are named. */
-export interface ToldKeys {
+export interface ReportedKeys {
   readonly count: number;
   readonly keys: readonly string[];
 }
 
-/** What a restore does to the keys, as far as it is told. */
-export interface ToldLists {
-  readonly restored: ToldKeys;
+/** What a restore does to the keys, as far as it is reported. */
+export interface ReportedLists {
+  readonly restored: ReportedKeys;
   /** Left alone because of `skipUnchanged`. */
-  readonly unchanged: ToldKeys;
+  readonly unchanged: ReportedKeys;
   /** Deleted since the snapshot was made. */
-  readonly skipped: ToldKeys;
+  readonly skipped: ReportedKeys;
   /** Left as they are, because their values of then were destroyed. */
-  readonly destroyed: ToldKeys;
-  readonly pruned: ToldKeys;
+  readonly destroyed: ReportedKeys;
+  readonly pruned: ReportedKeys;
 }
 
 /** What is restored from which snapshot. */
@@ -30,14 +30,14 @@ export interface RestorePlace {
 }
 
 /** What a restore did to an environment, as its claim has it: names, ids and numbers. */
-export interface RestoreResult extends RestorePlace, ToldLists {
-  /** Of the plan that was carried out; null where there was none. */
+export interface RestoreResult extends RestorePlace, ReportedLists {
+  /** Of the plan that was carried out; null if there was none. */
   readonly planHash: string | null;
   /** The revision that the environment was at before. */
   readonly from: { readonly revision: number; readonly revisionId: string };
-  /** The snapshot of what was before; null where none was asked for or nothing was changed. */
+  /** The snapshot of what was before; null if none was asked for or nothing was changed. */
   readonly backupSnapshotId: string | null;
-  /** The revision that the restore made, or found where there was nothing to change. */
+  /** The revision that the restore made, or found if there was nothing to change. */
   readonly revision: number;
   readonly revisionId: string;
 }
@@ -57,7 +57,7 @@ const claimedText = `SELECT result, created_at AS "startedAt" FROM resource_clai
     WHERE cluster = $1 AND uid = $2::uuid AND operation = 'restore' AND result IS NOT NULL`;
 const claimedStatement: Statement = { name: 'resource-restore', text: claimedText };
 
-/** What a resource restored; undefined where it did not. */
+/** What a resource restored; undefined if it did not. */
 export async function findClaimedRestore(
   pool: pg.Pool,
   { cluster, id }: ClaimOwner,

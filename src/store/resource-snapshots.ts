@@ -19,8 +19,8 @@ export interface ClaimedSnapshot extends SnapshotRecord {
   readonly digest: string;
 }
 
-// For each entry, by key: key and version id, each after its length in bytes as a big-endian 32-bit number. The keys are
-// ASCII, so that their order as bytes is their order everywhere.
+// For each entry, by key: key and version id, each after its length in bytes as a big-endian 32-bit number. The keys
+// are ASCII, so that their order as bytes is their order everywhere.
 const digestColumn = `(SELECT encode(sha256(coalesce(string_agg(
         int4send(octet_length(s.key)) || convert_to(s.key, 'UTF8') || int4send(16) || uuid_send(x.version_id),
         ''::bytea ORDER BY s.key COLLATE "C"), ''::bytea)), 'hex')
@@ -40,7 +40,7 @@ const claimedStatement: Statement = { name: 'resource-snapshot', text: claimedTe
 
 type ClaimedRow = ClaimedSnapshot | { readonly id: null };
 
-/** What a resource took or adopted; `gone` where that was deleted, undefined where there was never any. */
+/** What a resource took or adopted; `gone` if that was deleted, undefined if there was never any. */
 export async function findClaimedSnapshot(
   pool: pg.Pool,
   { cluster, id }: ClaimOwner,

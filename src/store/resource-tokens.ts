@@ -32,7 +32,7 @@ export interface ResourceToken {
   readonly environmentId: string | null;
   readonly permission: TokenPermission;
   readonly suspendedAt: Date | null;
-  /** Set once it is over for good, however it ended. */
+  /** Set once it has ended for good, by any cause. */
   readonly revokedAt: Date | null;
   /** By serial, oldest first. */
   readonly credentials: readonly ResourceCredential[];
@@ -40,7 +40,7 @@ export interface ResourceToken {
 
 type CredentialColumns = { readonly [K in keyof ResourceCredential]: ResourceCredential[K] | null };
 type Row = Omit<ResourceToken, 'tokenId' | 'credentials' | 'revokedAt'> & {
-  /** Null where the token that was claimed is gone; so are all its other columns then. */
+  /** Null if the token that was claimed is gone; so are all its other columns then. */
   readonly tokenId: string | null;
   readonly tokenRevokedAt: Date | null;
 } & CredentialColumns;
@@ -65,7 +65,7 @@ const findStatement: Statement = {
 /** `gone`: what it was for was purged, and the token with it. */
 export type TokenOrGone = ResourceToken | 'gone';
 
-/** The token that a custom resource claimed; undefined where it never had one. */
+/** The token that a custom resource claimed; undefined if it never had one. */
 export async function findResourceToken(pool: pg.Pool, owner: TokenOwner): Promise<TokenOrGone | undefined> {
   const found = await queryRows<Row>(pool, findStatement, [owner.cluster, owner.uid]);
   return found.length === 0 ? undefined : (tokenOf(found) ?? 'gone');
@@ -96,8 +96,8 @@ const unusedStatement: Statement = {
 };
 
 /**
- * How many milliseconds ago any credential of a resource's token was last used, to the minute; null for never, and without
- * a token.
+ * How many milliseconds ago any credential of a resource's token was last used, to the minute; null for never, and
+ * without a token.
  */
 export async function findUnusedMs(pool: pg.Pool, { cluster, uid }: TokenOwner): Promise<number | null> {
   const [found] = await queryRows<{ readonly unusedMs: number | null }>(pool, unusedStatement, [cluster, uid]);
@@ -105,9 +105,9 @@ export async function findUnusedMs(pool: pg.Pool, { cluster, uid }: TokenOwner):
 }
 
 /**
- * Locks a resource's token with its credentials, in the order of a change under way (store/credentials.ts), and reads it
- * under the locks; undefined where there is none, or no longer. The claim is locked first, so that a request that makes the next
- * serial waits for the one before.
+ * Locks a resource's token with its credentials, in the order of a change under way (store/credentials.ts), and reads
+ * it under the locks; undefined if there is none, or no longer. The claim is locked first, so that a call that makes
+ * the next serial waits for the one before.
  */
 export async function holdResourceToken(
   tx: Transaction,
@@ -124,7 +124,7 @@ export async function holdResourceToken(
     SELECT FROM resource_claim r JOIN service_token t ON t.id = r.service_token_id
     WHERE r.cluster = ${cluster} AND r.uid = ${uid}::uuid AND r.operation = 'token' AND r.serial = 1
     FOR NO KEY UPDATE OF t`;
-  // By a statement of its own: what was committed while the locks were waited for is seen now.
+  // By a separate statement: what was committed while the locks were waited for is seen now.
   return tokenOf(await tx.rowsUnprepared<Row>(`SELECT ${columns} FROM ${rows} ORDER BY c.serial`, cluster, uid));
 }
 
@@ -177,7 +177,7 @@ export async function activateCredential(tx: Transaction, tokenId: string, seria
     WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
 }
 
-/** Ends one serial; answers whether it was live before. */
+/** Ends one serial; returns whether it was live before. */
 export async function revokeCredential(tx: Transaction, tokenId: string, serial: number): Promise<boolean> {
   const revoked = await tx.run`
     UPDATE service_token_credential SET revoked_at = clock_timestamp()
@@ -196,7 +196,7 @@ export async function setCredentialExpiry(
     WHERE service_token_id = ${tokenId}::uuid AND serial = ${serial}::int`;
 }
 
-/** Suspends a token, or lets it go on; answers whether that changed anything. */
+/** Suspends a token, or lets it go on; returns whether that changed anything. */
 export async function setSuspended(tx: Transaction, tokenId: string, suspended: boolean): Promise<boolean> {
   const changed = suspended
     ? await tx.run`

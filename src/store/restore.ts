@@ -5,7 +5,7 @@ import type { NewRevision } from './secrets.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Which environment is to go back to which of its snapshots, and how. */
-export interface RestoreWish {
+export interface RestoreRequest {
   readonly environmentId: string;
   readonly snapshotId: string;
   /** Also deletes the keys that are there now and not in the snapshot. */
@@ -16,8 +16,8 @@ export interface RestoreWish {
 
 /**
  * What a restore does with a key: `restore` makes a version with the snapshot's value, `leave` finds it equal already,
- * `skip` passes over a key that was deleted since, `destroyed` over one whose value of then was destroyed; `prune` deletes
- * and `keep` keeps a key that the snapshot does not have.
+ * `skip` passes over a key that was deleted since, `destroyed` over one whose value of then was destroyed; `prune`
+ * deletes and `keep` keeps a key that the snapshot does not have.
  */
 export type RestoreAction = 'restore' | 'leave' | 'skip' | 'destroyed' | 'prune' | 'keep';
 
@@ -26,11 +26,11 @@ export interface PlannedKey {
   readonly action: RestoreAction;
   /** The number of the key's newest version. */
   readonly version: number;
-  /** The number of the version that the snapshot has of it; null where it has none. */
+  /** The number of the version that the snapshot has of it; null if it has none. */
   readonly snapshotVersion: number | null;
-  /** Bytes of the key's value now; 0 where it is deleted. */
+  /** Bytes of the key's value now; 0 if it is deleted. */
   readonly presentBytes: number;
-  /** Bytes of the value that the snapshot has; null where it has none. */
+  /** Bytes of the value that the snapshot has; null if it has none. */
   readonly snapshotBytes: number | null;
 }
 
@@ -47,9 +47,9 @@ export interface WrittenRestore extends StoredGrowth {
   readonly changes: number;
 }
 
-// The one place that says what a restore does: the plan is read from it, and the restore is written from it. PostgreSQL takes
-// a new snapshot for a small one until the table is analyzed. A plain join then compares each key with each entry; behind
-// OFFSET 0, it looks each key's entry up.
+// The one place that says what a restore does: the plan is read from it, and the restore is written from it. PostgreSQL
+// takes a new snapshot for a small one until the table is analyzed. A plain join then compares each key with each
+// entry; behind OFFSET 0, it looks each key's entry up.
 const planText = `SELECT s.id AS secret_id, s.key, s.version, target.id AS target_id, target.version AS target_version,
     CASE
       WHEN target.id IS NULL THEN CASE WHEN $3::boolean THEN 'prune' ELSE 'keep' END
@@ -115,14 +115,14 @@ const writeText = `WITH plan AS MATERIALIZED (${planText}),
   UPDATE environment SET revision_number = $6::int, revision_id = $5::uuid, ${budgetAssignment} WHERE id = $1::uuid
   RETURNING (SELECT count(*)::int FROM change) AS changes, ${growthColumns}`;
 
-/** Plans a restore, with one statement; undefined where the environment is gone or does not have the snapshot. */
-export async function planRestore(pool: pg.Pool, wish: RestoreWish): Promise<StoredPlan | undefined> {
-  return planOf(await queryRows<PlanRow>(pool, planStatement, valuesOf(wish)));
+/** Plans a restore, with one statement; undefined if the environment is gone or does not have the snapshot. */
+export async function planRestore(pool: pg.Pool, request: RestoreRequest): Promise<StoredPlan | undefined> {
+  return planOf(await queryRows<PlanRow>(pool, planStatement, valuesOf(request)));
 }
 
 /** Like `planRestore`, in the transaction that is to write it, which holds the environment's lock. */
-export async function planLockedRestore(tx: Transaction, wish: RestoreWish): Promise<StoredPlan | undefined> {
-  return planOf(await tx.rowsUnprepared<PlanRow>(planStatement.text, ...valuesOf(wish)));
+export async function planLockedRestore(tx: Transaction, request: RestoreRequest): Promise<StoredPlan | undefined> {
+  return planOf(await tx.rowsUnprepared<PlanRow>(planStatement.text, ...valuesOf(request)));
 }
 
 /**
@@ -132,13 +132,13 @@ export async function planLockedRestore(tx: Transaction, wish: RestoreWish): Pro
  */
 export async function writeRestore(
   tx: Transaction,
-  wish: RestoreWish,
+  request: RestoreRequest,
   { id, number, actor, comment, budgetBytesPerDay }: Omit<NewRevision, 'environmentId' | 'changes'>,
 ): Promise<WrittenRestore> {
   const authorship = [actor.id, actor.type, actor.name, comment];
-  const values = [...valuesOf(wish), id, number, ...authorship, budgetBytesPerDay];
+  const values = [...valuesOf(request), id, number, ...authorship, budgetBytesPerDay];
   const [written] = await tx.rowsUnprepared<WrittenRestore>(writeText, ...values);
-  if (written === undefined) throw new Error('the environment of the restore is not there');
+  if (written === undefined) throw new Error('the environment of the restore does not exist');
   return written;
 }
 
@@ -151,6 +151,6 @@ function planOf(rows: readonly PlanRow[]): StoredPlan | undefined {
   return { revision: head.revision, revisionId: head.revisionId, keys };
 }
 
-function valuesOf({ environmentId, snapshotId, prune, skipUnchanged }: RestoreWish): (string | boolean)[] {
+function valuesOf({ environmentId, snapshotId, prune, skipUnchanged }: RestoreRequest): (string | boolean)[] {
   return [environmentId, snapshotId, prune, skipUnchanged];
 }

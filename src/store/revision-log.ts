@@ -6,7 +6,7 @@ import { liveCredentialIds } from './credentials.ts';
 import { queryRows, type Statement } from './database.ts';
 import type { RevisionIds } from './revisions.ts';
 
-/** What a revision did to one key: the number of the version it set, null where it deleted the key. */
+/** What a revision did to one key: the number of the version it set, null if it deleted the key. */
 export interface ChangedKey {
   readonly key: string;
   readonly version: number | null;
@@ -47,12 +47,12 @@ export interface StreamPosition {
   readonly revisionId: string | null;
 }
 
-/** A revision as a stream tells it. */
+/** A revision as a stream reports it. */
 export interface StreamedRevision extends RevisionIds {
   readonly keys: readonly ChangedKey[];
 }
 
-/** All that a stream must know before it tells anything, of one moment. */
+/** All that a stream must know before it reports anything, of one moment. */
 export interface StreamLook {
   /** The environment's newest revision. */
   readonly present: RevisionIds;
@@ -66,7 +66,7 @@ export interface StreamLook {
 }
 
 interface KeysRow {
-  /** Arrays of one length; null where the revision has no key any more. */
+  /** Arrays of one length; null if the revision has no key any more. */
   readonly keys: readonly string[] | null;
   readonly versions: readonly (number | null)[] | null;
 }
@@ -96,7 +96,7 @@ const listStatement: Statement = {
     ORDER BY r.number DESC`,
 };
 
-// No row where the environment, or anything above it, is deleted.
+// No row if the environment, or anything above it, is deleted.
 const lookStatement: Statement = {
   name: 'stream-look',
   text: `SELECT e.revision_number AS revision, e.revision_id AS "revisionId", ${standingColumns},
@@ -122,11 +122,11 @@ const lookStatement: Statement = {
 export async function listRevisions(
   pool: pg.Pool,
   environmentId: string,
-  { above, below, limit, keys: mostKeys }: RevisionPage,
+  { above, below, limit, keys: maxKeys }: RevisionPage,
 ): Promise<RevisionList> {
   type Row = Omit<RevisionRecord, 'keys'> & KeysRow & { readonly found: number };
-  // One more than asked for tells whether there is a next page.
-  const values = [environmentId, above, below, limit + 1, mostKeys];
+  // One more than asked for shows whether there is a next page.
+  const values = [environmentId, above, below, limit + 1, maxKeys];
   const rows = await queryRows<Row>(pool, listStatement, values);
   const revisions = rows.slice(0, limit).map(({ keys, versions, found: _found, ...revision }) => ({
     ...revision,
@@ -142,7 +142,10 @@ interface LookRow extends RevisionIds, KeysRow, MemberStanding {
   readonly nextRevisionId: string | null;
 }
 
-/** Looks, with one statement, whether a caller may still hear of an environment and what comes next; undefined if it is gone. */
+/**
+ * Looks, with one statement, whether a caller may still hear of an environment and what comes next; undefined if it is
+ * gone.
+ */
 export async function lookForStream(
   pool: pg.Pool,
   {

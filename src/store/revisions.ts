@@ -12,7 +12,7 @@ export interface RevisionIds {
 
 /**
  * SELECT of environment_id, number and id of the revision of environment $1 that has the number $2 or the id $3; no row
- * where it has none or is deleted. The present one is looked at too: revision 0, before the first change, has no row.
+ * if it has none or is deleted. The present one is looked at too: revision 0, before the first change, has no row.
  */
 export const wantedRevision = `SELECT e.id AS environment_id, r.number, r.id
       FROM environment e JOIN environment_revision r ON r.environment_id = e.id
@@ -24,7 +24,7 @@ export const wantedRevision = `SELECT e.id AS environment_id, r.number, r.id
       WHERE e.id = $1 AND e.deleted_at IS NULL AND (e.revision_number = $2::int OR e.revision_id = $3::uuid)`;
 
 /**
- * SQL that decides whether a key of an environment at a revision, both SQL as well, is at a version whose value was
+ * SQL for whether a key of an environment at a revision, both SQL as well, is at a version whose value was
  * destroyed; `keys` narrows which secret `s` is meant.
  */
 export function hasDestroyed(environmentId: string, revision: string, keys = 'true'): string {
@@ -55,7 +55,7 @@ export function wantedRevisionValues(
   return typeof wanted === 'number' ? [environmentId, wanted, null] : [environmentId, null, wanted];
 }
 
-/** A revision of an environment; undefined where it has none such. */
+/** A revision of an environment; undefined if it has none such. */
 export async function findRevision(
   pool: pg.Pool,
   environmentId: string,

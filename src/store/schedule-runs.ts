@@ -39,7 +39,7 @@ export async function listScheduleRuns(pool: pg.Pool, { cluster, id }: ClaimOwne
   return queryRows<ScheduleRun>(pool, runsStatement, [cluster, id]);
 }
 
-/** Remembers what a schedule made; what is remembered for a time already stays. Answers how many are new. */
+/** Remembers what a schedule made; what is remembered for a time already stays. Returns how many are new. */
 export async function insertScheduleRuns(
   tx: Transaction,
   { cluster, id }: ClaimOwner,

@@ -11,7 +11,7 @@ export interface StoredKey {
   readonly versionId: string;
   /** When that version was made. */
   readonly updatedAt: Date;
-  /** Set where its value was destroyed, which only that of a past revision can have been. */
+  /** Set if its value was destroyed, which only that of a past revision can have been. */
   readonly isDestroyed?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface EnvironmentState<Row extends StoredKey> extends RevisionIds {
   readonly secrets: readonly Row[];
 }
 
-/** Which secrets are wanted: default: all of the newest revision. */
+/** Which secrets are wanted: all of the newest revision by default. */
 export interface SecretSelection {
   /** Only keys that begin so. */
   readonly prefix?: string;
@@ -35,7 +35,7 @@ export interface SecretSelection {
   readonly revision?: RevisionRef;
 }
 
-/** What a statement reads; each shape is a text of its own, so that the common one stays the simplest. */
+/** What a statement reads; each shape is a separate text, so that the common one stays the simplest. */
 interface Shape {
   readonly of: 'all' | 'prefix' | 'key';
   readonly at: 'present' | 'past';
@@ -43,7 +43,7 @@ interface Shape {
 }
 
 // Revision and rows in one statement: so they are of one moment, without a lock. The outer join keeps the revision's
-// row where no secret fits.
+// row if no secret fits.
 function statementOf({ of, at, values }: Shape): Statement {
   const isPresent = at === 'present';
   const argument = isPresent ? '$2' : '$4';
@@ -100,7 +100,7 @@ interface KeySelection {
   readonly revision: RevisionRef | undefined;
 }
 
-/** One secret: `no-revision` where the environment is gone or has no such revision, `no-key` where it has no such key. */
+/** One secret: `no-revision` if the environment is gone or has no such revision, `no-key` if it has no such key. */
 export async function findSecret(
   pool: pg.Pool,
   environmentId: string,
@@ -118,7 +118,7 @@ export async function findSecretKey(
   return readOne<StoredKey>(pool, environmentId, { selection, values: 'none' });
 }
 
-/** The one row where no secret fits: all but the revision is null. */
+/** The one row if no secret fits: all but the revision is null. */
 type NoSecret = RevisionIds & { readonly secretId: null };
 
 async function readList<Row extends StoredKey>(

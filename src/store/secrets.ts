@@ -35,7 +35,7 @@ export interface StoredVersion {
   readonly isDestroyed: boolean;
 }
 
-/** A new version of a key, with content of its own or that of an earlier version. */
+/** A new version of a key, with new content or that of an earlier version. */
 export interface NewVersion {
   readonly kind: 'version';
   readonly secretId: string;
@@ -70,7 +70,7 @@ export interface WrittenRevision extends StoredGrowth {
 }
 
 /**
- * Locks an environment until the transaction ends, and answers its newest revision; undefined if it is gone. Each
+ * Locks an environment until the transaction ends, and returns its newest revision; undefined if it is gone. Each
  * writer does this before anything else: that is the one order of writes.
  */
 export async function lockEnvironment(
@@ -123,8 +123,8 @@ export async function measureEnvironment(
 }
 
 /**
- * Writes a revision with all its changes, in one statement whatever their number, and returns its time and what it adds.
- * The caller holds the environment's lock; `number` follows the newest revision's.
+ * Writes a revision with all its changes, in one statement whatever their number, and returns its time and what it
+ * adds. The caller holds the environment's lock; `number` follows the newest revision's.
  */
 export async function writeRevision(tx: Transaction, revision: NewRevision): Promise<WrittenRevision> {
   const { id, environmentId, number, actor, comment, budgetBytesPerDay } = revision;

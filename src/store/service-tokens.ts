@@ -24,7 +24,9 @@ export interface ServiceTokenRecord {
   readonly createdByType: ActorType;
   /** The creator's name as of then. */
   readonly createdByName: string;
-  /** The cluster of the custom resource that it belongs to, as the controller named it then; null for any other token. */
+  /**
+   * The cluster of the custom resource that it belongs to, as the controller named it then; null for any other token.
+   */
   readonly cluster: string | null;
   /** Whose SecretSyncs read with it, if it is a keyless token; null for a token that has a value. */
   readonly holder: TokenHolder | null;
@@ -51,19 +53,19 @@ export interface NewServiceToken {
     readonly id: string;
     readonly tokenHash: Uint8Array;
     readonly expiresAt: Date | null;
-    /** default 1. */
+    /** 1 by default. */
     readonly serial?: number;
-    /** default `active`. */
+    /** `active` by default. */
     readonly state?: 'pending' | 'active';
   };
 }
 
-/** What exists of the scope of a requested token, and the database's time. */
+/** What exists of a scope that a token is asked for, and the database's time. */
 export interface ScopeFacts {
   readonly now: Date;
   /** Whether the project exists in the organization. */
   readonly projectExists: boolean;
-  /** The project of the environment, where that exists in the organization. */
+  /** The project of the environment, if that exists in the organization. */
   readonly projectOfEnvironment: string | null;
 }
 
@@ -128,11 +130,11 @@ export async function findScopeFacts(
       (SELECT e.project_id FROM environment e JOIN project p ON p.id = e.project_id
         WHERE e.id = ${environmentId}::uuid AND p.organization_id = ${organizationId}::uuid
         AND e.deleted_at IS NULL AND p.deleted_at IS NULL) AS "projectOfEnvironment"`;
-  if (facts === undefined) throw new Error('a SELECT without FROM answers one row');
+  if (facts === undefined) throw new Error('a SELECT without FROM returned no row');
   return facts;
 }
 
-/** Inserts a service token with its first credential; answers the token's time of creation. */
+/** Inserts a service token with its first credential; returns the token's time of creation. */
 export async function insertServiceToken(tx: Transaction, token: NewServiceToken): Promise<Date> {
   const { creator, credential } = token;
   const { serial = 1, state = 'active' } = credential;
@@ -148,12 +150,12 @@ export async function insertServiceToken(tx: Transaction, token: NewServiceToken
       ${token.projectId}::uuid, ${token.environmentId}::uuid, ${token.permission}::token_permission,
       ${creator.id}::uuid, ${creator.type}::actor_type, ${creator.name})
     RETURNING created_at AS "createdAt"`;
-  if (created === undefined) throw new Error('an INSERT of one row answers one row');
+  if (created === undefined) throw new Error('an INSERT of one row returned no row');
   return created.createdAt;
 }
 
 /**
- * Revokes a service token and so all its credentials. Answers whether it was live before; undefined where the
+ * Revokes a service token and so all its credentials. Returns whether it was live before; undefined if the
  * organization has no such token. It writes the token's row alone: a change under way share-locks credential and token
  * (store/credentials.ts), so writing both here could deadlock with it.
  */
@@ -193,8 +195,8 @@ interface NewestCredential {
 
 /**
  * Gives a service token a new credential, which ends when the newest one would have, and ends those before it after the
- * overlap at the latest; undefined where the organization has no such token. One rotation waits for the other, so that
- * each has a serial of its own. Locks are taken in the order of a change under way (store/credentials.ts), credentials
+ * overlap at the latest; undefined if the organization has no such token. One rotation waits for the other, so that
+ * each has a separate serial. Locks are taken in the order of a change under way (store/credentials.ts), credentials
  * before the token: those that it may hold are all there already.
  */
 export async function rotateServiceToken(
@@ -208,7 +210,7 @@ export async function rotateServiceToken(
     ORDER BY c.serial FOR NO KEY UPDATE OF c`;
   await tx.run`
     SELECT FROM service_token WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid FOR NO KEY UPDATE`;
-  // Under the locks, by a statement of its own: what a rotation before this one has committed is seen now.
+  // Under the locks, by a separate statement: what a rotation before this one has committed is seen now.
   const newest = await tx.row<NewestCredential>`
     SELECT t.revoked_at AS "revokedAt", coalesce(c.expires_at <= clock_timestamp(), false) AS "isExpired", c.serial,
       c.expires_at AS "expiresAt"

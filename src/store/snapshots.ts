@@ -17,9 +17,9 @@ export interface SnapshotRecord {
   readonly createdByName: string;
   readonly createdAt: Date;
   readonly secretCount: number;
-  /** The number of the revision it stands for; 0 where the environment had no change yet. */
+  /** The number of the revision it stands for; 0 if the environment had no change yet. */
   readonly revision: number;
-  /** Null where the environment had no change yet. */
+  /** Null if the environment had no change yet. */
   readonly revisionId: string | null;
 }
 
@@ -46,12 +46,12 @@ export interface SnapshotPage {
   readonly limit: number | null;
 }
 
-/** A key that two states of an environment do not have alike: its versions' numbers, null where it is not there. */
+/** A key that two states of an environment do not have alike: its versions' numbers, null if it is not there. */
 export interface KeyDifference {
   readonly key: string;
   readonly from: number | null;
   readonly to: number | null;
-  /** Whether both have the key, with values that differ, or are unknown because one was destroyed. */
+  /** Whether both have the key, with values that differ or cannot be compared, because one was destroyed. */
   readonly valueChanged: boolean;
 }
 
@@ -85,7 +85,7 @@ const findText = `SELECT ${recordColumns} FROM ${recordTables}
     WHERE n.environment_id = $1::uuid AND n.id = $2::uuid`;
 const findStatement: Statement = { name: 'snapshot-find', text: findText };
 
-// Both states in one statement, and so of one moment. The head keeps a row where nothing differs.
+// Both states in one statement, and so of one moment. The head keeps a row if nothing differs.
 const diffStatement: Statement = {
   name: 'snapshot-diff',
   text: `WITH head AS (
@@ -106,7 +106,7 @@ const diffStatement: Statement = {
       ) AS t ON t.secret_id = f.secret_id
     ), difference AS (
       SELECT s.key, f.version AS "from", t.version AS "to",
-        -- Two that were destroyed are unknown.
+        -- Two that were destroyed cannot be compared.
         coalesce(f.value_mac <> t.value_mac OR (f.destroyed_at IS NOT NULL AND t.id IS NOT NULL), false)
           AS "valueChanged"
       FROM pair JOIN secret s ON s.id = pair.secret_id
@@ -130,7 +130,8 @@ const diffStatement: Statement = {
  */
 export async function insertSnapshot(tx: Transaction, snapshot: NewSnapshot): Promise<WrittenSnapshot> {
   const { id, environmentId, name, description, creator, budgetBytesPerDay } = snapshot;
-  // The statement's time and not the transaction's: it is taken under the lock, so that it has the order of the changes.
+  // The statement's time and not the transaction's: it is taken under the lock, so that it has the order of the
+  // changes.
   type Row = Pick<SnapshotRecord, 'createdAt' | 'secretCount' | 'revision' | 'revisionId'> &
     Omit<WrittenSnapshot, 'snapshot'>;
   const rows = await tx.rows<Row>`
@@ -178,7 +179,7 @@ export async function listSnapshots(
   return queryRows<SnapshotRecord>(pool, listStatement, values);
 }
 
-/** A snapshot of the environment; undefined where it has no such one. */
+/** A snapshot of the environment; undefined if it has no such one. */
 export async function findSnapshot(
   pool: pg.Pool,
   environmentId: string,
@@ -199,8 +200,8 @@ export async function readSnapshot(
 }
 
 /**
- * Compares a snapshot with another of the same environment, or with its present state where `otherId` is null; with
- * one statement. Answers which of the two snapshots the environment does not have.
+ * Compares a snapshot with another of the same environment, or with its present state if `otherId` is null; with
+ * one statement. Returns which of the two snapshots the environment does not have.
  */
 export async function compareSnapshot(
   pool: pg.Pool,
@@ -225,7 +226,7 @@ export interface HeldSnapshot {
   readonly id: string;
   readonly name: string | null;
   readonly createdAt: Date;
-  /** `SecretSnapshot team-a/nightly`; null where there is none. */
+  /** `SecretSnapshot team-a/nightly`; null if there is none. */
   readonly heldBy: string | null;
 }
 
@@ -240,7 +241,9 @@ export async function readHeldSnapshots(tx: Transaction, environmentId: string):
     ORDER BY n.created_at DESC, n.id DESC`;
 }
 
-/** Deletes snapshots with their entries, and notifies every listener. The caller holds the lock of their environment. */
+/**
+ * Deletes snapshots with their entries, and notifies every listener. The caller holds the lock of their environment.
+ */
 export async function deleteSnapshots(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx.run`DELETE FROM snapshot WHERE id = ANY(${[...ids]}::uuid[])`;
   await notifySnapshots(tx, ids);

@@ -12,8 +12,8 @@ import { pipeline, runAgainAfterConflicts, type Transaction, transactionTimeoutM
  *
  * Statements begun together are sent together (`Transaction.pipeline`). A transaction in which a statement failed is
  * never committed, even if the work goes on. If a prepared statement is stale, the transaction runs again without
- * prepared statements. If the connection is lost at the COMMIT, the outcome is unknown: it is not run again. Throws what
- * `inTransaction` throws.
+ * prepared statements. If the connection is lost at the COMMIT, the outcome is unknown: it is not run again. Throws
+ * what `inTransaction` throws.
  */
 export async function inSqlTransaction<T>(
   { transactionPool }: Pick<Database, 'transactionPool'>,
@@ -97,8 +97,8 @@ class ClientTransaction implements Transaction {
 
   #prepared(parts: TemplateStringsArray, values: readonly unknown[]): Promise<pg.QueryResult> {
     const { text, values: flat } = Prisma.sql(parts, ...values);
-    // With a name PostgreSQL may keep one plan for all values. Arrays must not have one: a plan for one row takes minutes
-    // with ten thousand.
+    // With a name PostgreSQL may keep one plan for all values. Arrays must not have one: a plan for one row takes
+    // minutes with ten thousand.
     const name = !this.#isPrepared || flat.some(Array.isArray) ? {} : { name: nameOf(text) };
     return this.#query({ ...name, text, values: flat });
   }
@@ -115,14 +115,14 @@ class ClientTransaction implements Transaction {
   }
 
   async #commit(): Promise<void> {
-    // The work may have gone on after a failure. If the driver failed, for example over a value that it cannot write, the
-    // database does not know of it and would commit the rest.
+    // The work may have gone on after a failure. If the driver failed, for example over a value that it cannot write,
+    // the database does not know of it and would commit the rest.
     this.#refuseFailed();
     const committed = this.#query({ text: 'COMMIT' });
     // Too late to expire.
     if (this.#state === 'open') this.#state = 'ended';
     const { command } = await committed;
-    // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed that was not awaited.
+    // PostgreSQL returns ROLLBACK to the COMMIT of a transaction in which a statement failed that was not awaited.
     if (command === 'COMMIT') return;
     this.#refuseFailed();
     throw new Error(`a COMMIT was answered with ${command}`);
@@ -150,8 +150,8 @@ const names = new Map<string, string>();
 // PostgreSQL keeps 63 bytes of a name.
 const nameDigits = 40;
 
-// By the text alone: a pooler may share a server's connections among processes without keeping their prepared statements
-// apart. A name must never mean another process's statement.
+// By the text alone: a pooler may share a server's connections among processes without keeping their prepared
+// statements apart. A name must never mean another process's statement.
 function nameOf(text: string): string {
   const name = names.get(text) ?? `tx-${createHash('sha256').update(text).digest('hex').slice(0, nameDigits)}`;
   names.set(text, name);

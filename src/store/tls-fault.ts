@@ -1,4 +1,7 @@
-/** Why a connection to PostgreSQL was refused by this side: nothing but a change of the configuration or of a certificate helps. */
+/**
+ * Why a connection to PostgreSQL was refused by this side: nothing but a change of the configuration or of a
+ * certificate helps.
+ */
 export type TlsFault = 'untrusted' | 'other_host' | 'expired' | 'not_offered';
 
 const faults: readonly (readonly [TlsFault, RegExp])[] = [

@@ -26,7 +26,8 @@ export interface Transaction {
    *
    * If a statement fails, PostgreSQL refuses the ones after it and the transaction cannot commit. Of several failures
    * the first in the given order is thrown, even if a later one is known earlier. If the function of the first
-   * statement throws because of what it found, the statements after it may have run: the transaction must be rolled back.
+   * statement throws because of what it found, the statements after it may have run: the transaction must be rolled
+   * back.
    */
   pipeline<const Results extends readonly unknown[]>(statements: {
     readonly [Index in keyof Results]: Promise<Results[Index]>;

@@ -109,7 +109,9 @@ export async function insertUser(
   return user;
 }
 
-/** Lets one instance admin at a time change users, so that none counts on another who is just going: held to the end. */
+/**
+ * Lets one instance admin at a time change users, so that none counts on another who is just going: held to the end.
+ */
 export async function lockUserChanges(tx: Transaction): Promise<void> {
   await tx.run`SELECT pg_advisory_xact_lock(${userChangesLock}::bigint)`;
 }
@@ -121,7 +123,7 @@ export async function lockUser(tx: Transaction, id: string): Promise<UserRecord 
   return user;
 }
 
-/** Changes a locked user and answers what they are now. */
+/** Changes a locked user and returns what they are now. */
 export async function updateUser(tx: Transaction, id: string, changes: UserChanges): Promise<UserRecord> {
   const { displayName, instanceAdmin, disabled } = changes;
   const assignments = [

@@ -30,7 +30,7 @@ export const notDestroyed = {
   destroyedByName: null,
 } as const satisfies Partial<VersionRecord>;
 
-/** One version of a secret with its value as it is stored; without any where it was destroyed. */
+/** One version of a secret with its value as it is stored; without any if it was destroyed. */
 export interface SealedVersion extends VersionRecord {
   readonly secretId: string;
   readonly ciphertext: Uint8Array;
@@ -49,7 +49,8 @@ const columns = `v.version, v.change_type AS "changeType", v.changed_by_id AS "c
     v.destroyed_at AS "destroyedAt", v.destroyed_by_id AS "destroyedBy", v.destroyed_by_type AS "destroyedByType",
     v.destroyed_by_name AS "destroyedByName"`;
 
-// The join keeps a row for a key that has no such version: so one statement distinguishes it from a key that never existed.
+// The join keeps a row for a key that has no such version: so one statement distinguishes it from a key that never
+// existed.
 const listStatement: Statement = {
   name: 'versions-list',
   text: `SELECT ${columns}
@@ -81,7 +82,7 @@ export async function listVersions(
   return rows.length === 0 ? undefined : rows.filter((row): row is VersionRecord => row.version !== null);
 }
 
-/** One version of a key, also of a deleted one: `no-key` or `no-version` where there is none. */
+/** One version of a key, also of a deleted one: `no-key` or `no-version` if there is none. */
 export async function findVersion(
   pool: pg.Pool,
   environmentId: string,
@@ -96,15 +97,17 @@ export async function findVersion(
 /** A version that may be destroyed, and what else is to be known of its key. */
 export interface DoomedVersion extends VersionRecord {
   readonly secretId: string;
-  /** Whether it is what a read of the key answers now. */
+  /** Whether it is what a read of the key returns now. */
   readonly isCurrent: boolean;
-  /** The number of the version that a read of the key answers; null for a key that is deleted. */
+  /** The number of the version that a read of the key returns; null for a key that is deleted. */
   readonly currentVersion: number | null;
-  /** The other versions that hold the same value; those of a destroyed one are unknown. */
+  /** The other versions that hold the same value; unknown for a destroyed one. */
   readonly equalVersions: readonly number[];
 }
 
-/** Looks up a version that is to be destroyed, under the environment's lock: `no-key` or `no-version` where there is none. */
+/**
+ * Looks up a version that is to be destroyed, under the environment's lock: `no-key` or `no-version` if there is none.
+ */
 export async function findDoomedVersion(
   tx: Transaction,
   environmentId: string,
@@ -124,7 +127,7 @@ export async function findDoomedVersion(
 }
 
 /**
- * Erases the values of these versions of a secret for good and answers when; their records stay. The caller holds the
+ * Erases the values of these versions of a secret for good and returns when; their records stay. The caller holds the
  * environment's lock, and none of them is current or destroyed already.
  */
 export async function destroyVersions(

@@ -133,7 +133,7 @@ export class Access {
     return new EnvironmentHandle({ caller, action, slugs, found });
   }
 
-  /** Admits to the environment of a snapshot by the snapshot's id alone: a refusal does not tell where it lies. */
+  /** Admits to the environment of a snapshot by the snapshot's id alone: a refusal does not reveal where it is. */
   async snapshot<A extends EnvironmentAction>(caller: Caller, action: A, id: string): Promise<EnvironmentAccess<A>> {
     await auditedCheck(this.#audit, caller, action, () => checkUuid('id', id));
     const target = await findSnapshotTarget(this.#pool, roleHolder(caller), id);

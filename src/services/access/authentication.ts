@@ -25,13 +25,13 @@ const faultDetails: Readonly<Record<CredentialFault, string>> = {
   scope_deleted: 'the organization, project or environment of this token was deleted',
 };
 
-/** Why a token was refused. `missing`, `malformed` and `unknown`: nobody vouched for whose it is. */
+/** Why a token was refused. `missing`, `malformed` and `unknown`: it is not known whose it is. */
 export type RefusalFault = CredentialFault | 'missing' | 'malformed' | 'unknown';
 
 /** An `unauthenticated` that knows its reason. */
 export class AuthenticationRefusal extends DomainError {
   readonly fault: RefusalFault;
-  /** Whom the token stands for; given only where its secret part was right. */
+  /** Whom the token stands for; given only if its secret part was right. */
   readonly principal: BearerPrincipal | undefined;
 
   constructor(fault: RefusalFault, detail: string, principal?: BearerPrincipal) {
@@ -41,7 +41,7 @@ export class AuthenticationRefusal extends DomainError {
   }
 }
 
-/** Tells who a token stands for (docs/interface.md section 5). */
+/** Finds who a token stands for (docs/interface.md section 5). */
 export class Authentication {
   readonly #usage: AuthenticationDeps['usage'];
   readonly #credentials: Readonly<Record<CredentialKind, GroupedLookup<string, FoundCredential>>>;
@@ -54,10 +54,10 @@ export class Authentication {
   }
 
   /**
-   * Answers the principal of a token (without the word `Bearer`). Nothing is cached: a revocation, an expiry by the
-   * database's clock, a disabling or a deletion holds from the next call on. Throws AuthenticationRefusal, whose
-   * detail tells a missing, a malformed and an unknown token apart, and why a known one opens nothing only to whoever
-   * has its secret part; store_unavailable without the database.
+   * Returns the principal of a token (without the word `Bearer`). Nothing is cached: a revocation, an expiry by the
+   * database's clock, a disabling or a deletion applies from the next call on. Throws AuthenticationRefusal; its detail
+   * distinguishes a missing, a malformed and an unknown token. Why a known token does not work is said only to a caller
+   * that has its secret part. Throws DomainError store_unavailable without the database.
    */
   async authenticate(bearer: string | undefined): Promise<BearerPrincipal> {
     if (bearer === undefined || bearer === '') {

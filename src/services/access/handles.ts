@@ -79,8 +79,8 @@ export class OrganizationHandle<
   }
 
   /**
-   * Judges once more by what was looked up a moment ago: how the caller stands in the organization now, or that the target
-   * is gone. Throws as `confirm` does.
+   * Judges once more by what was looked up a moment ago: how the caller stands in the organization now, or that the
+   * target is gone. Throws as `confirm` does.
    */
   confirmAs(held: MemberStanding | 'gone'): void {
     const found = held === 'gone' ? undefined : { ...this.#found, ...held };

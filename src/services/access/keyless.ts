@@ -114,9 +114,9 @@ export class KeylessAccess {
   }
 
   /**
-   * Admits a SecretSync to an environment. The grant is judged in memory first: without one nothing is looked up, so that
-   * a refusal does not tell what exists. Then one statement, shared by those that ask at the same time and begun after
-   * this call, finds the environment with its head and the token. Throws DomainError forbidden without a grant,
+   * Admits a SecretSync to an environment. The grant is judged in memory first: without one nothing is looked up, so
+   * that a refusal does not reveal what exists. Then one statement, shared by those that ask at the same time and begun
+   * after this call, finds the environment with its head and the token. Throws DomainError forbidden without a grant,
    * not_found, invalid_input for a malformed slug, KeylessTokenRefusal, store_unavailable and overloaded.
    */
   async admit(reader: SyncReader, slugs: EnvironmentSlugs): Promise<KeylessAdmission> {

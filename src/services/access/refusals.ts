@@ -30,7 +30,7 @@ export function placeOf(slugs: object): string {
   return `${levels.at(-1)} ${Object.values(slugs).join('/')}`;
 }
 
-/** DomainError forbidden for whoever is no instance admin. */
+/** DomainError forbidden for callers who are not instance admins. */
 export function instanceRefusal(action: InstanceAction): DomainError {
   return new DomainError('forbidden', `${action} is for instance admins; ask one`);
 }
@@ -113,7 +113,10 @@ export function grantRefusal(
   );
 }
 
-/** What grants a need: a rule more in an AccessGrant of the namespace alone, or an AccessGrant whose name no other need has. */
+/**
+ * What grants a need: a rule more in an AccessGrant of the namespace alone, or an AccessGrant whose name no other need
+ * has.
+ */
 function remedy(need: GrantNeed, namespace: string, ownGrant: string | undefined): string {
   if (ownGrant !== undefined) return `add a rule to AccessGrant ${ownGrant}: \`${grantPatch(need, ownGrant)}\``;
   const { organization, project, environment, permission, kind } = need;
@@ -122,7 +125,9 @@ function remedy(need: GrantNeed, namespace: string, ownGrant: string | undefined
   return `apply one such as:\n${grantYaml(need, namespace, `${namespace}-${organization}-${digest}`)}`;
 }
 
-/** DomainError not_found for a snapshot of an environment that a custom resource may know nothing of, if it is there. */
+/**
+ * DomainError not_found for a snapshot of an environment that a custom resource may know nothing of, if it is there.
+ */
 export function snapshotRefusal({ kind }: ResourcePrincipal, snapshotId: string): DomainError {
   return new DomainError(
     'not_found',

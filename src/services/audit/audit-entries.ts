@@ -15,7 +15,7 @@ export type { AuditEntryRecord } from '../../store/audit.ts';
 export interface AuditRequest extends PageRequest {
   /** An action, such as `secret.list`, or with a dot at its end the beginning of several, such as `secret.`. */
   readonly action?: string;
-  /** The id of whoever acted. */
+  /** The id of the actor. */
   readonly actor?: string;
   readonly actorType?: ActorType;
   /** Entries of this moment and later. */
@@ -46,7 +46,7 @@ export class AuditEntries {
   }
 
   /**
-   * A page of the organization's entries: `limits.auditPageSize` unless told, and never more than `limits.pageSize`.
+   * A page of the organization's entries: `limits.auditPageSize` by default, and never more than `limits.pageSize`.
    * Throws DomainError invalid_input for a bad filter, limit or cursor.
    */
   async list(access: OrganizationAccess<'audit.list'>, request: AuditRequest = {}): Promise<AuditPage> {
@@ -65,7 +65,7 @@ export class AuditEntries {
       const limit = checkLimit(request) ?? limits.auditPageSize;
       const before = request.cursor === undefined ? null : entryBefore(request.cursor);
       const { action = null, actor = null, actorType = null, since = null } = request;
-      // One more than asked for tells whether there is a next page.
+      // One more than asked for shows whether there is a next page.
       const found = await listAuditEntries(this.#deps.database.pool, call.organizationId, {
         action,
         actor,

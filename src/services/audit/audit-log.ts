@@ -12,7 +12,7 @@ import type { Database } from '../../store/database.ts';
 
 export type { AuditOutcome, AuditRecord, AuditTarget } from '../../store/audit.ts';
 
-/** What of a record its caller does not tell already. */
+/** What a record says besides its caller. */
 export interface AuditSubject {
   /** The chain: the organization acted in, or null for none. */
   readonly organizationId: string | null;
@@ -24,9 +24,9 @@ export interface AuditSubject {
 
 export interface AuditLogDeps {
   readonly database: Pick<Database, 'pool'>;
-  /** Records that may wait; 1,000 unless told. */
+  /** Records that may wait; default 1,000. */
   readonly queueLimit?: number;
-  /** Records that one statement writes at most; 250 unless told. */
+  /** Records that one statement writes at most; default 250. */
   readonly groupLimit?: number;
 }
 
@@ -36,7 +36,7 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** The audit record of what a caller did; `success` unless told otherwise, labelled where a service token is concerned. */
+/** The audit record of what a caller did; `success` by default, labelled if a service token is concerned. */
 export function auditRecord(caller: AnyCaller, subject: AuditSubject): AuditRecord {
   const { organizationId, action, target, outcome = 'success' } = subject;
   const { type, id, name } = caller.principal;
@@ -83,7 +83,7 @@ export class AuditLog {
   }
 
   /**
-   * Writes a record durably. Whoever asked must get no answer when this throws: DomainError overloaded while too many
+   * Writes a record durably. The caller must get no answer when this throws: DomainError overloaded while too many
    * records wait, store_unavailable when the database does not take it, anything else when this one row is refused.
    */
   record(record: AuditRecord): Promise<void> {
@@ -97,9 +97,9 @@ export class AuditLog {
   }
 
   /**
-   * Audits that a caller was refused: in the chain `target.organizationId` where that is given (because the caller may
-   * see the target, and its owners shall see what was tried), else in the caller's own: what they must not see gets no
-   * entry from them. Give the error that tells them, and `recordFailure` will not audit it again. Throws as `record` does.
+   * Audits that a caller was refused: in the chain `target.organizationId` if that is given (because the caller may see
+   * the target, and its owners must see what was tried), else in the caller's own: what they must not see gets no entry
+   * from them. Pass the error that reports them, and `recordFailure` will not audit it again. Throws as `record` does.
    */
   async recordDenial(caller: AnyCaller, action: string, target: AuditTarget, error?: Error): Promise<void> {
     if (error !== undefined) this.#audited.add(error);
@@ -110,7 +110,7 @@ export class AuditLog {
 
   /**
    * Audits that something failed, with the error's code in the target; once for each error, however many layers
-   * report it. The chain is `target.organizationId` where that is given (because the caller was let into it), else the
+   * report it. The chain is `target.organizationId` if that is given (because the caller was let into it), else the
    * caller's own. Throws as `record` does.
    */
   async recordFailure(caller: AnyCaller, action: string, target: AuditTarget, error: unknown): Promise<void> {
@@ -124,7 +124,8 @@ export class AuditLog {
       organizationId: typeof chain === 'string' ? chain : chainOf(caller),
       action,
       target: { ...target, error: code },
-      // What a service refuses once it knows more, such as whom a role may remove, is as much a denial as what the door does.
+      // What a service refuses once it knows more, such as whom a role may remove, is as much a denial as what the door
+      // does.
       outcome: code === 'forbidden' ? 'denied' : 'failed',
     };
     await this.record(auditRecord(caller, failed));

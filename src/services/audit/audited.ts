@@ -20,7 +20,7 @@ export type Note = (more: AuditTarget) => void;
 
 /**
  * Runs a read and audits it, whatever comes of it, before its answer is given away. Throws what the read throws, and
- * DomainError overloaded or store_unavailable where the audit cannot be written: nothing is disclosed then.
+ * DomainError overloaded or store_unavailable if the audit cannot be written: nothing is disclosed then.
  */
 export async function auditedRead<T>(
   audit: Pick<AuditLog, 'record' | 'recordFailure'>,
@@ -38,7 +38,7 @@ export async function auditedRead<T>(
   return result;
 }
 
-/** Like `auditedRead` where a service token calls; a person's reads of names alone are not audited. */
+/** Like `auditedRead` if a service token calls; a person's reads of names alone are not audited. */
 export async function auditedTokenRead<T>(
   audit: Pick<AuditLog, 'record' | 'recordFailure'>,
   call: AuditedCall,
@@ -63,7 +63,9 @@ export async function auditedCheck(
   }
 }
 
-/** Runs a change, whose audit row is in its own transaction, and audits it if it fails. Throws what the change throws. */
+/**
+ * Runs a change, whose audit row is in its own transaction, and audits it if it fails. Throws what the change throws.
+ */
 export async function auditedFailure<T>(
   audit: Pick<AuditLog, 'recordFailure'>,
   { caller, organizationId, action, target }: AuditedCall,

@@ -12,8 +12,8 @@ export type ChangeEvent = StoreMessage;
 export interface ChangeSubscriber {
   onEvent(event: ChangeEvent): void;
   /**
-   * From now on every commit is told. What was committed before, or while the connection was lost, was not: `compare`
-   * now. Called at each (re)connection, and once to whoever subscribes while connected.
+   * From now on every commit is reported. What was committed before, or while the connection was lost, was not:
+   * `compare` now. Called at each (re)connection, and once to each subscriber that subscribes while connected.
    */
   onReady(): void;
 }
@@ -24,7 +24,7 @@ export interface ChangeFeedDeps {
   readonly logger: Logger;
 }
 
-/** Tells what was committed, by any replica, the moment it is (docs/internals/change-feed.md). */
+/** Reports what was committed, by any replica, as soon as it is (docs/internals/change-feed.md). */
 export class ChangeFeed {
   readonly #deps: ChangeFeedDeps;
   readonly #subscribers = new Set<ChangeSubscriber>();
@@ -44,12 +44,12 @@ export class ChangeFeed {
     this.#deps.listener.start({
       onReady: () => {
         this.#ready = true;
-        this.#tell((subscriber) => subscriber.onReady());
+        this.#publish((subscriber) => subscriber.onReady());
       },
       onLost: () => {
         this.#ready = false;
       },
-      onMessage: (message) => this.#tell((subscriber) => subscriber.onEvent(message)),
+      onMessage: (message) => this.#publish((subscriber) => subscriber.onEvent(message)),
     });
   }
 
@@ -60,7 +60,7 @@ export class ChangeFeed {
 
   /** Adds a subscriber; the answer removes it. */
   subscribe(subscriber: ChangeSubscriber): () => void {
-    // A wrapper of its own: the same object may subscribe twice.
+    // A new wrapper each time: the same object may subscribe twice.
     const own: ChangeSubscriber = {
       onEvent: (event) => subscriber.onEvent(event),
       onReady: () => subscriber.onReady(),
@@ -71,15 +71,15 @@ export class ChangeFeed {
   }
 
   /**
-   * The revision ids of environments, which credentials and service tokens are live, and which revisions and snapshots are there whole, all
-   * at one moment. A deleted environment, or one under a deleted project or organization, is absent. Throws DomainError
-   * store_unavailable without the database.
+   * The revision ids of environments, which credentials and service tokens are live, and which revisions and snapshots
+   * are there whole, all at one moment. A deleted environment, or one under a deleted project or organization, is
+   * absent. Throws DomainError store_unavailable without the database.
    */
   async compare(question: StateQuestion): Promise<PresentState> {
     return findPresentState(this.#deps.database.pool, question);
   }
 
-  #tell(call: (subscriber: ChangeSubscriber) => void): void {
+  #publish(call: (subscriber: ChangeSubscriber) => void): void {
     for (const subscriber of this.#subscribers) this.#tellOne(subscriber, call);
   }
 

@@ -12,11 +12,13 @@ import {
 import { findRevision, type RevisionIds, type RevisionRef } from '../../store/revisions.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
 
-/** What a stream of changes tells. */
+/** What a stream of changes reports. */
 export type StreamEvent =
-  /** The first of a stream: what is committed after the present revision, or after where the reader left off, follows. */
+  /**
+   * The first of a stream: what is committed after the present revision, or after where the reader left off, follows.
+   */
   | ({ readonly kind: 'ready'; readonly resumed: boolean } & RevisionIds)
-  /** Where the reader left off is not known any more: read everything anew; what follows is after this revision. */
+  /** Where the reader left off is no longer known: read everything again; what follows is after this revision. */
   | ({ readonly kind: 'reset' } & RevisionIds)
   | ({ readonly kind: 'change' } & StreamedRevision)
   /** Nothing happened for a while. */
@@ -31,7 +33,7 @@ export type StreamStart = RevisionRef | null | undefined;
 export interface ChangeStreamDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly clock: Clock;
-  /** How often an idle stream looks whether it may go on, in milliseconds; 15 s unless told. */
+  /** How often an idle stream looks whether it may go on, in milliseconds; default 15 s. */
   readonly checkMs?: number;
 }
 
@@ -128,7 +130,7 @@ export class ChangeStream {
     }
   }
 
-  /** What there is now; `over` where the caller may hear no more, `unavailable` where that cannot be told. */
+  /** The present state; `over` if the caller may receive no more, `unavailable` if that is not known. */
   async #look(): Promise<StreamLook | 'over' | 'unavailable'> {
     const { environmentId } = this;
     const { principal } = this.#access.caller;

@@ -11,12 +11,12 @@ import { checkRevision } from '../kernel/checks.ts';
 export interface ChangeStreamsDeps extends ChangeStreamDeps {
   readonly changes: Pick<ChangeFeed, 'subscribe' | 'ready'>;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
-  /** Streams at a time; `limits.changeStreams` unless told. */
-  readonly atOnce?: number;
+  /** Streams at a time; default `limits.changeStreams`. */
+  readonly maxStreams?: number;
 }
 
-// A commit wakes all streams of its environment: they must not take the connections of everybody's reads.
-const looksAtOnce = 3;
+// A commit wakes all streams of its environment: they must not take the connections of other reads.
+const maxConcurrentLooks = 3;
 
 /**
  * The changes of environments as they are committed (docs/interface.md 4.10). A stream keeps nothing but where it
@@ -31,8 +31,8 @@ export class ChangeStreams {
   constructor(deps: ChangeStreamsDeps) {
     this.#deps = deps;
     this.#looks = new KeyedLimiter({
-      concurrency: looksAtOnce,
-      maxWaiting: deps.atOnce ?? limits.changeStreams,
+      concurrency: maxConcurrentLooks,
+      maxWaiting: deps.maxStreams ?? limits.changeStreams,
       waitMs: 60_000,
       makeError: () => new DomainError('overloaded', 'too many streams wait for the database'),
     });
@@ -76,20 +76,20 @@ export class ChangeStreams {
   }
 
   #refuseTooMany({ caller: { principal }, organizationId }: EnvironmentAccess<'change.list'>): void {
-    const { changes, atOnce = limits.changeStreams } = this.#deps;
+    const { changes, maxStreams = limits.changeStreams } = this.#deps;
     if (this.#closed) throw new DomainError('overloaded', 'this server is shutting down; connect again');
     if (!changes.ready) {
       throw new DomainError('store_unavailable', 'commits cannot be heard at the moment; connect again in a second');
     }
-    if (this.#streams.size >= atOnce) {
+    if (this.#streams.size >= maxStreams) {
       throw new DomainError('overloaded', 'too many change streams are open on this server; connect again later');
     }
-    const share = Math.floor(atOnce * limits.changeStreamsShare);
+    const share = Math.floor(maxStreams * limits.changeStreamsShare);
     this.#refuseFrom(limits.changeStreamsPerCredential, 'with this token', (open) => {
       return open.credentialId === principal.credentialId;
     });
     this.#refuseFrom(share, 'with your tokens', (open) => open.principalId === principal.id);
-    this.#refuseFrom(atOnce - share, 'in this organization', (open) => open.organizationId === organizationId);
+    this.#refuseFrom(maxStreams - share, 'in this organization', (open) => open.organizationId === organizationId);
   }
 
   /** Refuses one more of the streams that count, if so many are open. */

@@ -29,7 +29,7 @@ import { type Once, type OnceAccess, type OnceOutcome, runOnce } from './once.ts
  * makeChangeOnce         3, 4,    6, 7, 8, 9, 10
  * changeEnvironment      1, 2, 3,    5, 6,    8, 9, 10
  * changeEnvironmentOnce  1 to 10
- * changeJudgedFirst      3, locks, 9, 6, 8, 10: for changes that may take away the right or the credential of the caller
+ * changeJudgedFirst      3, locks, 9, 6, 8, 10: for changes that may end the right or the credential of their caller
  *
  * A failure at any step undoes all of it. `auditedFailure`, around the frame and the checks of the input, records it.
  */

@@ -8,7 +8,7 @@ import {
 } from '../../domain/names.ts';
 
 /**
- * The last line of input checks: the edges parse what they are given, and the services still believe nobody. Each
+ * The last line of input checks: the edges parse what they are given, and the services check it again. Each
  * throws DomainError invalid_input with the field's name, never its content.
  */
 
@@ -50,19 +50,19 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
 
-/** Lower-case, as the database answers them: ids are compared as text. */
+/** Lower-case, as the database returns them: ids are compared as text. */
 export function checkUuid(field: string, id: string): void {
   refuse(field, isUuid(id) ? undefined : 'must be a UUID in lower case');
 }
 
-/** A version number, or 0 where the caller allows `least` 0. */
-export function checkVersion(field: string, version: number, least: 0 | 1 = 1): void {
-  checkWhole(field, version, { least, most: maxVersion });
+/** A version number, or 0 if the caller allows `min` 0. */
+export function checkVersion(field: string, version: number, min: 0 | 1 = 1): void {
+  checkWhole(field, version, { min, max: maxVersion });
 }
 
-export function checkWhole(field: string, value: number, { least, most }: { least: number; most: number }): void {
-  const fits = Number.isInteger(value) && value >= least && value <= most;
-  refuse(field, fits ? undefined : `must be a whole number from ${least} to ${most}`);
+export function checkWhole(field: string, value: number, { min, max }: { min: number; max: number }): void {
+  const fits = Number.isInteger(value) && value >= min && value <= max;
+  refuse(field, fits ? undefined : `must be a whole number from ${min} to ${max}`);
 }
 
 function refuse(field: string, fault: string | undefined): void {

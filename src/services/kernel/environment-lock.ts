@@ -9,8 +9,8 @@ export interface PresentRevision {
 }
 
 /**
- * Takes the environment's lock, until the transaction ends, and answers its revision. Throws DomainError not_found where
- * it was deleted meanwhile, and version_mismatch where it is not at the expected revision, if one is.
+ * Takes the environment's lock, until the transaction ends, and returns its revision. Throws DomainError not_found if
+ * it was deleted meanwhile, and version_mismatch if it is not at the expected revision, if one is.
  */
 export async function lockAtRevision(
   tx: Transaction,
@@ -23,7 +23,7 @@ export async function lockAtRevision(
   return present;
 }
 
-/** Throws DomainError version_mismatch where a revision is expected, by its id, and this is another one. */
+/** Throws DomainError version_mismatch if a revision is expected, by its id, and this is another one. */
 export function checkRevision({ revisionId }: Pick<PresentRevision, 'revisionId'>, expected: string | undefined): void {
   if (expected === undefined || expected === revisionId) return;
   throw new DomainError(

@@ -11,15 +11,15 @@ const options = {
 };
 
 /**
- * The turns of whoever locks an environment: writes, snapshots and restores share one, so that a busy environment
+ * The turns of all that lock an environment: writes, snapshots and restores share them, so that a busy environment
  * cannot take every connection.
  */
 export class EnvironmentQueue {
   readonly #limiter = new KeyedLimiter(options);
 
   /**
-   * Runs `work` when the environment's turn for it comes, and answers what it answers. Throws what it throws, and
-   * DomainError overloaded where 256 wait already or its turn did not come within 5 seconds.
+   * Runs `work` when the environment's turn for it comes, and returns what it returns. Throws what it throws, and
+   * DomainError overloaded if 256 wait already or its turn did not come within 5 seconds.
    */
   run<T>(environmentId: string, work: () => Promise<T>): Promise<T> {
     return this.#limiter.run(environmentId, work);

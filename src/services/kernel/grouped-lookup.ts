@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors/domain-error.ts';
 
 export interface GroupedLookupOptions<Asked, Found> {
-  /** Looks many up at once; answers in the order asked, undefined for what is not there. */
+  /** Looks many up at once; returns them in the order asked, undefined for what does not exist. */
   readonly look: (asked: readonly Asked[]) => Promise<readonly (Found | undefined)[]>;
   /** Two that have the same text ask for the same. */
   readonly keyOf: (asked: Asked) => string;
@@ -11,7 +11,7 @@ export interface GroupedLookupOptions<Asked, Found> {
   readonly groupLimit?: number;
 }
 
-// More than one, so that one slow connection does not hold up everybody.
+// More than one, so that one slow connection does not delay every lookup.
 const defaultConcurrency = 2;
 const defaultGroupLimit = 250;
 
@@ -20,9 +20,9 @@ interface Waiting<Asked, Found> extends PromiseWithResolvers<Found | undefined> 
 }
 
 /**
- * Looks up for many requests with one statement what each of them would ask with one of its own. Nothing is cached: the
- * lookup that answers a call begins after that call, so it sees all that was committed before. What comes alone is looked
- * up at once; what comes in the same turn of the event loop, or while the most are under way, goes together.
+ * Looks up for many requests with one statement instead of one for each. Nothing is cached: the lookup that answers a
+ * call begins after that call, so it sees all that was committed before. What comes alone is looked up at once; what
+ * comes in the same turn of the event loop, or while the most are under way, goes together.
  */
 export class GroupedLookup<Asked, Found> {
   readonly #options: Required<GroupedLookupOptions<Asked, Found>>;
@@ -35,7 +35,10 @@ export class GroupedLookup<Asked, Found> {
     this.#options = { concurrency: defaultConcurrency, groupLimit: defaultGroupLimit, ...options };
   }
 
-  /** Looks one up. Throws what the lookup throws, as an error of this call's own: the audit tells failures by their error. */
+  /**
+   * Looks one up. Throws what the lookup throws, as a new error for this call: the audit distinguishes failures by
+   * their error.
+   */
   async find(asked: Asked): Promise<Found | undefined> {
     try {
       return await this.#join(asked).promise;

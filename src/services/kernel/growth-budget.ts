@@ -50,8 +50,8 @@ export class GrowthBudget {
   }
 
   /**
-   * Judges what a statement has written for a caller, and counts it; call it in the transaction, so that a refusal takes
-   * the write back. Throws DomainError limit_exceeded, saying how long the budget stays full.
+   * Judges what a statement has written for a caller, and counts it; call it in the transaction, so that a refusal
+   * takes the write back. Throws DomainError limit_exceeded, saying how long the budget stays full.
    */
   charge(callerId: string, { bytes, filledSeconds }: StoredGrowth): void {
     if (bytes === 0) return;
@@ -63,13 +63,13 @@ export class GrowthBudget {
     if (callerBytesPerDay > 0) this.#chargeCaller(callerId, bytes, callerBytesPerDay);
   }
 
-  /** Like `charge`, for a snapshot. Throws DomainError quota_exceeded as well, where the environment has too many. */
+  /** Like `charge`, for a snapshot. Throws DomainError quota_exceeded as well, if the environment has too many. */
   chargeSnapshot(callerId: string, { snapshotsBefore, ...growth }: Omit<WrittenSnapshot, 'snapshot'>): void {
-    const most = this.#limits.snapshotsPerEnvironment;
-    if (most > 0 && snapshotsBefore >= most) {
+    const max = this.#limits.snapshotsPerEnvironment;
+    if (max > 0 && snapshotsBefore >= max) {
       throw new DomainError(
         'quota_exceeded',
-        `an environment has at most ${most} snapshots, and this one has ${snapshotsBefore}; delete some with ` +
+        `an environment has at most ${max} snapshots, and this one has ${snapshotsBefore}; delete some with ` +
           '`keyframe snapshot prune`, or set the retention of its SnapshotSchedules',
       );
     }

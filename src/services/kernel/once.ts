@@ -6,7 +6,9 @@ import type { AuditTarget } from '../audit/audit-log.ts';
 import { successRecord } from '../audit/audited.ts';
 import type { Changed } from './changed.ts';
 
-/** The Idempotency-Key of a request: the change is made once, however often it is sent (docs/interface.md section 4). */
+/**
+ * The Idempotency-Key of a request: the change is made once, however often it is sent (docs/interface.md section 4).
+ */
 export interface IdempotencyRequest {
   /** 1 to 255 visible ASCII characters. */
   readonly key: string;
@@ -14,7 +16,9 @@ export interface IdempotencyRequest {
   readonly requestHash: Uint8Array;
 }
 
-/** How a change is made once: `keep` selects what to store of it, `recall` makes the reply to a repetition from that. */
+/**
+ * How a change is made once: `keep` selects what to store of it, `recall` makes the reply to a repetition from that.
+ */
 export interface Once<T, Kept extends object, Replay> {
   /** Without it the change is made each time. */
   readonly request: IdempotencyRequest | undefined;

@@ -13,7 +13,7 @@ export interface PageRequest {
 /** Throws DomainError invalid_input for a limit that is none. */
 export function checkLimit({ limit }: PageRequest): number | null {
   if (limit === undefined) return null;
-  checkWhole('limit', limit, { least: 1, most: limits.pageSize });
+  checkWhole('limit', limit, { min: 1, max: limits.pageSize });
   return limit;
 }
 
@@ -59,7 +59,7 @@ function parse(cursor: string): string[] {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (Array.isArray(parts) && parts.every((part) => typeof part === 'string')) return parts;
   } catch {
-    // Not JSON: no cursor of ours.
+    // Not JSON, so not a cursor.
   }
   throw badCursor();
 }

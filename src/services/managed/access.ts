@@ -58,9 +58,9 @@ interface FoundPlace extends TargetIds {
 
 class PlaceHandle<A extends ResourceAction> extends OwnHandle<A> {
   readonly organizationId: string;
-  /** Null where a whole organization is asked for. */
+  /** Null if a whole organization is asked for. */
   readonly projectId: string | null;
-  /** Null where a whole project or organization is asked for. */
+  /** Null if a whole project or organization is asked for. */
   readonly environmentId: string | null;
   readonly asked: AskedPlace;
   /** What the audit says of the target. */
@@ -128,7 +128,7 @@ type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
 /**
  * The door for custom resources (docs/internals/authorization.md): they may what an AccessGrant of their namespace
  * covers, and what they own they may end without one. Grants are judged by name, before anything is looked up, so that
- * nobody learns what exists from a refusal. Each method throws DomainError forbidden, with the missing AccessGrant as
+ * no refusal reveals what exists. Each method throws DomainError forbidden, with the missing AccessGrant as
  * YAML, invalid_input for a malformed slug, and not_found for a place that is granted and not there; all are audited.
  */
 export class ResourceAccess {
@@ -140,7 +140,10 @@ export class ResourceAccess {
     this.#audit = audit;
   }
 
-  /** Admits to a token of a scope and permission: project null for organization scope, environment null for project scope. */
+  /**
+   * Admits to a token of a scope and permission: project null for organization scope, environment null for project
+   * scope.
+   */
   async token<A extends TokenPlaceAction>(caller: AnyCaller, action: A, asked: AskedPlace): Promise<PlaceAccess<A>> {
     const resource = await this.#decide(caller, action, asked);
     return new PlaceHandle(resource, action, await this.#find(resource, action, asked));
@@ -163,7 +166,7 @@ export class ResourceAccess {
 
   /**
    * Admits to taking over a snapshot that is there. One whose environment is not granted is not there for the resource:
-   * DomainError not_found does not tell the two apart.
+   * DomainError not_found does not distinguish the two.
    */
   async mayAdopt(caller: AnyCaller, snapshotId: string): Promise<EnvironmentPlaceAccess<'snapshot.read'>> {
     const asked = { snapshotId, permission: 'read', isKnown: () => false } as const;
@@ -171,15 +174,16 @@ export class ResourceAccess {
   }
 
   /**
-   * Admits to restoring an environment from one of its snapshots. A missing grant is told, with the environment, where
-   * the namespace may know that: it has the snapshot as a SecretSnapshot (`isTold`), or is granted something there. Else
-   * the snapshot is not there, as for `mayAdopt`.
+   * Admits to restoring an environment from one of its snapshots. A missing grant is reported, with the environment, if
+   * the namespace may know that: it has the snapshot as a SecretSnapshot (`hasSnapshot`), or is granted something
+   * there. Else the snapshot is not there, as for `mayAdopt`.
    */
   async mayRestore(
     caller: AnyCaller,
-    { snapshotId, isTold }: { readonly snapshotId: string; readonly isTold: boolean },
+    { snapshotId, hasSnapshot }: { readonly snapshotId: string; readonly hasSnapshot: boolean },
   ): Promise<EnvironmentPlaceAccess<'snapshot.restore'>> {
-    const isKnown = ({ grants }: ResourcePrincipal, place: GrantPlace): boolean => isTold || reveals(grants, place);
+    const isKnown = ({ grants }: ResourcePrincipal, place: GrantPlace): boolean =>
+      hasSnapshot || reveals(grants, place);
     return this.#ofSnapshot(caller, 'snapshot.restore', { snapshotId, permission: 'read_write', isKnown });
   }
 
@@ -206,8 +210,8 @@ export class ResourceAccess {
     if (found !== undefined && asked !== undefined && decideResource(principal, action, asked) === 'allowed') {
       return new EnvironmentPlaceHandle(resource, action, { ...found, asked });
     }
-    const isTold = asked !== undefined && isKnown(principal, asked);
-    const error = isTold ? grantRefusal(principal, asked) : snapshotRefusal(principal, snapshotId);
+    const hasSnapshot = asked !== undefined && isKnown(principal, asked);
+    const error = hasSnapshot ? grantRefusal(principal, asked) : snapshotRefusal(principal, snapshotId);
     await this.#audit.recordDenial(caller, action, { snapshot: snapshotId }, error);
     throw error;
   }
@@ -250,7 +254,7 @@ export class ResourceAccess {
     const error =
       principal.type === 'resource'
         ? resourceRefusal(principal, action)
-        : new DomainError('forbidden', 'this is for custom resources alone');
+        : new DomainError('forbidden', 'only custom resources may do this');
     await this.#audit.recordDenial(caller, action, {}, error);
     throw error;
   }

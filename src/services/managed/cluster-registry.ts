@@ -10,8 +10,8 @@ export interface NameHolder {
 }
 
 /**
- * Which cluster has which name. Claims and keyless tokens know a cluster by its name, so two clusters with one name would
- * share them.
+ * Which cluster has which name. Claims and keyless tokens know a cluster by its name, so two clusters with one name
+ * would share them.
  */
 export class ClusterRegistry {
   readonly #pool: Database['pool'];
@@ -21,8 +21,8 @@ export class ClusterRegistry {
   }
 
   /**
-   * Says that a controller of this cluster leads, and takes the name if it is new, or if its cluster was not seen for 10
-   * minutes. `uid` is that of the namespace kube-system. Throws DomainError store_unavailable.
+   * Says that a controller of this cluster leads, and takes the name if it is new, or if its cluster was not seen for
+   * 10 minutes. `uid` is that of the namespace kube-system. Throws DomainError store_unavailable.
    */
   async claim(cluster: string, uid: string): Promise<'ours' | NameHolder> {
     const holder = await claimCluster(this.#pool, cluster, uid);

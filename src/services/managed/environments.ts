@@ -30,7 +30,7 @@ import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 export type { ClaimedEnvironment } from '../../store/resource-environments.ts';
 
 export interface EnsureEnvironmentInput extends EnvironmentSlugs {
-  /** The environment's name for people: its slug where it is made without one, and left as it is without one later. */
+  /** The environment's name for people: its slug if it is made without one, and left as it is without one later. */
   readonly displayName?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ interface WholePath extends EnvironmentPath {
   readonly revisionId: string;
 }
 
-/** The environments of SecretEnvironments: whoever may create one of those outranks every owner of an organization. */
+/** The environments of SecretEnvironments. A user who may create those outranks every owner of an organization. */
 export class ResourceEnvironments {
   readonly #deps: ResourceEnvironmentsDeps;
 
@@ -67,9 +67,9 @@ export class ResourceEnvironments {
   }
 
   /**
-   * Makes what is missing of an organization, a project and an environment, in one change, and gives the environment its
-   * display name. An organization made so has no member. Remembers which environment the resource made. Where nothing is
-   * to do, nothing is written. Throws DomainError invalid_input, and conflict where something deleted still has a slug.
+   * Makes what is missing of an organization, a project and an environment, in one change, and gives the environment
+   * its display name. An organization made so has no member. Remembers which environment the resource made. If nothing
+   * is to do, nothing is written. Throws DomainError invalid_input, and conflict if something deleted still has a slug.
    */
   async ensure(
     access: OwnAccess<'environment.create'>,
@@ -88,13 +88,13 @@ export class ResourceEnvironments {
     });
   }
 
-  /** The environment that the resource made; `gone` where it was deleted, undefined where it made none. */
+  /** The environment that the resource made; `gone` if it was deleted, undefined if it made none. */
   async find(access: OwnAccess<'environment.read'>): Promise<ClaimedEnvironment | 'gone' | undefined> {
     return findClaimedEnvironment(this.#deps.database.pool, access.caller.principal);
   }
 
   /**
-   * Deletes, softly, the environment that the resource made, with all that is in it, and answers whether there was one.
+   * Deletes, softly, the environment that the resource made, with all that is in it, and returns whether there was one.
    * What the resource found there, and the project and organization that it made, stay.
    */
   async delete(access: OwnAccess<'environment.delete'>): Promise<boolean> {
@@ -147,7 +147,7 @@ class Ensuring {
     const projectId = await this.#project(organizationId);
     const created = await this.#create(organizationId, projectId);
     const path = await this.#look();
-    if (!isWhole(path)) throw new Error('the environment that was just ensured is not there');
+    if (!isWhole(path)) throw new Error('the environment that was just ensured does not exist');
     const { environmentId } = path;
     if (needsName(path, displayName)) await renameEnvironment(tx, environmentId, displayName);
     // From here to the commit nothing of it is deleted.
@@ -184,7 +184,7 @@ class Ensuring {
     return id;
   }
 
-  /** Makes the environment and claims it, unless it is there; answers whether it did. */
+  /** Makes the environment and claims it, unless it is there; returns whether it did. */
   async #create(organizationId: string, projectId: string): Promise<boolean> {
     const tx = this.#tx;
     const { environment: slug } = this.#slugs;

@@ -8,7 +8,7 @@ import {
 import type { Database } from '../../store/database.ts';
 import type { AuditTarget } from '../audit/audit-log.ts';
 
-/** Finds what a resource asks for: an organization, a project or an environment; undefined where it is not there. */
+/** Finds what a resource asks for: an organization, a project or an environment; undefined if it is not there. */
 export async function findPlace(
   pool: Database['pool'],
   { organization, project, environment }: GrantPlace,

@@ -7,8 +7,8 @@ import {
   noteRestore,
   readClaimedRestore,
   type RestorePlace,
-  type ToldKeys,
-  type ToldLists,
+  type ReportedKeys,
+  type ReportedLists,
   wasRestoredUnderName,
 } from '../../store/resource-restores.ts';
 import { planLockedRestore, planRestore, type StoredPlan } from '../../store/restore.ts';
@@ -36,7 +36,7 @@ import {
   summaryOf,
 } from '../snapshots/restore/restore-writer.ts';
 
-export type { ClaimedRestore, ToldKeys, ToldLists } from '../../store/resource-restores.ts';
+export type { ClaimedRestore, ReportedKeys, ReportedLists } from '../../store/resource-restores.ts';
 
 /** What is to be restored, and how. */
 export interface ResourceRestoreInput {
@@ -46,8 +46,8 @@ export interface ResourceRestoreInput {
   readonly backup: boolean;
 }
 
-/** A plan as a resource is told it. */
-export interface ResourcePlan extends RestorePlace, ToldLists {
+/** A plan as it is reported to a resource. */
+export interface ResourcePlan extends RestorePlace, ReportedLists {
   /** Of this resource alone (`resourcePlanHash`). */
   readonly planHash: string;
   /** The revision that the environment is at. */
@@ -65,11 +65,11 @@ export interface ResourceRestoresDeps {
 type Access = EnvironmentPlaceAccess<'snapshot.restore'>;
 
 // As many keys of each list are named; all are counted.
-const toldKeys = 100;
+const maxReportedKeys = 100;
 
 /**
- * The restores of SnapshotRestores (docs/interface.md 4.3). A resource, known by its cluster and uid, restores once in its
- * life, whatever crashes in between: its claim, with what was done, is written in the transaction of the restore.
+ * The restores of SnapshotRestores (docs/interface.md 4.3). A resource, known by its cluster and uid, restores once in
+ * its life, whatever crashes in between: its claim, with what was done, is written in the transaction of the restore.
  */
 export class ResourceRestores {
   readonly #deps: ResourceRestoresDeps;
@@ -79,25 +79,25 @@ export class ResourceRestores {
   }
 
   /**
-   * Tells what the restore would do now, and writes nothing but its audit row; not even that where the plan is the one of
-   * the hash `known`, which the resource was told before. Throws what `checkPlan` throws.
+   * Returns what the restore would do now, and writes only its audit row; not even that if the plan is the one of
+   * the hash `known`, which was reported to the resource before. Throws what `checkPlan` throws.
    */
   async plan(access: Access, input: ResourceRestoreInput, known?: string): Promise<ResourcePlan> {
     const call = callOf(access, input, { dryRun: true });
     return auditedFailure(this.#deps.audit, call, async () => {
       const demand = demandOf(access, input);
-      const plan = checkPlan(await planRestore(this.#deps.database.pool, demand.wish), demand);
+      const plan = checkPlan(await planRestore(this.#deps.database.pool, demand.request), demand);
       const lists = listsOf(plan);
       const planHash = demand.hashOf(plan);
       if (planHash !== known) await this.#deps.audit.record(successRecord(call, countsOf(lists)));
       const { revision, revisionId } = plan;
-      return { ...placeIn(access, input), ...toldOf(lists), planHash, revision, revisionId };
+      return { ...placeIn(access, input), ...reportedOf(lists), planHash, revision, revisionId };
     });
   }
 
   /**
-   * Carries the restore out, just as the plan of `planHash` tells or, with null, as it comes, and answers what was done;
-   * or answers what this resource did before, wherever that was. Without a plan a resource of the name of one that did
+   * Restores exactly as the plan of `planHash` says or, with null, without a plan, and returns what was done;
+   * or returns what this resource did before, wherever that was. Without a plan a resource of the name of one that did
    * restore the environment is refused with DomainError already_restored. Throws what `checkPlan`,
    * `EnvironmentQueue.run` and `makeChange` throw.
    */
@@ -120,7 +120,7 @@ export class ResourceRestores {
     });
   }
 
-  /** What the resource restored; undefined where it did not. */
+  /** What the resource restored; undefined if it did not. */
   async find(access: OwnAccess<'restore.find'>): Promise<ClaimedRestore | undefined> {
     return findClaimedRestore(this.#deps.database.pool, access.caller.principal);
   }
@@ -133,7 +133,7 @@ interface FirstRestore {
   readonly budget: RestoreBudget;
 }
 
-/** Restores and notes it in the claim, which is there already; answers what the audit tells of it. */
+/** Restores and notes it in the claim, which exists already; returns what the audit records of it. */
 async function restoreFirst(
   tx: Transaction,
   access: Access,
@@ -147,27 +147,27 @@ async function restoreFirst(
   const { type, id, name } = principal;
   const comment = `restored from snapshot ${input.snapshotId} by ${name}`;
   const author = { actor: { type, id, name }, comment, budget };
-  const done = await restoreLocked(tx, demand, author, { before, first: await planLockedRestore(tx, demand.wish) });
+  const done = await restoreLocked(tx, demand, author, { before, first: await planLockedRestore(tx, demand.request) });
   const { backupSnapshotId, revision, revisionId } = done;
   const made = { backupSnapshotId, revision, revisionId };
-  await noteRestore(tx, principal, { ...placeIn(access, input), ...toldOf(done), planHash, from: before, ...made });
-  return summaryOf(demand.wish, done);
+  await noteRestore(tx, principal, { ...placeIn(access, input), ...reportedOf(done), planHash, from: before, ...made });
+  return summaryOf(demand.request, done);
 }
 
 function alreadyRestored(name: string): DomainError {
   return new DomainError(
     'already_restored',
-    `a ${name} restored this environment before, here or in a cluster before this one, and without a plan nothing tells ` +
-      'whether that shall be done again; make one with another name, or plan it',
+    `a ${name} restored this environment before, here or in an earlier cluster, and without a plan it is not known ` +
+      'whether to restore again; create one with another name, or plan it',
   );
 }
 
 function demandOf(access: Access, input: ResourceRestoreInput, planHash: string | null = null): RestoreDemand {
   checkUuid('snapshotId', input.snapshotId);
   checkPlanHash(planHash ?? undefined);
-  const wish = { ...input, environmentId: access.environmentId };
-  const hashOf = (plan: StoredPlan): string => resourcePlanHash(planHashOf(wish, plan), access.owner);
-  return { wish, hashOf, ...(planHash === null ? {} : { planHash }) };
+  const request = { ...input, environmentId: access.environmentId };
+  const hashOf = (plan: StoredPlan): string => resourcePlanHash(planHashOf(request, plan), access.owner);
+  return { request, hashOf, ...(planHash === null ? {} : { planHash }) };
 }
 
 function callOf(access: Access, { snapshotId }: ResourceRestoreInput, more: AuditTarget = {}): AuditedCall {
@@ -180,13 +180,16 @@ function placeIn({ asked, environmentId }: Access, { snapshotId }: ResourceResto
   return { snapshotId, environmentId, environment: [organization, project, environment].join('/') };
 }
 
-function toldOf({ restored, unchanged, skipped, destroyed, pruned }: RestoreLists): ToldLists {
-  const told = (keys: readonly string[]): ToldKeys => ({ count: keys.length, keys: keys.slice(0, toldKeys) });
+function reportedOf({ restored, unchanged, skipped, destroyed, pruned }: RestoreLists): ReportedLists {
+  const listed = (keys: readonly string[]): ReportedKeys => ({
+    count: keys.length,
+    keys: keys.slice(0, maxReportedKeys),
+  });
   return {
-    restored: told(restored),
-    unchanged: told(unchanged),
-    skipped: told(skipped),
-    destroyed: told(destroyed),
-    pruned: told(pruned),
+    restored: listed(restored),
+    unchanged: listed(unchanged),
+    skipped: listed(skipped),
+    destroyed: listed(destroyed),
+    pruned: listed(pruned),
   };
 }

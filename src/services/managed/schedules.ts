@@ -26,8 +26,8 @@ export interface ResourceSchedulesDeps {
 }
 
 /**
- * What SnapshotSchedules made, known by cluster and uid: the SecretSnapshots for their times. Only what is recorded here is
- * a schedule's own, whatever labels say; the snapshots themselves are `ResourceSnapshots`'.
+ * What SnapshotSchedules made, known by cluster and uid: the SecretSnapshots for their times. Only what is recorded
+ * here is a schedule's own, whatever labels say; the snapshots themselves are `ResourceSnapshots`'.
  */
 export class ResourceSchedules {
   readonly #deps: ResourceSchedulesDeps;
@@ -42,8 +42,8 @@ export class ResourceSchedules {
   }
 
   /**
-   * Records what the schedule made, one for each time: the first that is recorded for a time stays. Forgets what is gone,
-   * but for its latest time. Throws what `makeChange` throws.
+   * Records what the schedule made, one for each time: the first that is recorded for a time stays. Forgets what is
+   * gone, but for its latest time. Throws what `makeChange` throws.
    */
   async record(access: EnvironmentPlaceAccess<'schedule.run'>, { made, gone }: RecordRunsInput): Promise<void> {
     const owner = access.caller.principal;

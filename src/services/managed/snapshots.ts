@@ -33,15 +33,15 @@ export interface ResourceSnapshotsDeps {
 /** What a resource asks for. */
 interface Wanted {
   readonly check: () => void;
-  /** Comes by the snapshot, and answers its id; the environment's lock is held. */
+  /** Comes by the snapshot, and returns its id; the environment's lock is held. */
   readonly obtain: (tx: Transaction) => Promise<string>;
-  /** Refuses what was claimed before, where that cannot stand for what is asked for now. */
+  /** Refuses what was claimed before, if that cannot stand for what is asked for now. */
   readonly accept: (claimed: ClaimedSnapshot) => void;
 }
 
 /**
- * The snapshots of SecretSnapshots (docs/interface.md 2.1). A resource, known by its cluster and uid, takes or adopts one
- * in its life, whatever crashes in between: its claim is written in the transaction of what it claims.
+ * The snapshots of SecretSnapshots (docs/interface.md 2.1). A resource, known by its cluster and uid, takes or adopts
+ * one in its life, whatever crashes in between: its claim is written in the transaction of what it claims.
  */
 export class ResourceSnapshots {
   readonly #deps: ResourceSnapshotsDeps;
@@ -51,7 +51,7 @@ export class ResourceSnapshots {
   }
 
   /**
-   * Takes the resource's snapshot under the environment's lock, or answers the one that it has already, of whatever
+   * Takes the resource's snapshot under the environment's lock, or returns the one that it has already, of whatever
    * environment. Throws DomainError invalid_input for a bad name or description, and what `EnvironmentQueue.run`,
    * `lockAtRevision`, `GrowthBudget` and `makeChange` throw.
    */
@@ -84,7 +84,7 @@ export class ResourceSnapshots {
 
   /**
    * Takes over a snapshot that is there, and remembers which; it is never deleted by this resource. Throws DomainError
-   * not_found where it was deleted meanwhile, conflict where the resource has another one already, and what `take` does.
+   * not_found if it was deleted meanwhile, conflict if the resource has another one already, and what `take` does.
    */
   async adopt(access: EnvironmentPlaceAccess<'snapshot.read'>, snapshotId: string): Promise<SnapshotOrGone> {
     return this.#once(access, {
@@ -101,15 +101,15 @@ export class ResourceSnapshots {
     });
   }
 
-  /** The snapshot that the resource took or adopted; undefined where it did neither. */
+  /** The snapshot that the resource took or adopted; undefined if it did neither. */
   async find(access: OwnAccess<'snapshot.find'>): Promise<SnapshotOrGone | undefined> {
     return findClaimedSnapshot(this.#deps.database.pool, access.caller.principal);
   }
 
   /**
-   * Deletes what the resource took, and answers whether there was anything to delete: nothing where it took none or
-   * adopted one, or where that is gone or lies in a deleted environment, with which it goes. Needs no grant. From here on
-   * the resource takes none: whoever was held up before its `take` is too late.
+   * Deletes what the resource took, and returns whether there was anything to delete: nothing if it took none or
+   * adopted one, or if that is gone or lies in a deleted environment, with which it goes. Needs no grant. From here on
+   * the resource takes none: a `take` that was delayed is too late.
    */
   async delete(access: OwnAccess<'snapshot.delete'>): Promise<boolean> {
     const { caller, action } = access;
@@ -127,7 +127,7 @@ export class ResourceSnapshots {
     return true;
   }
 
-  /** Claims that there is no snapshot; answers the one that came first after all. */
+  /** Claims that there is no snapshot; returns the one that came first after all. */
   async #end(access: OwnAccess<'snapshot.delete'>): Promise<SnapshotOrGone> {
     const { caller, action } = access;
     const call = { caller, action, organizationId: null, target: { snapshotId: null } };
@@ -153,7 +153,7 @@ export class ResourceSnapshots {
         async work(tx, { first: isFirst }) {
           if (isFirst) await noteClaimed(tx, caller.principal, claim, { snapshotId: await obtain(tx) });
           const result = await readClaimedSnapshot(tx, caller.principal);
-          if (result === undefined) throw new Error('the snapshot that was just claimed is not there');
+          if (result === undefined) throw new Error('the snapshot that was just claimed does not exist');
           if (result !== 'gone') accept(result);
           const fields = result === 'gone' ? { gone: true } : auditedFields(result);
           const replayed = isFirst ? {} : { replayed: true };

@@ -38,13 +38,13 @@ export function checkPlace(held: ResourceToken, access: AnyPlace): void {
   }
   throw new DomainError(
     'conflict',
-    `the token ${held.name} is for another place; delete the resource and create it anew`,
+    `the token ${held.name} is for another place; delete the resource and create it again`,
   );
 }
 
 /** DomainError conflict for a token that is over. */
 export function revokedToken({ name }: ResourceToken): DomainError {
-  return new DomainError('conflict', `the token ${name} was revoked for good; delete the resource and create it anew`);
+  return new DomainError('conflict', `the token ${name} was revoked for good; delete the resource and create it again`);
 }
 
 /** What the audit says of a token. */

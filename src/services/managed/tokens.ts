@@ -66,13 +66,13 @@ export interface ResourceTokensDeps {
 /** Why a token is suspended: its AccessGrant is withdrawn, or its ServiceToken does not exist any more. */
 export type SuspensionCause = 'grant_gone' | 'resource_gone';
 
-const greatestSerial = 2_147_483_647;
+const maxSerial = 2_147_483_647;
 const liveTokensPageSize = 1000;
 
 /**
  * Service tokens of custom resources (docs/internals/kinds.md, "ServiceToken"): one for each resource, with
- * as many secret strings as it has had serials. Whoever crashes where, a resource has one token and each serial one
- * secret: the claim of the resource is written with them, and a secret opens nothing before `activate` is told that it
+ * as many secret strings as it has had serials. Whatever crashes, a resource has one token and each serial one
+ * secret: the claim of the resource is written with them, and a secret opens nothing before `activate` confirms that it
  * has got where it belongs. Every change is audited as `[Service Token]`, in its own transaction.
  */
 export class ResourceTokens {
@@ -82,7 +82,7 @@ export class ResourceTokens {
     this.#deps = deps;
   }
 
-  /** What the resource has; undefined where it never had a token. */
+  /** What the resource has; undefined if it never had a token. */
   async find({ owner }: OwnAccess<'service_token.read'>): Promise<TokenOrGone | undefined> {
     return findResourceToken(this.#deps.database.pool, owner);
   }
@@ -94,24 +94,25 @@ export class ResourceTokens {
   }
 
   /**
-   * How many milliseconds ago the token of a ServiceToken, by its uid, was last used, to the minute and by the database's
-   * clock; null for never, and without a token.
+   * How many milliseconds ago the token of a ServiceToken, by its uid, was last used, to the minute and by the
+   * database's clock; null for never, and without a token.
    */
   async unusedMs(uid: string, cluster: string): Promise<number | null> {
     return await findUnusedMs(this.#deps.database.pool, { uid, cluster });
   }
 
   /**
-   * Makes the secret of a serial, pending, and the token with the first; the permission becomes what the access is for. A
-   * pending secret of that serial is replaced. Throws DomainError conflict for a serial that was activated, revoked or passed
-   * over, a token that was revoked, purged or is for another place, and a resource that has ended; else as `ResourceAccess`.
+   * Makes the secret of a serial, pending, and the token with the first; the permission becomes what the access is for.
+   * A pending secret of that serial is replaced. Throws DomainError conflict for a serial that was activated, revoked
+   * or passed over, a token that was revoked, purged or is for another place, and a resource that has ended; else as
+   * `ResourceAccess`.
    */
   async mint(access: PlaceAccess<'service_token.create'>, input: MintInput): Promise<MintedToken> {
     const { serial, name, expiresAt } = input;
     return auditedFailure(this.#deps.audit, access, async (note) => {
       note({ name, serial });
       checkName('name', name);
-      checkWhole('serial', serial, { least: 1, most: greatestSerial });
+      checkWhole('serial', serial, { min: 1, max: maxSerial });
       const id = randomUUID();
       const { token, hash: tokenHash } = generateToken('service_token', id);
       const tokenId = await makeChange(this.#deps, access, async (tx) => {
@@ -200,13 +201,13 @@ export class ResourceTokens {
   }
 
   /**
-   * Ends the resource's token for good, at once; from here on nothing is made for the resource, also by whoever began
-   * before. Needs no grant. Nothing is left to do the second time.
+   * Ends the resource's token for good, at once; from here on nothing is made for the resource, also by a call that
+   * began before. Needs no grant. Nothing is left to do the second time.
    */
   async revoke(access: OwnAccess<'service_token.revoke'>): Promise<void> {
     const { owner, caller } = access;
     await this.#changeOwn(access, {}, async (tx, known) => {
-      // Whoever mints the first serial at this moment comes before this or sees the end.
+      // A call that mints the first serial at this moment comes before this or sees the end.
       const once = { serial: 1, organizationId: known?.organizationId ?? null };
       await claimOnce(tx, caller.principal, { operation: 'token', ...once });
       const held = known ?? (await holdResourceToken(tx, owner));
@@ -246,8 +247,8 @@ export class ResourceTokens {
   }
 
   /**
-   * Lets a suspended token go on. Throws DomainError conflict where the token is for another place, or may more than the
-   * access is for (`update` first), and where it was revoked; not_found without a token.
+   * Lets a suspended token go on. Throws DomainError conflict if the token is for another place, or may more than the
+   * access is for (`update` first), and if it was revoked; not_found without a token.
    */
   async resume(access: PlaceAccess<'service_token.resume'>): Promise<void> {
     await this.#changeAtPlace(access, {}, async (tx, held) => {
@@ -262,7 +263,7 @@ export class ResourceTokens {
   }
 
   /**
-   * Sets the token's permission to what the access is for, and the ends of those serials that are told. Throws DomainError
+   * Sets the token's permission to what the access is for, and the given ends of serials. Throws DomainError
    * as `resume`.
    */
   async update(access: PlaceAccess<'service_token.update'>, expiries: readonly MovedExpiry[] = []): Promise<void> {
@@ -284,8 +285,8 @@ export class ResourceTokens {
   }
 
   /**
-   * A change of what is the resource's own. `change` returns the token that it changed: only then the change is notified
-   * and audited, and true is returned.
+   * A change of what is the resource's own. `change` returns the token that it changed: only then the change is
+   * notified and audited, and true is returned.
    */
   async #changeOwn(
     access: OwnAccess<'service_token.activate' | 'service_token.revoke' | 'service_token.suspend'>,

@@ -15,7 +15,9 @@ export interface BootstrapAdminDeps {
 
 export interface BootstrapAdminOptions {
   readonly email: string;
-  /** Where the token is: a file that holds one already, or a path in a folder that exists, where one is to be written. */
+  /**
+   * Where the token is: a file that holds one already, or a path in a folder that exists, where one is to be written.
+   */
   readonly tokenFile: string;
 }
 
@@ -23,10 +25,10 @@ const system = systemActor('keyframe');
 const tokenName = 'bootstrap';
 
 /**
- * Gives an instance without users its first: an instance admin. The personal token is the one that `tokenFile` holds, as
- * a mounted Secret does; where there is no such file, a new one is written to it (mode 0600) and nowhere else. An
+ * Gives an instance without users its first: an instance admin. The personal token is the one that `tokenFile` holds,
+ * as a mounted Secret does; if there is no such file, a new one is written to it (mode 0600) and nowhere else. An
  * instance with users is left as it is, whatever the file holds; of replicas that start at once, one makes the admin.
- * Answers whether this call did.
+ * Returns whether this call did.
  *
  * A crash loses neither the admin nor a new token (`TokenFile`): the next start ends what was begun. Throws DomainError
  * invalid_input when the file holds no personal token or cannot be read or written, conflict when its place was taken
@@ -42,7 +44,7 @@ export async function bootstrapAdmin(deps: BootstrapAdminDeps, options: Bootstra
     await createAdmin(tx, email, given ?? (await newToken(file)));
     return given === undefined ? 'created' : 'adopted';
   });
-  // Where the token was given, the folder may be one that nobody can write to, and nothing was written there.
+  // If the token was given, the folder may be read-only, and nothing was written there.
   if (outcome === 'none') await file.discardPending();
   else if (outcome !== 'adopted') await file.publish();
   const isNew = outcome === 'created' || outcome === 'adopted';

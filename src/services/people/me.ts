@@ -45,7 +45,7 @@ export interface MeDeps {
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
-/** Tells callers who they are and what they can reach; it needs no right. */
+/** Returns who callers are and what they can reach; it needs no right. */
 export class Me {
   readonly #deps: MeDeps;
 

@@ -65,10 +65,10 @@ export class Members {
   }
 
   /**
-   * Makes a user a member, or gives a member another role. With `confirmTokens`, which is for owners, the tokens that the
-   * member created until now count as the member's own where impersonation is forbidden; so do those of a new member.
-   * Throws DomainError forbidden for what `memberChangeError` refuses the caller, conflict for the last owner and for an
-   * owner who is disabled, not_found for no user.
+   * Makes a user a member, or gives a member another role. With `confirmTokens`, which is for owners, the tokens that
+   * the member created until now count as the member's own if impersonation is forbidden; so do those of a new member.
+   * Throws DomainError forbidden for what `memberChangeError` refuses the caller, conflict for the last owner and for
+   * an owner who is disabled, not_found for no user.
    */
   async set(access: OrganizationAccess<'member.set'>, ref: UserRef, wanted: WantedMember): Promise<SetMember> {
     const { role, confirmTokens = false } = wanted;
@@ -86,8 +86,8 @@ export class Members {
   }
 
   /**
-   * Ends a membership, and with it the user's access at the next request; everybody may end their own. Throws DomainError
-   * forbidden and conflict as `set` does, not_found for somebody who is no member.
+   * Ends a membership, and with it the user's access at the next request; members may end their own. Throws DomainError
+   * forbidden and conflict as `set` does, not_found for a user who is not a member.
    */
   async remove(access: OrganizationAccess<'member.remove'>, ref: UserRef): Promise<void> {
     const { organization, organizationId } = access;
@@ -105,9 +105,9 @@ export class Members {
 
   /**
    * Makes a user the first owner of an organization that has no owner who is not disabled, such as one that a
-   * SecretEnvironment made. The tokens that the user created until now count as the user's own there; those of a user who
-   * is the owner already only if no other token of theirs works there. Throws DomainError conflict if it has one, and for a
-   * user who is disabled, not_found for no such organization or user.
+   * SecretEnvironment made. The tokens that the user created until now count as the user's own there; those of a user
+   * who is the owner already only if no other token of theirs works there. Throws DomainError conflict if it has one,
+   * and for a user who is disabled, not_found for no such organization or user.
    */
   async appointOwner(
     access: InstanceAccess<'organization.appoint_owner'>,
@@ -179,7 +179,7 @@ export class Members {
     });
   }
 
-  /** Throws what the policy says against the change, by the roles that are held now; answers the caller's. */
+  /** Throws what the policy says against the change, by the roles that are held now; returns the caller's. */
   async #judge(
     tx: Transaction,
     access: ChangeAccess,
@@ -187,7 +187,7 @@ export class Members {
   ): Promise<Role> {
     const { organizationId, caller } = access;
     const by = await findCandidate(tx, organizationId, caller.principal.id);
-    if (by === undefined || by.role === null) throw new Error('whoever may change members is one');
+    if (by === undefined || by.role === null) throw new Error('a caller who may change members is a member');
     const fault = memberChangeError({
       byRole: by.role,
       isSelf: candidate?.id === by.id,
@@ -230,7 +230,7 @@ interface MadeMember {
   readonly confirm: boolean;
 }
 
-/** Whether a member has a live token that counts as their own where impersonation is forbidden. */
+/** Whether a member has a live token that counts as their own if impersonation is forbidden. */
 async function hasOwnToken(tx: Transaction, { id, confirmedAt }: Candidate): Promise<boolean> {
   const creators = await listLiveTokenCreators(tx, id);
   return creators.some((creator) => isOwnToken(creator, { confirmedAt }));

@@ -29,7 +29,7 @@ export interface CreateUserInput {
   /** Kept in lower case, in which addresses are compared. */
   readonly email: string;
   readonly displayName?: string;
-  /** False unless told. */
+  /** False by default. */
   readonly instanceAdmin?: boolean;
 }
 
@@ -94,7 +94,7 @@ export class Users {
   async list(_access: InstanceAccess<'user.list'>, page: PageRequest = {}): Promise<UserList> {
     const limit = checkLimit(page);
     const after = page.cursor === undefined ? null : positionOf(page.cursor);
-    // One more than asked for tells whether there is a next page.
+    // One more than asked for shows whether there is a next page.
     const found = await store.listUsers(this.#deps.database.pool, after, limit === null ? null : limit + 1);
     const users = limit === null ? found : found.slice(0, limit);
     const last = users.at(-1);
@@ -111,8 +111,8 @@ export class Users {
   }
 
   /**
-   * Changes a user. Whoever is disabled gets in with none of their tokens from the next request on, until they are
-   * enabled again. Throws DomainError not_found, and conflict where the instance would lose its last admin or an
+   * Changes a user. None of the tokens of a disabled user work from the next request on, until the user is
+   * enabled again. Throws DomainError not_found, and conflict if the instance would lose its last admin or an
    * organization its last owner who is not disabled.
    */
   async update(
@@ -158,7 +158,9 @@ export class Users {
     });
   }
 
-  /** Revokes all personal tokens of a user: none opens anything from the next request on. Throws DomainError not_found. */
+  /**
+   * Revokes all personal tokens of a user: none opens anything from the next request on. Throws DomainError not_found.
+   */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
     await this.#change({ ...callOf(access), action: 'personal_token.revoke' }, access, id, {
       change: async (tx) => {
@@ -218,7 +220,7 @@ function personOf({ caller: { principal } }: InstanceAccess<'user.create' | 'use
   return principal;
 }
 
-/** Throws DomainError conflict where the user is the last instance admin who is not disabled. */
+/** Throws DomainError conflict if the user is the last instance admin who is not disabled. */
 async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promise<void> {
   if (!user.instanceAdmin || user.disabledAt !== null || (await store.hasOtherInstanceAdmin(tx, user.id))) return;
   throw new DomainError(
@@ -227,7 +229,7 @@ async function keepInstanceAdmin(tx: Transaction, user: store.UserRecord): Promi
   );
 }
 
-/** Throws DomainError conflict where an organization would be left without an owner who is not disabled. */
+/** Throws DomainError conflict if an organization would be left without an owner who is not disabled. */
 async function keepOwners(tx: Transaction, user: store.UserRecord): Promise<void> {
   const slugs = user.disabledAt === null ? await store.organizationsOwnedAlone(tx, user.id) : [];
   if (slugs.length === 0) return;

@@ -19,6 +19,6 @@ export function versionsDestroyed(versions: readonly KeyVersion[]): DomainError 
       : `the values of ${shown.join(', ')}${more} were destroyed`;
   return new DomainError(
     'version_destroyed',
-    `${what}: no value is left, and none comes back; take a version that was not destroyed, or set the key anew`,
+    `${what}: no value is left, and none comes back; take a version that was not destroyed, or set the key again`,
   );
 }

@@ -19,7 +19,7 @@ import { absentSecrets } from './secret-plan.ts';
 
 export interface DestroyInput {
   readonly version: number;
-  /** Whether the other versions with the same value are destroyed too or kept; must be told where there are any. */
+  /** Whether the other versions with the same value are destroyed too or kept; required if there are any. */
   readonly sameValue?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface DestructionsDeps {
 const auditedVersions = 100;
 const versionsShown = 20;
 
-/** The erasing of values that must not be read by anybody any more (docs/interface.md 4.11). */
+/** The erasing of values that must never be read again (docs/interface.md 4.11). */
 export class Destructions {
   readonly #deps: DestructionsDeps;
 
@@ -49,9 +49,10 @@ export class Destructions {
 
   /**
    * Erases the value of a version for good, also of a deleted key; its record stays. It makes no revision: what a read
-   * answers now stays the same, so the current version is refused. Of a version that was destroyed already it answers the
-   * same again. Throws DomainError not_found for a key that was never written or has no such version, version_current,
-   * value_in_other_versions where `sameValue` has to be told, and what `EnvironmentQueue.run` and `makeChange` throw.
+   * returns now stays the same, so the current version is refused. Of a version that was destroyed already it returns
+   * the same again. Throws DomainError not_found for a key that was never written or has no such version,
+   * version_current, value_in_other_versions if `sameValue` is required and missing, and what `changeEnvironment`
+   * throws.
    */
   async destroy(
     access: EnvironmentAccess<'version.destroy'>,
@@ -86,18 +87,18 @@ interface LockedDestruction {
 async function destroyLocked(
   tx: Transaction,
   { environmentId, caller }: EnvironmentAccess<'version.destroy'>,
-  wish: LockedDestruction,
+  request: LockedDestruction,
 ): Promise<DestroyedVersion> {
-  const { key, version } = wish;
-  const { before, first: found } = wish.locked;
+  const { key, version } = request;
+  const { before, first: found } = request.locked;
   if (found === 'no-key') throw absentSecrets([key]);
   if (found === 'no-version') throw new DomainError('not_found', `secret ${key} has no version ${version}`);
   const { secretId, isCurrent: _isCurrent, currentVersion: _currentVersion, equalVersions, ...record } = found;
   if (found.destroyedAt !== null) {
     return { ...record, destroyedVersions: await findDestroyedTogether(tx, found) };
   }
-  checkDoomed(found, wish);
-  const versions = wish.sameValue === true ? [version, ...equalVersions].toSorted((a, b) => a - b) : [version];
+  checkDoomed(found, request);
+  const versions = request.sameValue === true ? [version, ...equalVersions].toSorted((a, b) => a - b) : [version];
   const { type, id, name } = caller.principal;
   const destroyedAt = await destroyVersions(tx, { secretId, versions, actor: { type, id, name } });
   await notifyDestruction(tx, environmentId, before.revisionId);
@@ -105,9 +106,9 @@ async function destroyLocked(
   return { ...record, ...destroyed, destroyedVersions: versions };
 }
 
-/** Refuses what would take the present value away, or leave the doomed one elsewhere without anybody having said so. */
-function checkDoomed({ isCurrent, currentVersion, equalVersions }: DoomedVersion, wish: LockedDestruction): void {
-  const { key, version, sameValue } = wish;
+/** Refuses what would erase the present value, or leave the value in other versions without an explicit choice. */
+function checkDoomed({ isCurrent, currentVersion, equalVersions }: DoomedVersion, request: LockedDestruction): void {
+  const { key, version, sameValue } = request;
   if (isCurrent) {
     throw new DomainError(
       'version_current',

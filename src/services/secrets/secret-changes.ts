@@ -12,29 +12,33 @@ import { validateSecretKey, validateSecretValue } from '../../domain/names.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
 import { TimeSlice } from '../../lib/time-slice.ts';
 import { checkVersion } from '../kernel/checks.ts';
-import type { Wish } from './secret-plan.ts';
+import type { WantedChange } from './secret-plan.ts';
 
 const maxErrors = 20;
 
 /** A value that the server is to make up for a key. */
 export interface GenerateInput extends Partial<Generation> {
-  /** The version the key must be at; 0 where it must not exist. */
+  /** The version the key must be at; 0 if it must not exist. */
   readonly expectedVersion?: number;
 }
 
 /** What is wanted of several keys. */
-export interface WishedChanges {
+export interface BatchInput {
   readonly set: ReadonlyMap<string, Plaintext>;
   readonly generate: ReadonlyMap<string, GenerateInput>;
   readonly delete: readonly string[];
 }
 
 /**
- * The wishes of a change of several keys, in that order; values that are to be made up are made up here, in time slices.
- * Throws DomainError invalid_input for faulty keys, values and lengths, for more made-up characters than an environment holds,
- * and for a key that is named twice.
+ * The changes of several keys, in that order. Values to generate are generated here, in time slices. Throws DomainError
+ * invalid_input for faulty keys, values and lengths, for more made-up characters than an environment holds, and for a
+ * key that is named twice.
  */
-export async function wishesOf({ set, generate, delete: deleted }: WishedChanges): Promise<Map<string, Wish>> {
+export async function wantedChangesOf({
+  set,
+  generate,
+  delete: deleted,
+}: BatchInput): Promise<Map<string, WantedChange>> {
   const slice = new TimeSlice();
   refuse([
     ...keyFaults('set', [...set.keys()]),
@@ -43,23 +47,23 @@ export async function wishesOf({ set, generate, delete: deleted }: WishedChanges
   ]);
   if (slice.isOver) await slice.next();
   refuse(valueFaults([...set].map(([key, value]) => [`set.${key}`, value])));
-  const wishes = new Map<string, Wish>();
-  const add = (field: string, key: string, wish: () => Wish): void => {
-    if (wishes.has(key)) throw invalidField(field, `${key} is ${placeOf(key, { set, generate }, field)}`);
-    wishes.set(key, wish());
+  const wanted = new Map<string, WantedChange>();
+  const add = (field: string, key: string, change: () => WantedChange): void => {
+    if (wanted.has(key)) throw invalidField(field, `${key} is ${placeOf(key, { set, generate }, field)}`);
+    wanted.set(key, change());
   };
   for (const [key, value] of set) add(`set.${key}`, key, () => ({ kind: 'set', value }));
   checkGenerated(generate);
   for (const [key, input] of generate) {
     if (slice.isOver) await slice.next();
-    add(`generate.${key}`, key, () => generatedWish(input));
+    add(`generate.${key}`, key, () => generatedChange(input));
   }
   for (const [index, key] of deleted.entries()) add(`delete.${index}`, key, () => ({ kind: 'delete' }));
-  return wishes;
+  return wanted;
 }
 
 /** Where else a key is named. */
-function placeOf(key: string, { set, generate }: Pick<WishedChanges, 'set' | 'generate'>, field: string): string {
+function placeOf(key: string, { set, generate }: Pick<BatchInput, 'set' | 'generate'>, field: string): string {
   if (set.has(key)) return 'in set as well';
   return generate.has(key) && !field.startsWith('generate.') ? 'in generate as well' : 'named twice';
 }
@@ -79,7 +83,7 @@ function checkGenerated(generate: ReadonlyMap<string, GenerateInput>): void {
     throw invalidField('generate', `must come to at most ${limits.environmentBytes} characters together`);
 }
 
-function generatedWish({ expectedVersion, length, charset }: GenerateInput): Wish {
+function generatedChange({ expectedVersion, length, charset }: GenerateInput): WantedChange {
   const { length: usualLength, charset: usualCharset } = defaultGeneration;
   const value = randomText(charsets[charset ?? usualCharset], length ?? usualLength);
   const expected = expectedVersion === undefined ? {} : { expectedVersion };
@@ -91,7 +95,7 @@ export function checkValue(field: string, value: Plaintext): void {
   refuse(valueFaults([[field, value]]));
 }
 
-/** Tells a faulty key by its place: what is no key may be a misplaced secret. */
+/** Names an invalid key by its place: what is not a key may be a misplaced secret. */
 function keyFaults(field: string, keys: readonly string[]): FieldError[] {
   return keys.flatMap((key, index) => {
     const message = validateSecretKey(key);

@@ -5,7 +5,7 @@ import { versionsDestroyed } from './destroyed-versions.ts';
 import type { NewVersion, SealedContent, SecretChange, StoredSecret, StoredVersion } from '../../store/secrets.ts';
 
 /** What a caller wants done with one key. */
-export type Wish =
+export type WantedChange =
   | {
       readonly kind: 'set';
       readonly value: Plaintext;
@@ -16,14 +16,14 @@ export type Wish =
   | { readonly kind: 'roll_back'; readonly targetVersion: number }
   | { readonly kind: 'delete' };
 
-export type Wishes = ReadonlyMap<string, Wish>;
+export type WantedChanges = ReadonlyMap<string, WantedChange>;
 
 /** What the plan is made from; read under the environment's lock. */
 export interface PlanInput {
-  readonly wishes: Wishes;
+  readonly wanted: WantedChanges;
   /** The keys that exist or once did. */
   readonly stored: ReadonlyMap<string, StoredSecret>;
-  /** The version that each key is to be rolled back to, where it exists. */
+  /** The version that each key is to be rolled back to, if it exists. */
   readonly targets: ReadonlyMap<string, StoredVersion>;
   /** Leaves out a `set` whose value the key has already. */
   readonly skipUnchanged: boolean;
@@ -44,10 +44,10 @@ export interface Plan {
 const namesShown = 20;
 
 /**
- * Plans the changes of one write, in time slices. A key that was deleted continues its version numbers. Throws DomainError not_found naming
- * the keys to delete or to roll back that do not exist, or the version to roll back to; secret_deleted for the rollback
- * of a deleted key, version_destroyed for one to a version without a value; version_mismatch where an expected version is
- * not the current one.
+ * Plans the changes of one write, in time slices. A key that was deleted continues its version numbers. Throws
+ * DomainError not_found naming the keys to delete or to roll back that do not exist, or the version to roll back to;
+ * secret_deleted for the rollback of a deleted key, version_destroyed for one to a version without a value;
+ * version_mismatch if an expected version is not the current one.
  */
 export async function planWrite(input: PlanInput): Promise<Plan> {
   refuseAbsent(input);
@@ -55,11 +55,11 @@ export async function planWrite(input: PlanInput): Promise<Plan> {
   const changes: SecretChange[] = [];
   const unchanged: string[] = [];
   const growth = { secrets: 0, bytes: 0 };
-  for (const [key, wish] of input.wishes) {
+  for (const [key, change] of input.wanted) {
     if (slice.isOver) await slice.next();
     const secret = input.stored.get(key);
     const live = secret === undefined || secret.isDeleted ? undefined : secret;
-    const step = planKey(input, { key, wish, secret, live });
+    const step = planKey(input, { key, change, secret, live });
     if (step === 'unchanged') {
       unchanged.push(key);
       continue;
@@ -73,10 +73,10 @@ export async function planWrite(input: PlanInput): Promise<Plan> {
 
 interface KeyState {
   readonly key: string;
-  readonly wish: Wish;
-  /** The key's secret where it ever existed. */
+  readonly change: WantedChange;
+  /** The key's secret if it ever existed. */
   readonly secret: StoredSecret | undefined;
-  /** The same where it is not deleted. */
+  /** The same if it is not deleted. */
   readonly live: StoredSecret | undefined;
 }
 
@@ -87,28 +87,28 @@ interface Step {
 }
 
 function planKey(input: PlanInput, state: KeyState): Step | 'unchanged' {
-  const { key, wish, secret, live } = state;
-  if (wish.kind === 'set') {
-    checkExpected(key, live, wish.expectedVersion);
-    const maySkip = input.skipUnchanged && wish.isGenerated !== true;
-    if (maySkip && live !== undefined && input.isUnchanged(live, wish.value)) return 'unchanged';
+  const { key, change, secret, live } = state;
+  if (change.kind === 'set') {
+    checkExpected(key, live, change.expectedVersion);
+    const maySkip = input.skipUnchanged && change.isGenerated !== true;
+    if (maySkip && live !== undefined && input.isUnchanged(live, change.value)) return 'unchanged';
     const secretId = secret?.secretId ?? input.newSecretId(key);
-    const content = input.seal(key, secretId, wish.value);
+    const content = input.seal(key, secretId, change.value);
     return { change: versionOf(input, state, { secretId, content }), valueBytes: content.valueBytes };
   }
   if (secret === undefined) throw new Error('a key that is not there was not refused');
   const { secretId } = secret;
-  if (wish.kind === 'delete') return { change: { kind: 'deletion', secretId, key }, valueBytes: 0 };
-  const { versionId, valueBytes } = rollbackTarget(input, state, wish.targetVersion);
+  if (change.kind === 'delete') return { change: { kind: 'deletion', secretId, key }, valueBytes: 0 };
+  const { versionId, valueBytes } = rollbackTarget(input, state, change.targetVersion);
   return { change: versionOf(input, state, { secretId, content: { copiedVersionId: versionId } }), valueBytes };
 }
 
 function versionOf(
   { newVersionId }: PlanInput,
-  { key, wish, secret, live }: KeyState,
+  { key, change, secret, live }: KeyState,
   made: Pick<NewVersion, 'secretId' | 'content'>,
 ): NewVersion {
-  const changed = wish.kind === 'roll_back' ? 'rolled_back' : 'updated';
+  const changed = change.kind === 'roll_back' ? 'rolled_back' : 'updated';
   const changeType = live === undefined ? 'created' : changed;
   return { kind: 'version', key, versionId: newVersionId(), version: (secret?.version ?? 0) + 1, changeType, ...made };
 }
@@ -124,9 +124,9 @@ function rollbackTarget({ targets }: PlanInput, { key, live }: KeyState, targetV
 }
 
 /** Refuses to delete what does not exist, and to roll back what never did, naming all such keys. */
-function refuseAbsent({ wishes, stored }: PlanInput): void {
+function refuseAbsent({ wanted, stored }: PlanInput): void {
   const absent: string[] = [];
-  for (const [key, { kind }] of wishes) {
+  for (const [key, { kind }] of wanted) {
     const secret = stored.get(key);
     if (kind === 'delete' ? (secret?.isDeleted ?? true) : kind === 'roll_back' && secret === undefined)
       absent.push(key);

@@ -66,8 +66,8 @@ export interface SecretReaderDeps {
 }
 
 /**
- * Reads some secrets of an environment in two steps, for callers that have little memory: `find` fetches the keys and the
- * sizes of the values, `read` decrypts the chosen values alone. Both are of one state.
+ * Reads some secrets of an environment in two steps, for callers that have little memory: `find` fetches the keys and
+ * the sizes of the values, `read` decrypts the chosen values alone. Both are of one state.
  */
 export class SecretReader {
   readonly #deps: SecretReaderDeps;
@@ -79,9 +79,9 @@ export class SecretReader {
   }
 
   /**
-   * Finds a state of an environment. Failures are audited; what was found is audited by `read`, which must follow before
-   * anything is done with it. Throws DomainError not_found for an unknown revision and for an environment that was
-   * deleted, key_unavailable and store_unavailable.
+   * Finds a state of an environment. Failures are audited; what was found is audited by `read`, which must follow
+   * before anything is done with it. Throws DomainError not_found for an unknown revision and for an environment that
+   * was deleted, key_unavailable and store_unavailable.
    */
   async find(access: ReadingAccess, options: FindOptions): Promise<FoundState | LargerState> {
     return await auditedFailure(this.#deps.audit, access, async (note) => {

@@ -6,7 +6,7 @@ import { checkKeyPrefix, checkRevision } from '../kernel/checks.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
 import { absentSecrets } from './secret-plan.ts';
 
-/** The revision that a secret is wanted at; the newest unless told. */
+/** The revision that a secret is wanted at; default the newest. */
 export type SecretMoment = Pick<SecretSelection, 'revision'>;
 
 /** Checks what is wanted, and notes it for the audit. Throws DomainError invalid_input. */
@@ -20,7 +20,7 @@ export function noteSelection(note: Note, { prefix, revision }: SecretSelection)
   note({ revision });
 }
 
-/** What was found, or DomainError not_found for what was not, and version_destroyed where its value is no more. */
+/** What was found, or DomainError not_found for what was not, and version_destroyed if its value is no more. */
 export function present<Row extends StoredKey>(
   found: Row | 'no-key' | 'no-revision',
   key: string,

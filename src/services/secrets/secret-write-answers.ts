@@ -1,7 +1,7 @@
 import type { SecretChange } from '../../store/secrets.ts';
 import type { WrittenSecrets } from './secret-writer.ts';
 
-/** What a PUT answers. */
+/** What a PUT returns. */
 export interface PutAnswer {
   readonly key: string;
   readonly version: number;
@@ -12,9 +12,9 @@ export interface PutAnswer {
   readonly revisionId: string;
 }
 
-/** What a PATCH answers. */
+/** What a PATCH returns. */
 export interface PatchAnswer {
-  /** The environment's revision after the change, or the one it stays at where there was nothing to change. */
+  /** The environment's revision after the change, or the one it stays at if there was nothing to change. */
   readonly revision: number;
   readonly revisionId: string;
   readonly set: readonly { readonly key: string; readonly version: number }[];

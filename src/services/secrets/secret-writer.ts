@@ -15,18 +15,18 @@ import type { GrowthBudget } from '../kernel/growth-budget.ts';
 import { changeEnvironment, changeEnvironmentOnce, type EnvironmentChange, type Locked } from '../kernel/change.ts';
 import type { Once, OnceOutcome } from '../kernel/once.ts';
 import { checkQuota, isGrowth } from '../kernel/quota.ts';
-import { type Plan, type PlanInput, planWrite, type Wishes } from './secret-plan.ts';
+import { type Plan, type PlanInput, planWrite, type WantedChanges } from './secret-plan.ts';
 
 type WriteAccess = EnvironmentAccess<'secret.write' | 'secret.delete' | 'version.rollback'>;
 
 /** One write: all of it becomes one revision, or none of it is done. */
-export interface SecretOrder {
-  readonly wishes: Wishes;
+export interface WriteRequest {
+  readonly wanted: WantedChanges;
   readonly comment: string | null;
   /** The id of the revision that the environment must be at. */
   readonly expectedRevision?: string;
   readonly skipUnchanged?: boolean;
-  /** Whether it is of any number of keys, as its audit row will tell it; without it there is one wish. */
+  /** Whether it is of any number of keys, which its audit row shows; without it there is one change. */
   readonly batch?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface SecretOrder {
 export interface WrittenSecrets {
   readonly revision: number;
   readonly revisionId: string;
-  /** The time of the write; null where there was nothing to change, which makes no revision. */
+  /** The time of the write; null if there was nothing to change, which makes no revision. */
   readonly at: Date | null;
   readonly changes: readonly store.SecretChange[];
   readonly unchanged: readonly string[];
@@ -62,54 +62,55 @@ export class SecretWriter {
   }
 
   /**
-   * Does one write under the environment's lock, with its audit row, and tells the listeners at the commit. An order
-   * without wishes, or with nothing to change, makes no revision. Throws DomainError version_mismatch where the
-   * environment or a key is not as expected, quota_exceeded and limit_exceeded beyond the limits of docs/interface.md section 8,
-   * not_found where the environment was deleted meanwhile, overloaded where its writers wait too long, and what `planWrite` and `makeChange` throw.
+   * Does one write under the environment's lock, with its audit row, and notifies the listeners at the commit. A
+   * request with nothing to change makes no revision. Throws DomainError version_mismatch if the environment or a key
+   * is not as expected, quota_exceeded and limit_exceeded beyond the limits of docs/interface.md section 8, not_found
+   * if the environment was deleted meanwhile, overloaded if its writers wait too long, and what `planWrite` and
+   * `makeChange` throw.
    */
-  async write(access: WriteAccess, order: SecretOrder): Promise<WrittenSecrets> {
-    return changeEnvironment(this.#deps, access, access.environmentId, () => this.#prepare(access, order));
+  async write(access: WriteAccess, request: WriteRequest): Promise<WrittenSecrets> {
+    return changeEnvironment(this.#deps, access, access.environmentId, () => this.#prepare(access, request));
   }
 
-  /** Like `write`, but a repetition of the order is not done again (`makeChangeOnce`). */
+  /** Like `write`, but a repetition of the request is not done again (`makeChangeOnce`). */
   async writeOnce<Kept extends object, Replay>(
     access: WriteAccess,
-    order: SecretOrder,
+    request: WriteRequest,
     once: Once<WrittenSecrets, Kept, Replay>,
   ): Promise<OnceOutcome<WrittenSecrets, Replay>> {
-    return changeEnvironmentOnce(this.#deps, access, once, () => this.#prepare(access, order));
+    return changeEnvironmentOnce(this.#deps, access, once, () => this.#prepare(access, request));
   }
 
   /** Seals the values before the transaction. */
   async #prepare(
     access: WriteAccess,
-    order: SecretOrder,
+    request: WriteRequest,
   ): Promise<EnvironmentChange<readonly store.StoredSecret[], WrittenSecrets>> {
-    const sealing = await this.#sealEachOnce(access, order.wishes);
+    const sealing = await this.#sealEachOnce(access, request.wanted);
     return {
-      expectedRevision: order.expectedRevision,
-      first: (tx) => store.findStoredSecrets(tx, access.environmentId, [...order.wishes.keys()]),
+      expectedRevision: request.expectedRevision,
+      first: (tx) => store.findStoredSecrets(tx, access.environmentId, [...request.wanted.keys()]),
       work: async (tx, locked) => {
-        const result = await this.#writeLocked(tx, { access, order, sealing }, locked);
-        return { result, audit: successRecord(access, summaryOf(result, order)) };
+        const result = await this.#writeLocked(tx, { access, request, sealing }, locked);
+        return { result, audit: successRecord(access, summaryOf(result, request)) };
       },
     };
   }
 
   async #writeLocked(
     tx: Transaction,
-    { access, order, sealing }: LockedWrite,
+    { access, request, sealing }: LockedWrite,
     { before, first: found }: Locked<readonly store.StoredSecret[]>,
   ): Promise<WrittenSecrets> {
     const { environmentId } = access;
-    const { changes, unchanged, growth } = await this.#plan(tx, { access, order, sealing }, found);
+    const { changes, unchanged, growth } = await this.#plan(tx, { access, request, sealing }, found);
     if (changes.length === 0) return { ...before, at: null, changes, unchanged };
     if (isGrowth(growth)) checkQuota(await store.measureEnvironment(tx, environmentId), growth);
     const revision = {
       id: randomUUID(),
       environmentId,
       number: before.revision + 1,
-      ...authorship(access.caller, order),
+      ...authorship(access.caller, request),
     };
     const { budget } = this.#deps;
     const budgetBytesPerDay = budget.environmentBytesPerDay;
@@ -121,13 +122,13 @@ export class SecretWriter {
     return { revision: revision.number, revisionId: revision.id, at, changes, unchanged };
   }
 
-  async #plan(tx: Transaction, { order, sealing }: LockedWrite, found: readonly store.StoredSecret[]): Promise<Plan> {
-    const { wishes, skipUnchanged = false } = order;
+  async #plan(tx: Transaction, { request, sealing }: LockedWrite, found: readonly store.StoredSecret[]): Promise<Plan> {
+    const { wanted, skipUnchanged = false } = request;
     const stored = new Map(found.map((secret) => [secret.key, secret]));
     return planWrite({
-      wishes,
+      wanted,
       stored,
-      targets: await findTargets(tx, wishes, stored),
+      targets: await findTargets(tx, wanted, stored),
       skipUnchanged,
       isUnchanged: (secret, value) =>
         hashesEqual(secret.valueMac, this.#deps.keyring.mac(secret.secretId, value.reveal())),
@@ -140,9 +141,9 @@ export class SecretWriter {
    * Seals each value once, however often a deadlock repeats the transaction: a sealer is made for just so many. A key
    * that another write created between two tries has an id that its value was not sealed for.
    */
-  async #sealEachOnce(access: WriteAccess, wishes: Wishes): Promise<Sealing> {
+  async #sealEachOnce(access: WriteAccess, wanted: WantedChanges): Promise<Sealing> {
     const { organizationId, projectId, environmentId } = access;
-    const values = [...wishes.values()].filter(({ kind }) => kind === 'set').length;
+    const values = [...wanted.values()].filter(({ kind }) => kind === 'set').length;
     const sealer: Sealer = await this.#deps.keyring.sealer(projectId, values);
     const secretIds = new Map<string, string>();
     const sealed = new Map<string, { readonly secretId: string; readonly content: store.SealedContent }>();
@@ -169,48 +170,48 @@ type Sealing = Pick<PlanInput, 'newSecretId' | 'seal'>;
 
 interface LockedWrite {
   readonly access: WriteAccess;
-  readonly order: SecretOrder;
+  readonly request: WriteRequest;
   readonly sealing: Sealing;
 }
 
 function authorship(
   { principal: { type, id, name } }: Caller,
-  { comment }: SecretOrder,
+  { comment }: WriteRequest,
 ): Pick<store.NewRevision, 'actor' | 'comment'> {
   return { actor: { type, id, name }, comment };
 }
 
 async function findTargets(
   tx: Transaction,
-  wishes: Wishes,
+  wanted: WantedChanges,
   stored: ReadonlyMap<string, store.StoredSecret>,
 ): Promise<Map<string, store.StoredVersion>> {
-  const wanted: { key: string; secretId: string; version: number }[] = [];
-  for (const [key, wish] of wishes) {
+  const targets: { key: string; secretId: string; version: number }[] = [];
+  for (const [key, change] of wanted) {
     const secret = stored.get(key);
-    if (wish.kind === 'roll_back' && secret !== undefined) {
-      wanted.push({ key, secretId: secret.secretId, version: wish.targetVersion });
+    if (change.kind === 'roll_back' && secret !== undefined) {
+      targets.push({ key, secretId: secret.secretId, version: change.targetVersion });
     }
   }
-  if (wanted.length === 0) return new Map();
-  const found = new Map((await store.findStoredVersions(tx, wanted)).map((version) => [version.secretId, version]));
+  if (targets.length === 0) return new Map();
+  const found = new Map((await store.findStoredVersions(tx, targets)).map((version) => [version.secretId, version]));
   return new Map(
-    wanted.flatMap(({ key, secretId }) => {
+    targets.flatMap(({ key, secretId }) => {
       const version = found.get(secretId);
       return version === undefined ? [] : [[key, version] as const];
     }),
   );
 }
 
-function summaryOf(written: WrittenSecrets, { wishes, batch = false }: SecretOrder): AuditTarget {
+function summaryOf(written: WrittenSecrets, { wanted, batch = false }: WriteRequest): AuditTarget {
   const { revision, revisionId, at } = written;
   const revisionMade = at === null ? {} : { revision, revisionId };
-  return { ...(batch ? batchSummary(written, wishes) : singleSummary(written, wishes)), ...revisionMade };
+  return { ...(batch ? batchSummary(written, wanted) : singleSummary(written, wanted)), ...revisionMade };
 }
 
-function batchSummary({ changes, unchanged }: WrittenSecrets, wishes: Wishes): AuditTarget {
-  const keysOf = (wanted: store.SecretChange['kind']): string[] =>
-    changes.filter(({ kind }) => kind === wanted).map(({ key }) => key);
+function batchSummary({ changes, unchanged }: WrittenSecrets, wanted: WantedChanges): AuditTarget {
+  const keysOf = (of: store.SecretChange['kind']): string[] =>
+    changes.filter(({ kind }) => kind === of).map(({ key }) => key);
   const [set, deleted] = [keysOf('version'), keysOf('deletion')];
   return {
     setKeys: set.slice(0, auditedKeys),
@@ -218,23 +219,25 @@ function batchSummary({ changes, unchanged }: WrittenSecrets, wishes: Wishes): A
     deletedKeys: deleted.slice(0, auditedKeys),
     deleted: deleted.length,
     unchanged: unchanged.length,
-    ...generatedSummary(wishes),
+    ...generatedSummary(wanted),
   };
 }
 
 /** Which of the keys that were set have values of the server's own making. */
-function generatedSummary(wishes: Wishes): AuditTarget {
-  const keys = [...wishes].flatMap(([key, wish]) => (wish.kind === 'set' && wish.isGenerated === true ? [key] : []));
+function generatedSummary(wanted: WantedChanges): AuditTarget {
+  const keys = [...wanted].flatMap(([key, change]) =>
+    change.kind === 'set' && change.isGenerated === true ? [key] : [],
+  );
   return keys.length === 0 ? {} : { generatedKeys: keys.slice(0, auditedKeys), generated: keys.length };
 }
 
 /** The key, the version that was made of it, and the one that it was rolled back to. */
-function singleSummary({ changes }: WrittenSecrets, wishes: Wishes): AuditTarget {
-  const [[key, wish] = []] = wishes;
+function singleSummary({ changes }: WrittenSecrets, wanted: WantedChanges): AuditTarget {
+  const [[key, asked] = []] = wanted;
   const [change] = changes;
   return {
     ...(key === undefined ? {} : { key }),
     ...(change?.kind === 'version' ? { version: change.version } : {}),
-    ...(wish?.kind === 'roll_back' ? { targetVersion: wish.targetVersion } : {}),
+    ...(asked?.kind === 'roll_back' ? { targetVersion: asked.targetVersion } : {}),
   };
 }

@@ -16,30 +16,30 @@ import { auditedFailure, auditedRead, auditedTokenRead } from '../audit/audited.
 import { checkComment, checkKey, checkUuid, checkVersion } from '../kernel/checks.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
 import { type ReadRoom, ReadSizes } from '../kernel/read-sizes.ts';
-import type { Wish } from './secret-plan.ts';
+import type { WantedChange } from './secret-plan.ts';
 import type { SecretKey, SecretList, SecretValue } from './secret-list.ts';
 import { absentRevision, noteSelection, present, type SecretMoment } from './secret-selection.ts';
-import { checkValue, type GenerateInput, wishesOf } from './secret-changes.ts';
+import { checkValue, type GenerateInput, wantedChangesOf } from './secret-changes.ts';
 import { type PatchAnswer, patchAnswer, type PutAnswer, putAnswer } from './secret-write-answers.ts';
 import type { SecretWriter } from './secret-writer.ts';
 import { StateCache } from './state-cache.ts';
 
 /** One secret with its current value, or that of the revision it was asked for. */
 export interface SecretRead extends SecretValue {
-  /** The id of the version record, which tells nothing of the value. */
+  /** The id of the version record, which reveals nothing of the value. */
   readonly versionId: string;
 }
 
 /** What a list is of. */
 export interface ListSelection extends SecretSelection {
-  /** Where values have to find room; without it they are not bounded. */
+  /** The room that values need; without it they are not bounded. */
   readonly room?: ReadRoom;
 }
 
 export interface PutInput {
   readonly value: Plaintext;
   readonly comment?: string;
-  /** The version the key must be at; 0 where it must not exist. */
+  /** The version the key must be at; 0 if it must not exist. */
   readonly expectedVersion?: number;
 }
 
@@ -59,7 +59,7 @@ export interface SecretsDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly keyring: Pick<Keyring, 'opener'>;
   readonly writer: Pick<SecretWriter, 'write'>;
-  /** Where states are kept, for whoever has to drop one; its own unless told. */
+  /** Where states are kept, if others must be able to drop one; a new cache by default. */
   readonly states?: StateCache;
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
@@ -76,10 +76,10 @@ export class Secrets {
   }
 
   /**
-   * Reads secrets, all of the newest revision unless told, with one statement or, where that revision is kept, with
+   * Reads secrets, all of the newest revision by default, with one statement or, if that revision is kept, with
    * none; the answer is given away only when it is
    * audited. At an earlier revision `updatedAt` is when the version of then was made. Throws DomainError not_found for
-   * an unknown revision and where the environment was deleted meanwhile, version_destroyed, key_unavailable, overloaded
+   * an unknown revision and if the environment was deleted meanwhile, version_destroyed, key_unavailable, overloaded
    * (also if the caller's other large reads take too long) and store_unavailable.
    */
   async list(access: EnvironmentAccess<'secret.list'>, selection: ListSelection = {}): Promise<SecretList> {
@@ -130,7 +130,7 @@ export class Secrets {
   }
 
   /**
-   * Reads one secret, at the newest revision unless told. Throws DomainError not_found where the key does not exist, or
+   * Reads one secret, at the newest revision by default. Throws DomainError not_found if the key does not exist, or
    * did not then, and what `list` throws.
    */
   async get(access: EnvironmentAccess<'secret.read'>, key: string, at: SecretMoment = {}): Promise<SecretRead> {
@@ -160,8 +160,8 @@ export class Secrets {
   }
 
   /**
-   * Audits that a service token's caller learns that something exists and is unchanged. Call it before such an answer is
-   * given away; it throws DomainError overloaded or store_unavailable if the audit cannot be written.
+   * Audits that a service token's caller learns that something exists and is unchanged. Call it before such an answer
+   * is given away; it throws DomainError overloaded or store_unavailable if the audit cannot be written.
    */
   async auditUnchanged(
     access: EnvironmentAccess<'secret.list' | 'secret.read'>,
@@ -185,16 +185,20 @@ export class Secrets {
       checkValue('value', value);
       checkComment(comment);
       if (expectedVersion !== undefined) checkVersion('expectedVersion', expectedVersion, 0);
-      const wish: Wish = { kind: 'set', value, ...(expectedVersion === undefined ? {} : { expectedVersion }) };
+      const change: WantedChange = {
+        kind: 'set',
+        value,
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+      };
       const written = await this.#deps.writer.write(access, {
-        wishes: new Map([[key, wish]]),
+        wanted: new Map([[key, change]]),
         comment: comment ?? null,
       });
       return putAnswer(written);
     });
   }
 
-  /** Deletes a key; its history stays. Throws DomainError not_found where it does not exist. */
+  /** Deletes a key; its history stays. Throws DomainError not_found if it does not exist. */
   async delete(
     access: EnvironmentAccess<'secret.delete'>,
     key: string,
@@ -202,16 +206,17 @@ export class Secrets {
     return auditedFailure(this.#deps.audit, access, async (note) => {
       checkKey(key);
       note({ key });
-      const wishes = new Map<string, Wish>([[key, { kind: 'delete' }]]);
-      const { revision, revisionId } = await this.#deps.writer.write(access, { wishes, comment: null });
+      const wanted = new Map<string, WantedChange>([[key, { kind: 'delete' }]]);
+      const { revision, revisionId } = await this.#deps.writer.write(access, { wanted, comment: null });
       return { revision, revisionId };
     });
   }
 
   /**
-   * Sets keys, makes values up for others and deletes some, in one revision, all or nothing; without any key it makes none. Who may set may delete
-   * (the policy gives both alike). Throws DomainError invalid_input for a key named twice, not_found naming the keys to
-   * delete that do not exist, version_mismatch, quota_exceeded and what `SecretWriter.write` throws.
+   * Sets keys, makes values up for others and deletes some, in one revision, all or nothing; without any key it makes
+   * none. Who may set may delete (the policy gives both alike). Throws DomainError invalid_input for a key named twice,
+   * not_found naming the keys to delete that do not exist, version_mismatch, quota_exceeded and what
+   * `SecretWriter.write` throws.
    */
   async patch(access: EnvironmentAccess<'secret.write'>, input: PatchInput): Promise<PatchAnswer> {
     return auditedFailure(this.#deps.audit, access, async () => {
@@ -226,7 +231,7 @@ export class Secrets {
       checkComment(comment);
       if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
       const written = await this.#deps.writer.write(access, {
-        wishes: await wishesOf({ set, generate, delete: deleted }),
+        wanted: await wantedChangesOf({ set, generate, delete: deleted }),
         batch: true,
         comment: comment ?? null,
         ...(expectedRevision === undefined ? {} : { expectedRevision }),

@@ -34,10 +34,10 @@ interface Kept {
 type WireSecret = readonly [key: string, value: string, version: number, updatedAtMs: number];
 
 /**
- * The states of environments as they were last read, so that their values need not be fetched and decrypted one by
- * one for each reader. A state never grows stale: it is asked for by the random id of its revision, and what is at a
- * revision does not change. It is kept sealed, in large pieces, under a key that this process made and never gives away,
- * so that values stay in memory no longer than without it. Pieces are sealed and opened in time slices.
+ * The states of environments as they were last read, so that their values need not be fetched and decrypted one by one
+ * for each reader. A state never grows stale: it is asked for by the random id of its revision, and what is at a
+ * revision does not change. It is kept sealed, in large pieces, under a key that this process made and never gives
+ * away, so that values stay in memory no longer than without it. Pieces are sealed and opened in time slices.
  */
 export class StateCache {
   readonly #limits: StateCacheLimits;
@@ -119,7 +119,7 @@ export class StateCache {
       if (slice.isOver) await slice.next();
       const plain = Buffer.from(JSON.stringify(piece));
       this.#count();
-      // A copy in memory of its own: a small Buffer is a piece of a larger block, all of which it would keep.
+      // A copy: a small Buffer is part of a larger block, all of which it would keep in memory.
       sealed.push(new Uint8Array(seal(key, plain, placeOf(environmentId, revisionId, sealed.length))));
       plain.fill(0);
       bytes += sealed.at(-1)?.length ?? 0;

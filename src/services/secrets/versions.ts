@@ -10,7 +10,7 @@ import { checkComment, checkKey, checkVersion } from '../kernel/checks.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
 import { goneReplay, type IdempotencyRequest } from '../kernel/once.ts';
 import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } from '../kernel/page.ts';
-import { absentSecrets, type Wish } from './secret-plan.ts';
+import { absentSecrets, type WantedChange } from './secret-plan.ts';
 import type { SecretWriter, WrittenSecrets } from './secret-writer.ts';
 
 export type { VersionRecord } from '../../store/versions.ts';
@@ -36,7 +36,7 @@ export interface RollbackInput {
 export interface RollbackAnswer extends VersionRecord {
   readonly revision: number;
   readonly revisionId: string;
-  /** Set where an earlier request under the same Idempotency-Key made them. */
+  /** Set if an earlier request under the same Idempotency-Key made them. */
   readonly replayed?: true;
 }
 
@@ -68,7 +68,7 @@ export class Versions {
       note({ key });
       const limit = checkLimit(page);
       const below = page.cursor === undefined ? null : versionBelow(page.cursor);
-      // One more than asked for tells whether there is a next page.
+      // One more than asked for shows whether there is a next page.
       const wanted = { below, limit: limit === null ? null : limit + 1 };
       const found = await listVersions(this.#deps.database.pool, access.environmentId, key, wanted);
       if (found === undefined) throw absentSecrets([key]);
@@ -80,8 +80,8 @@ export class Versions {
   }
 
   /**
-   * One version with its value, also of a deleted key. Throws DomainError not_found where the key was never written or
-   * has no such version, version_destroyed where its value was erased, and key_unavailable.
+   * One version with its value, also of a deleted key. Throws DomainError not_found if the key was never written or
+   * has no such version, version_destroyed if its value was erased, and key_unavailable.
    */
   async get(access: EnvironmentAccess<'version.read'>, key: string, version: number): Promise<VersionValue> {
     return auditedRead(this.#deps.audit, access, async (note) => {
@@ -115,10 +115,10 @@ export class Versions {
       checkVersion('targetVersion', targetVersion);
       checkComment(comment);
       note({ key, targetVersion });
-      const wishes = new Map<string, Wish>([[key, { kind: 'roll_back', targetVersion }]]);
+      const wanted = new Map<string, WantedChange>([[key, { kind: 'roll_back', targetVersion }]]);
       const { result } = await this.#deps.writer.writeOnce(
         access,
-        { wishes, comment: comment ?? null },
+        { wanted, comment: comment ?? null },
         {
           request: idempotency,
           keep: (written): KeptRollback => keptRollback(rollbackAnswer(access, comment, written)),

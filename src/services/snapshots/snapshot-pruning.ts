@@ -7,9 +7,9 @@ import { checkPlanHash, digestOf } from './restore/restore-plan.ts';
 
 export interface PruneSnapshotsInput {
   readonly retention: Retention;
-  /** IANA; UTC unless told. */
+  /** IANA; default UTC. */
   readonly timeZone?: string | undefined;
-  /** Only snapshots whose name begins so are judged, and may be deleted; all unless told. */
+  /** Only snapshots with this prefix are judged, and may be deleted; default all. */
   readonly namePrefix?: string | undefined;
   /** Nothing is deleted. */
   readonly dryRun?: boolean | undefined;
@@ -37,13 +37,13 @@ export interface SnapshotPruning {
 }
 
 // As many as a SnapshotSchedule may keep.
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 /** Throws DomainError invalid_input for what no pruning can be asked with. */
 export function checkPruning({ retention, timeZone, namePrefix, planHash }: PruneSnapshotsInput): void {
   checkPlanHash(planHash);
   for (const [field, count] of Object.entries(retention)) {
-    if (count !== undefined) checkWhole(`retention.${field}`, count, { least: 1, most: mostKept });
+    if (count !== undefined) checkWhole(`retention.${field}`, count, { min: 1, max: maxKept });
   }
   if (!keepsSomething(retention)) throw invalidField('retention', 'must keep something, such as keepLast: 10');
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
@@ -53,13 +53,13 @@ export function checkPruning({ retention, timeZone, namePrefix, planHash }: Prun
 }
 
 /**
- * Judges the snapshots of an environment. One that a custom resource took or stands for is that resource's to delete: it
- * is kept whatever the retention says, and takes no place of it. Throws DomainError plan_outdated where a plan is named and
- * not just what it told would go.
+ * Judges the snapshots of an environment. One that a custom resource took or stands for is that resource's to delete:
+ * it is kept whatever the retention says, and takes no place of it. Throws DomainError plan_outdated if a plan is named
+ * and not just what it reported.
  */
 export function planPruning(
   snapshots: readonly HeldSnapshot[],
-  { retention, timeZone = 'UTC', namePrefix = '', planHash: told }: PruneSnapshotsInput,
+  { retention, timeZone = 'UTC', namePrefix = '', planHash: approved }: PruneSnapshotsInput,
 ): SnapshotPruning {
   const judged = snapshots.filter(({ name }) => (name ?? '').startsWith(namePrefix));
   const byId = new Map(judged.map((snapshot) => [snapshot.id, snapshot]));
@@ -80,7 +80,7 @@ export function planPruning(
     else kept.push({ id, name, createdAt, reasons: reasonsOf(verdict, snapshot) });
   }
   const planHash = digestOf(['keyframe prune plan 1', ...pruned.map(({ id }) => id)]);
-  if (told !== undefined && told !== planHash) throw outdated();
+  if (approved !== undefined && approved !== planHash) throw outdated();
   return { kept, pruned, planHash };
 }
 

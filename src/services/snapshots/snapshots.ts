@@ -31,7 +31,7 @@ export interface CreateSnapshotInput {
   readonly idempotency?: IdempotencyRequest | undefined;
 }
 
-/** The snapshot that was made; `replayed` where an earlier request under the same Idempotency-Key made it. */
+/** The snapshot that was made; `replayed` if an earlier request under the same Idempotency-Key made it. */
 export interface CreatedSnapshot extends SnapshotRecord {
   readonly replayed?: true;
 }
@@ -65,7 +65,9 @@ export interface SnapshotDiff {
   }[];
   /** How many keys are at the same version in both. */
   readonly unchanged: number;
-  /** What the snapshot names and nobody has any more, because its value was destroyed: a restore leaves these keys alone. */
+  /**
+   * What the snapshot names but no longer exists, because its value was destroyed: a restore leaves these keys alone.
+   */
   readonly destroyed: readonly { readonly key: string; readonly version: number }[];
 }
 
@@ -131,7 +133,7 @@ export class Snapshots {
     return auditedTokenRead(this.#deps.audit, access, async (note) => {
       const limit = checkLimit(page);
       const after = page.cursor === undefined ? null : decodeTimeCursor('snapshots', page.cursor);
-      // One more than asked for tells whether there is a next page.
+      // One more than asked for shows whether there is a next page.
       const wanted = { after, limit: limit === null ? null : limit + 1 };
       const found = await listSnapshots(this.#deps.database.pool, access.environmentId, wanted);
       const snapshots = limit === null ? found : found.slice(0, limit);
@@ -155,7 +157,7 @@ export class Snapshots {
 
   /**
    * Compares a snapshot with the present (`current`) or with another snapshot of the environment, whose id it is.
-   * Throws DomainError not_found where the environment does not have either.
+   * Throws DomainError not_found if the environment does not have either.
    */
   async diff(access: EnvironmentAccess<'snapshot.read'>, id: string, against = 'current'): Promise<SnapshotDiff> {
     return auditedTokenRead(this.#deps.audit, access, async (note) => {
@@ -190,7 +192,7 @@ export class Snapshots {
   }
 
   /**
-   * Deletes the snapshots that a retention does not keep, in one change, or tells which it would. Throws DomainError
+   * Deletes the snapshots that a retention does not keep, in one change, or returns which it would. Throws DomainError
    * invalid_input for a retention that keeps nothing, and plan_outdated as `planPruning`.
    */
   async prune(access: EnvironmentAccess<'snapshot.delete'>, input: PruneSnapshotsInput): Promise<SnapshotPruning> {

@@ -26,7 +26,7 @@ export class Environments {
   }
 
   /**
-   * Makes an environment without secrets, and tells the listeners: somebody may wait for it. Throws DomainError
+   * Makes an environment without secrets, and notifies the listeners, which may wait for it. Throws DomainError
    * conflict for a slug that is taken, also by a deleted environment.
    */
   async create(access: ProjectAccess<'environment.create'>, input: CreateInput): Promise<EnvironmentRecord> {
@@ -78,13 +78,13 @@ export class Environments {
     });
   }
 
-  /** Deletes the environment with all that is in it, as `deleteTenant` tells. */
+  /** Deletes the environment with all that is in it, as `deleteTenant` does. */
   async delete(access: EnvironmentAccess<'environment.delete'>): Promise<void> {
     const { organizationId, projectId, environmentId } = access;
     await deleteTenant(this.#deps, access, { organizationId, projectId, environmentId });
   }
 
-  /** Removes a deleted environment for good, as `purgeTenant` tells; the project keeps its data keys. */
+  /** Removes a deleted environment for good, as `purgeTenant` does; the project keeps its data keys. */
   async purge(
     access: InstanceAccess<'environment.purge'>,
     { organization, project, environment }: EnvironmentSlugs,

@@ -32,7 +32,7 @@ export interface ListedOrganization extends OrganizationRecord {
 /** What organizations, projects and environments are created from. */
 export interface CreateInput {
   readonly slug: string;
-  /** The slug unless told. */
+  /** Default the slug. */
   readonly displayName?: string;
 }
 
@@ -48,7 +48,10 @@ export class Organizations {
     this.#deps = deps;
   }
 
-  /** Makes an organization, whose owner is the caller. Throws DomainError conflict for a slug that is taken, also by a deleted organization. */
+  /**
+   * Makes an organization, whose owner is the caller. Throws DomainError conflict for a slug that is taken, also by a
+   * deleted organization.
+   */
   async create(
     access: InstanceAccess<'organization.create'>,
     { slug, displayName = slug }: CreateInput,
@@ -106,8 +109,8 @@ export class Organizations {
 
   /**
    * Forbids or allows that personal tokens which another person created work here. Forbidding it counts the tokens that
-   * the members created until now as their own, whatever they created them with. Throws DomainError conflict for a token
-   * that would be refused afterwards: the caller would lock themselves out.
+   * the members created until now as their own, whatever they created them with. Throws DomainError conflict for a
+   * token that would be refused afterwards: the caller would lock themselves out.
    */
   async setImpersonation(
     access: OrganizationAccess<'organization.set_impersonation'>,
@@ -137,12 +140,12 @@ export class Organizations {
     );
   }
 
-  /** Deletes the organization with all that is in it, as `deleteTenant` tells. */
+  /** Deletes the organization with all that is in it, as `deleteTenant` does. */
   async delete(access: OrganizationAccess<'organization.delete'>): Promise<void> {
     await deleteTenant(this.#deps, access, { organizationId: access.organizationId });
   }
 
-  /** Removes a deleted organization for good, as `purgeTenant` tells. */
+  /** Removes a deleted organization for good, as `purgeTenant` does. */
   async purge(access: InstanceAccess<'organization.purge'>, { organization }: OrganizationSlugs): Promise<void> {
     await purgeTenant(this.#deps, access, { organization });
   }

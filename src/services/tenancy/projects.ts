@@ -63,13 +63,13 @@ export class Projects {
     });
   }
 
-  /** Deletes the project with all that is in it, as `deleteTenant` tells. */
+  /** Deletes the project with all that is in it, as `deleteTenant` does. */
   async delete(access: ProjectAccess<'project.delete'>): Promise<void> {
     const { organizationId, projectId } = access;
     await deleteTenant(this.#deps, access, { organizationId, projectId });
   }
 
-  /** Removes a deleted project for good, its data keys too, as `purgeTenant` tells. */
+  /** Removes a deleted project for good, its data keys too, as `purgeTenant` does. */
   async purge(access: InstanceAccess<'project.purge'>, { organization, project }: ProjectSlugs): Promise<void> {
     await purgeTenant(this.#deps, access, { organization, project });
   }

@@ -18,7 +18,7 @@ type DeleteAccess =
 
 /**
  * Deletes what `target` names, softly: its rows stay and its slug stays taken, until the purge. Tokens tied to it or to
- * something beneath it open nothing from the next request on, and everybody who listens is told. A write under way
+ * something beneath it stop working from the next request on, and every listener is notified. A write under way
  * beneath it is committed before, or refused.
  */
 export async function deleteTenant(deps: TenancyDeps, access: DeleteAccess, target: TargetIds): Promise<void> {
@@ -40,7 +40,7 @@ export async function deleteTenant(deps: TenancyDeps, access: DeleteAccess, targ
   );
 }
 
-// A million versions take less than a minute; nobody waits for the rows meanwhile.
+// A million versions take less than a minute; nothing waits for the rows meanwhile.
 const purgeTimeoutMs = 15 * 60_000;
 
 type PurgeAccess = InstanceAccess<'organization.purge' | 'project.purge' | 'environment.purge'>;
@@ -72,7 +72,7 @@ export async function purgeTenant(deps: TenancyDeps, access: PurgeAccess, slugs:
   });
 }
 
-/** Throws DomainError conflict, saying what to do, where the thing itself is not deleted. */
+/** Throws DomainError conflict, saying what to do, if the thing itself is not deleted. */
 function refuseLive(slugs: PurgeSlugs, target: PurgeTarget): void {
   const levels = [
     { ...levelOf(slugs, 'organization'), isDeleted: target.organizationDeleted },

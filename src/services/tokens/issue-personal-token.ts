@@ -29,7 +29,7 @@ interface Issue {
   /** Who creates it. */
   readonly by: UserPrincipal;
   readonly input: PersonalTokenInput;
-  /** When the token that it is made with ends; null where that sets no bound. */
+  /** When the token that it is made with ends; null if that sets no bound. */
   readonly notAfter: Date | null;
 }
 
@@ -41,7 +41,7 @@ export function checkPersonalTokenInput(input: PersonalTokenInput): void {
 
 /**
  * Makes a personal token for a user who is locked. It ends when the input says, else with the bound. Throws DomainError
- * quota_exceeded where the user has as many as docs/interface.md section 8 allows, invalid_input for a time that is
+ * quota_exceeded if the user has as many as docs/interface.md section 8 allows, invalid_input for a time that is
  * past, too far ahead, or after the bound.
  */
 export async function issuePersonalToken(
@@ -75,7 +75,7 @@ export async function auditInOrganizations(tx: Transaction, record: AuditRecord,
   );
 }
 
-/** What the audit tells of a token: never the token. */
+/** What the audit records of a token: never the token. */
 export function auditedToken({ id, name, expiresAt }: PersonalTokenRecord): AuditTarget {
   return { personalTokenId: id, name, expiresAt: expiresAt?.toISOString() ?? null };
 }

@@ -47,7 +47,7 @@ export class PersonalTokens {
   async list(access: PersonAccess<'personal_token.list'>, page: PageRequest = {}): Promise<PersonalTokenList> {
     const limit = checkLimit(page);
     const after = page.cursor === undefined ? null : decodeTimeCursor(cursorOf, page.cursor);
-    // One more than asked for tells whether there is a next page.
+    // One more than asked for shows whether there is a next page.
     const wanted = { after, limit: limit === null ? null : limit + 1 };
     const found = await listPersonalTokens(this.#deps.database.pool, access.caller.principal.id, wanted);
     const personalTokens = limit === null ? found : found.slice(0, limit);
@@ -57,7 +57,7 @@ export class PersonalTokens {
   }
 
   /**
-   * Makes a token, which never outlives the one it is made with and ends with it unless told otherwise. Throws
+   * Makes a token, which never outlives the one it is made with and ends with it by default. Throws
    * DomainError invalid_input naming the field, and quota_exceeded.
    */
   async create(

@@ -46,7 +46,7 @@ export interface Recovery {
 interface WayBack {
   readonly admin: store.RecoveringAdmin;
   readonly tokenId: string;
-  /** Where the token was found; it is new where it was not. */
+  /** Where the token was found; undefined for a new one. */
   readonly foundIn: 'file' | 'pending file' | undefined;
 }
 
@@ -59,22 +59,22 @@ interface Revoked {
 
 const actor = systemActor('keyframe-server recovered');
 const tokenName = 'recovery';
-// Whoever works with credentials is waited for, and many may have to be revoked.
+// It waits for all that work with credentials, and many may have to be revoked.
 const timeoutMs = 120_000;
 
 /**
  * Makes a database that was restored from a backup safe to serve: revokes every credential that it holds, because it
- * brings back those that were revoked since, and nobody can tell which; and writes one new personal token of an instance
- * admin to a file (mode 0600) and nowhere else. All in one transaction, audited in every chain. It holds at the very next
- * request of servers that run meanwhile, whose changes wait for it.
+ * brings back those that were revoked since, and it is not known which; and writes one new personal token of an
+ * instance admin to a file (mode 0600) and nowhere else. All in one transaction, audited in every chain. It holds at
+ * the very next request of servers that run meanwhile, whose changes wait for it.
  *
- * Keyless tokens stay as the backup has them: they rest on AccessGrants, which the restore did not change. Their number is
- * logged, because revocations of them since the backup are lost.
+ * Keyless tokens stay as the backup has them: they rest on AccessGrants, which the restore did not change. Their number
+ * is logged, because revocations of them since the backup are lost.
  *
  * A file that exists is refused, before anything is changed, unless it repeats a run: with `before`, and a token of an
  * earlier run in the file that was made since and works. A run that died before it gave the file its name is ended.
  *
- * Throws DomainError conflict for a file that exists otherwise and where there is no such admin, invalid_input for a
+ * Throws DomainError conflict for a file that exists otherwise and if there is no such admin, invalid_input for a
  * moment that is yet to come and a file that cannot be written, overloaded, store_unavailable.
  */
 export async function recover(deps: RecoverDeps, options: RecoverOptions): Promise<Recovery> {
@@ -88,7 +88,7 @@ export async function recover(deps: RecoverDeps, options: RecoverOptions): Promi
       const admin = known?.admin ?? (await findAdmin(tx, options));
       const found = await revokeAll(tx, options, known);
       const made = known ?? (await makeToken(tx, admin, file));
-      await tell(tx, options, { wayBack: made, revoked: found });
+      await report(tx, options, { wayBack: made, revoked: found });
       return { wayBack: made, revoked: found };
     },
     timeoutMs,
@@ -117,7 +117,7 @@ function checkMoment({ before }: RecoverOptions, now: Date): void {
   );
 }
 
-/** The token of an earlier run that this one repeats or ends; undefined where a new one is to be made. */
+/** The token of an earlier run that this one repeats or ends; undefined if a new one is to be made. */
 async function findWayBack(tx: Transaction, file: TokenFile, options: RecoverOptions): Promise<WayBack | undefined> {
   if (!(await file.exists())) {
     const begun = await ownToken(tx, await file.readPending(), options);
@@ -166,8 +166,11 @@ async function makeToken(tx: Transaction, admin: store.RecoveringAdmin, file: To
   return { admin, tokenId, foundIn: undefined };
 }
 
-/** Tells whoever listens, and the audit of every organization and of the instance; nothing where nothing was done. */
-async function tell(
+/**
+ * Notifies the listeners, and writes to the audit of every organization and of the instance; nothing if nothing was
+ * done.
+ */
+async function report(
   tx: Transaction,
   { before }: RecoverOptions,
   { wayBack, revoked }: { readonly wayBack: WayBack; readonly revoked: Revoked },

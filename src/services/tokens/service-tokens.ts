@@ -42,7 +42,7 @@ export interface CreateServiceTokenInput extends ExpiryInput {
 }
 
 export interface RotateServiceTokenInput {
-  /** How long the value before stays good, in whole seconds; 0 unless told. */
+  /** How long the value before stays good, in whole seconds; default 0. */
   readonly overlapSeconds?: number;
 }
 
@@ -81,7 +81,7 @@ export class ServiceTokens {
     this.#deps = deps;
   }
 
-  /** Makes a token. Throws DomainError invalid_input naming the field where scope, ids or expiry do not fit together. */
+  /** Makes a token. Throws DomainError invalid_input naming the field if scope, ids or expiry do not fit together. */
   async create(
     access: OrganizationAccess<'service_token.create'>,
     input: CreateServiceTokenInput,
@@ -91,7 +91,10 @@ export class ServiceTokens {
     return created;
   }
 
-  /** Like `create`, but a repetition makes no second token (`makeChangeOnce`), and cannot show the first one's value again. */
+  /**
+   * Like `create`, but a repetition makes no second token (`makeChangeOnce`), and cannot show the first one's value
+   * again.
+   */
   async createOnce(
     access: OrganizationAccess<'service_token.create'>,
     input: CreateServiceTokenInput,
@@ -127,7 +130,7 @@ export class ServiceTokens {
     return auditedRead(this.#deps.audit, access, async (note) => {
       const limit = checkLimit(page);
       const after = page.cursor === undefined ? null : decodeTimeCursor('service-tokens', page.cursor);
-      // One more than asked for tells whether there is a next page.
+      // One more than asked for shows whether there is a next page.
       const wanted = { after, limit: limit === null ? null : limit + 1 };
       const found = await listServiceTokens(this.#deps.database.pool, access.organizationId, wanted);
       const serviceTokens = limit === null ? found : found.slice(0, limit);
@@ -151,8 +154,8 @@ export class ServiceTokens {
 
   /**
    * Gives a token a new value, shown this once; its id, scope, permission and expiry stay. The values before it end at
-   * once or, with an overlap, after so many seconds (at most `limits.tokenOverlapSeconds`). Throws DomainError not_found,
-   * and conflict for a token that is revoked, has expired or is keyless.
+   * once or, with an overlap, after so many seconds (at most `limits.tokenOverlapSeconds`). Throws DomainError
+   * not_found, and conflict for a token that is revoked, has expired or is keyless.
    */
   async rotate(
     access: OrganizationAccess<'service_token.rotate'>,
@@ -162,7 +165,7 @@ export class ServiceTokens {
     return auditedFailure(this.#deps.audit, access, async (note) => {
       checkUuid('id', id);
       note({ serviceTokenId: id });
-      checkWhole('overlapSeconds', overlapSeconds, { least: 0, most: limits.tokenOverlapSeconds });
+      checkWhole('overlapSeconds', overlapSeconds, { min: 0, max: limits.tokenOverlapSeconds });
       const credentialId = randomUUID();
       const { token, hash: tokenHash } = generateToken('service_token', credentialId);
       const { organizationId } = access;
@@ -184,8 +187,8 @@ export class ServiceTokens {
 
   /**
    * Revokes a token: it opens nothing from the next request on, and a change it has under way is rolled back. The
-   * record stays listed, and that of a keyless token keeps another from being made. Revoking again changes nothing. Throws
-   * DomainError not_found.
+   * record stays listed, and that of a keyless token keeps another from being made. Revoking again changes nothing.
+   * Throws DomainError not_found.
    */
   async revoke(access: OrganizationAccess<'service_token.revoke'>, id: string): Promise<void> {
     await auditedFailure(this.#deps.audit, access, async (note) => {
@@ -202,9 +205,9 @@ export class ServiceTokens {
   }
 
   /**
-   * Lifts the revocation of a keyless token: the SecretSyncs of its holder read again under their grants. Reinstating one
-   * that is not revoked changes nothing. Throws DomainError not_found, and conflict for a token that has a value, because
-   * a string that became invalid stays so.
+   * Lifts the revocation of a keyless token: the SecretSyncs of its holder read again under their grants. Reinstating
+   * one that is not revoked changes nothing. Throws DomainError not_found, and conflict for a token that has a value,
+   * because a string that became invalid stays so.
    */
   async reinstate(access: OrganizationAccess<'service_token.reinstate'>, id: string): Promise<ServiceTokenRecord> {
     const { organizationId } = access;

@@ -11,11 +11,11 @@ export interface ExpiryInput {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Throws DomainError invalid_input where both are given, or a number of days that is none. */
+/** Throws DomainError invalid_input if both are given, or a number of days that is none. */
 export function checkExpiry({ expiresInDays, expiresAt }: ExpiryInput): void {
   if (expiresInDays === undefined) return;
   if (expiresAt !== undefined) throw invalidField('expiresAt', 'must not stand beside expiresInDays; give one of them');
-  checkWhole('expiresInDays', expiresInDays, { least: 1, most: limits.tokenLifetimeDays });
+  checkWhole('expiresInDays', expiresInDays, { min: 1, max: limits.tokenLifetimeDays });
 }
 
 /**

@@ -6,8 +6,8 @@ import type { Plaintext } from '../../domain/plaintext.ts';
 
 /**
  * The file that a personal token goes to which is shown nowhere else (mode 0600). The token is written and flushed to
- * `<path>.pending` before it is committed, and gets its name after that: a crash in between loses neither, whoever comes
- * next finds out by the database which it was.
+ * `<path>.pending` before it is committed, and gets its name after that: a crash in between loses neither, whichever
+ * comes next finds out by the database which it was.
  */
 export class TokenFile {
   readonly path: string;
@@ -24,7 +24,7 @@ export class TokenFile {
   }
 
   /**
-   * The personal token that somebody put into the file before; undefined where there is no such file. Throws DomainError
+   * The personal token that the file holds already; undefined if there is no such file. Throws DomainError
    * invalid_input for a file that cannot be read or holds anything else.
    */
   async given(): Promise<ParsedToken | undefined> {
@@ -52,8 +52,8 @@ export class TokenFile {
   }
 
   /**
-   * Writes a token where it outlives a crash of the machine, readable by its owner alone, in place of a pending one that
-   * opens nothing. Throws DomainError invalid_input where that is not possible.
+   * Writes a token where it outlives a crash of the machine, readable by its owner alone, in place of a pending one
+   * that opens nothing. Throws DomainError invalid_input if that is not possible.
    */
   async writePending(token: Plaintext): Promise<void> {
     try {
@@ -76,8 +76,8 @@ export class TokenFile {
   }
 
   /**
-   * Gives the pending file its name, never over another file; two processes on one folder may both try. Throws DomainError
-   * conflict where something else has the name.
+   * Gives the pending file its name, never over another file; two processes on one folder may both try. Throws
+   * DomainError conflict if something else has the name.
    */
   async publish(): Promise<void> {
     try {

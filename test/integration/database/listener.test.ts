@@ -99,7 +99,7 @@ describe('the listener', () => {
     expect(await heard.next()).toMatchObject({ kind: 'environment' });
   });
 
-  test('does not say it is ready before a notification of its own has come back', async () => {
+  test('does not say it is ready before its own notification has come back', async () => {
     const held = proxy.hold(runs(/pg_notify/));
     listener.start(heard.handlers);
     await held.arrived();

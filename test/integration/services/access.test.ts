@@ -106,7 +106,7 @@ describe('each method of a service', () => {
     expect(await refusalOf(callAs(name, token.caller))).toMatchObject({ code: 'not_found' });
   });
 
-  test.each(Object.keys(instanceMethods))('%s is forbidden to everybody but instance admins', async (name) => {
+  test.each(Object.keys(instanceMethods))('%s is forbidden to all callers but instance admins', async (name) => {
     const token = await world.serviceToken({ scope: 'organization' });
     const before = await rowCounts();
     for (const { caller } of [world.admin, world.viewer, world.stranger, token]) {

@@ -79,7 +79,7 @@ describe('the bootstrap of an instance without users', () => {
     expect(await users()).toMatchObject([{ email }]);
   });
 
-  test('makes one admin when several replicas start at once, on one folder or on folders of their own', async () => {
+  test('makes one admin when several replicas start at once, on one folder or on separate folders', async () => {
     const files = [tokenFile, tokenFile, tokenFile, join(folder, 'other-a'), join(folder, 'other-b')];
     const made = await Promise.all(files.map((file) => bootstrap(file)));
     expect(made.filter(Boolean)).toHaveLength(1);

@@ -18,8 +18,8 @@ import {
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { withServices } from '../../support/api/with-services.ts';
 
-const atOnce = 24;
-const share = atOnce * limits.changeStreamsShare;
+const maxStreams = 24;
+const share = maxStreams * limits.changeStreamsShare;
 const rootKeys = newRootKey();
 
 let database: TestDatabase;
@@ -27,7 +27,7 @@ let services: TestServices;
 let world: World;
 let calls: SecretCalls;
 
-withServices((given) => ({ database, services } = given), { rootKeys, streams: { atOnce, checkMs: 200 } });
+withServices((given) => ({ database, services } = given), { rootKeys, streams: { maxStreams, checkMs: 200 } });
 
 beforeAll(async () => {
   services.feed.start();
@@ -217,7 +217,7 @@ describe('a stream of changes', () => {
     }
     await expect(start(undefined, world.admin.caller)).rejects.toMatchObject({
       code: 'limit_exceeded',
-      detail: `${atOnce - share} change streams are open in this organization; close one first`,
+      detail: `${maxStreams - share} change streams are open in this organization; close one first`,
     });
     const other = await createWorld(services);
     streams.push(...(await startShare(await other.onEnvironment(other.viewer.caller, 'change.list'))));
@@ -227,7 +227,7 @@ describe('a stream of changes', () => {
       undefined,
     );
     await expect(refused).rejects.toMatchObject({ code: 'overloaded' });
-    expect(services.changeStreams.open).toBe(atOnce);
+    expect(services.changeStreams.open).toBe(maxStreams);
     await Promise.all(streams.map((stream) => stream.end()));
     expect(services.changeStreams.open).toBe(0);
   });

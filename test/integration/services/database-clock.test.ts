@@ -20,7 +20,7 @@ let services: TestServices;
 let world: World;
 let snapshots: SnapshotCalls;
 
-withServices((given) => ({ services } = given), { streams: { atOnce: 8, checkMs: 100 } });
+withServices((given) => ({ services } = given), { streams: { maxStreams: 8, checkMs: 100 } });
 
 beforeAll(async () => {
   services.feed.start();

@@ -70,7 +70,7 @@ async function taken<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs writers at once, each with writes of its own in turn, and answers the commits by revision. */
+/** Runs writers at once, each with its writes in turn, and returns the commits by revision. */
 async function runWriters(writers: number, writesEach: number): Promise<Committed[]> {
   const commits = await Promise.all(
     Array.from({ length: writers }, async (_writer, writer) => {

@@ -41,8 +41,8 @@ describe('the members', () => {
   test('are listed by e-mail address to each of them', async () => {
     const { owner, admin, developer, viewer } = world;
     const listed = await services.members.list(await world.onOrganization(viewer.caller, 'member.list'));
-    const everybody = [owner, admin, developer, viewer].sort((a, b) => (a.email < b.email ? -1 : 1));
-    expect(listed.map(({ email }) => email)).toEqual(everybody.map(({ email }) => email));
+    const everyMember = [owner, admin, developer, viewer].sort((a, b) => (a.email < b.email ? -1 : 1));
+    expect(listed.map(({ email }) => email)).toEqual(everyMember.map(({ email }) => email));
     expect(listed.find(({ userId }) => userId === admin.id)).toEqual({
       userId: admin.id,
       email: admin.email,

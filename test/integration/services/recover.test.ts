@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => site.close());
 
 describe('a recovery', () => {
-  test('revokes every credential of every kind, and lets an instance admin in by a file of their own', async () => {
+  test('revokes every credential of every kind, and lets an instance admin in by a new file', async () => {
     const token = await site.world.serviceToken();
     const own = new TokenResource(site.services, site.world);
     const resourceToken = await own.minted();
@@ -72,7 +72,7 @@ describe('a recovery', () => {
     );
   });
 
-  test('is audited as an actor of its own in every chain, token by token, and holds no token', async () => {
+  test('is audited as a separate actor in every chain, token by token, and holds no token', async () => {
     const { id } = await site.world.serviceToken();
     const other = await createWorld(site.services);
     await site.run();

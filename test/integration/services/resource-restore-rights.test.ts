@@ -63,7 +63,7 @@ describe('a SnapshotRestore that is not granted it', () => {
       const planning = resourceRestoreCalls(services, caller).plan(id);
       await expect(planning).rejects.toMatchObject({ code: 'not_found', message });
     }
-    const asTold = services.resourceAccess.mayRestore(caller, { snapshotId, isTold: true });
+    const asTold = services.resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: true });
     await expect(asTold).rejects.toMatchObject({ code: 'forbidden', message: expect.stringContaining('AccessGrant') });
   });
 

@@ -136,7 +136,7 @@ describe('taking over', () => {
     expect(await countSnapshots()).toBe(1);
   });
 
-  test('stands for one alone, and takes none of its own', async () => {
+  test('stands for one alone, and takes none itself', async () => {
     const api = snapshotCalls(services, world, world.developer.caller);
     const [first, second] = [await api.create(), await api.create()];
     await of().adopt(first.id);

@@ -62,7 +62,7 @@ async function purgeEnvironment(): Promise<void> {
 }
 
 describe('taking', () => {
-  test('makes the snapshot that everybody sees over the API, made by the resource', async () => {
+  test('makes the snapshot that all members see over the API, made by the resource', async () => {
     await calls.patch({ A: '1', B: '2' });
     const snapshot = await of().taken({ name: 'before 1.2', description: 'by CI' });
     const { digest, adopted, organizationId, environmentId, environmentDeleted, ...rest } = snapshot;

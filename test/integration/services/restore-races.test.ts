@@ -108,7 +108,7 @@ describe('restores at once', () => {
       const own = changes.filter((change) => change.key === key && change.version !== null);
       expect(own.map(({ version }) => version)).toEqual(own.map((_, index) => index + 1));
     }
-    // One that found every key deleted made no revision of its own.
+    // One that found every key deleted made no revision.
     for (const { revision, restored } of restores.filter((restore) => restore.restored.length > 0)) {
       const own = changes.filter((change) => change.revision === revision);
       expect(own.map(({ key }) => key)).toEqual(restored);

@@ -122,7 +122,7 @@ describe('a rotation', () => {
     ]);
   });
 
-  test('of two at once gives each a serial of its own, and just the later value stays', async () => {
+  test('of two at once gives each another serial, and only the later value stays', async () => {
     const before = await world.serviceToken();
     const lock = await LockSession.begin(database.url);
     await lock.run('SELECT FROM service_token_credential WHERE service_token_id = $1 FOR UPDATE', [before.id]);

@@ -110,7 +110,7 @@ describe('the rights on snapshots', () => {
     },
   );
 
-  test.each(reading)('%s is for everybody in the organization, and for tokens that may read', async (method) => {
+  test.each(reading)('%s is for all members of the organization, and for tokens that may read', async (method) => {
     const token = await world.serviceToken({ permission: 'read' });
     for (const { caller } of [world.viewer, world.developer, world.admin, world.owner, token]) {
       expect(await outcome(caller, method)).toBe('allowed');

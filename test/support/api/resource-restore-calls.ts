@@ -20,11 +20,11 @@ export function resourceRestoreCalls(
   const defaults = { prune: false, skipUnchanged: false, backup: true };
   return {
     async plan(snapshotId, options, known) {
-      const access = await resourceAccess.mayRestore(caller, { snapshotId, isTold: false });
+      const access = await resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: false });
       return resourceRestores.plan(access, { ...defaults, ...options, snapshotId }, known);
     },
     async restore(snapshotId, planHash, options) {
-      const access = await resourceAccess.mayRestore(caller, { snapshotId, isTold: false });
+      const access = await resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: false });
       return resourceRestores.restore(access, { ...defaults, ...options, snapshotId }, planHash);
     },
     async find() {

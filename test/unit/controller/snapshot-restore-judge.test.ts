@@ -8,10 +8,10 @@ import {
   judgePlanned,
 } from '../../../src/controller/kinds/snapshot-restore/judge.ts';
 import * as messages from '../../../src/controller/kinds/snapshot-restore/messages.ts';
-import type { ClaimedRestore, ResourcePlan, ToldKeys } from '../../../src/services/managed/restores.ts';
+import type { ClaimedRestore, ResourcePlan, ReportedKeys } from '../../../src/services/managed/restores.ts';
 
 const metadata = { namespace: 'team-a', name: 'back' };
-const listOf = (...keys: string[]): ToldKeys => ({ count: keys.length, keys });
+const listOf = (...keys: string[]): ReportedKeys => ({ count: keys.length, keys });
 const lists = {
   restored: listOf('A', 'B'),
   unchanged: listOf(),

@@ -38,7 +38,7 @@ function answer(index: number): void {
 const valuesOf = (settled: readonly PromiseSettledResult<unknown>[]): unknown[] =>
   settled.map((one) => (one.status === 'fulfilled' ? one.value : one.reason));
 
-test('looks up together what comes at the same time, each name once, and answers everybody their own', async () => {
+test('looks up together what comes at the same time, each name once, and gives each its result', async () => {
   const found = find('a', 'none', 'b', 'a');
   await turn();
   expect(asked()).toEqual([['a', 'none', 'b']]);
@@ -78,7 +78,7 @@ test('keeps what comes while the most are under way for the next, and takes no m
   expect((await Promise.all(found)).flatMap(valuesOf)).toEqual(['A', 'B', 'C', 'D', 'E', 'F']);
 });
 
-test('fails everybody in a failed lookup with an error of their own, and serves who comes next', async () => {
+test('fails each call of a failed lookup with a separate error, and serves the next calls', async () => {
   const failed = find('a', 'b', 'a');
   await turn();
   const cause = new DomainError('store_unavailable', 'try again');

@@ -1,11 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type HashedWish, listsOf, planHash, sizesOf } from '../../../src/services/snapshots/restore/restore-plan.ts';
+import {
+  type HashedRequest,
+  listsOf,
+  planHash,
+  sizesOf,
+} from '../../../src/services/snapshots/restore/restore-plan.ts';
 import type { PlannedKey } from '../../../src/store/restore.ts';
 
 const id = (digit: number): string => `00000000-0000-4000-8000-00000000000${digit}`;
 
-const wish: HashedWish = {
+const request: HashedRequest = {
   environmentId: id(1),
   snapshotId: id(2),
   prune: true,
@@ -54,11 +59,11 @@ describe('the sizes of a plan', () => {
 
 describe('the hash of a plan', () => {
   test('is a SHA-256 in base64url, the same for the same plan', () => {
-    expect(planHash(wish, plan)).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    expect(planHash({ ...wish }, structuredClone(plan))).toBe(planHash(wish, plan));
+    expect(planHash(request, plan)).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(planHash({ ...request }, structuredClone(plan))).toBe(planHash(request, plan));
   });
 
-  test.each<[string, Partial<HashedWish>]>([
+  test.each<[string, Partial<HashedRequest>]>([
     ['environment', { environmentId: id(9) }],
     ['snapshot', { snapshotId: id(9) }],
     ['option prune', { prune: false }],
@@ -66,7 +71,7 @@ describe('the hash of a plan', () => {
     ['option backup', { backup: true }],
     ['options that changed places', { prune: false, backup: true }],
   ])('is another for another %s', (_part, changed) => {
-    expect(planHash({ ...wish, ...changed }, plan)).not.toBe(planHash(wish, plan));
+    expect(planHash({ ...request, ...changed }, plan)).not.toBe(planHash(request, plan));
   });
 
   test('is another for another revision, and for another action or version of a key', () => {
@@ -79,9 +84,11 @@ describe('the hash of a plan', () => {
       { snapshotVersion: 2 },
       { key: 'AA' },
     ] as const;
-    const hashes = variants.map((variant) => planHash(wish, { ...plan, keys: [{ ...first, ...variant }, ...others] }));
-    hashes.push(planHash(wish, { ...plan, revisionId: id(9) }), planHash(wish, { ...plan, keys: others }));
-    expect(new Set([...hashes, planHash(wish, plan)]).size).toBe(hashes.length + 1);
+    const hashes = variants.map((variant) =>
+      planHash(request, { ...plan, keys: [{ ...first, ...variant }, ...others] }),
+    );
+    hashes.push(planHash(request, { ...plan, revisionId: id(9) }), planHash(request, { ...plan, keys: others }));
+    expect(new Set([...hashes, planHash(request, plan)]).size).toBe(hashes.length + 1);
   });
 
   test('differs where keys and versions do, however they are cut', () => {
@@ -96,7 +103,7 @@ describe('the hash of a plan', () => {
     fc.assert(
       fc.property(keys, keys, (one, two) => {
         const hashOf = (entries: typeof one): string =>
-          planHash(wish, { ...plan, keys: entries.map((part) => planned(part.key, part.action, part)) });
+          planHash(request, { ...plan, keys: entries.map((part) => planned(part.key, part.action, part)) });
         expect(hashOf(one) === hashOf(two)).toBe(
           JSON.stringify(one.map(Object.values)) === JSON.stringify(two.map(Object.values)),
         );

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { Plaintext } from '../../../src/domain/plaintext.ts';
-import { type PlanInput, planWrite, type Wish } from '../../../src/services/secrets/secret-plan.ts';
+import { type PlanInput, planWrite, type WantedChange } from '../../../src/services/secrets/secret-plan.ts';
 
 /** What is planned for KEY, which is there, with a value that is the same already. */
-function plannedFor(wish: Wish): ReturnType<typeof planWrite> {
+function plannedFor(change: WantedChange): ReturnType<typeof planWrite> {
   const bytes = new Uint8Array(32);
   const secret = { secretId: 'secret', key: 'KEY', version: 1, isDeleted: false, valueMac: bytes, valueBytes: 4 };
   const input: PlanInput = {
-    wishes: new Map([['KEY', wish]]),
+    wanted: new Map([['KEY', change]]),
     stored: new Map([['KEY', secret]]),
     targets: new Map(),
     skipUnchanged: true,

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors/domain-error.ts';
-import type { ClaimedRestore, ResourcePlan, ToldLists } from '../../../services/managed/restores.ts';
+import type { ClaimedRestore, ResourcePlan, ReportedLists } from '../../../services/managed/restores.ts';
 import { type ConditionClaim, type ReadyClaim, kubeTime } from '../../frame/conditions.ts';
 import type { SnapshotRestore, SnapshotRestoreStatus } from '../../generated/snapshot-restore.ts';
 import { type Outcome, type StatusFields, failureOutcome } from '../../frame/outcome.ts';
@@ -93,9 +93,9 @@ function completeFields(done: ClaimedRestore): StatusFields<SnapshotRestore> {
 
 type PlanStatus = NonNullable<SnapshotRestoreStatus['plan']>;
 
-function listsOf(lists: ToldLists): Omit<PlanStatus, 'revision' | 'revisionId'> {
+function listsOf(lists: ReportedLists): Omit<PlanStatus, 'revision' | 'revisionId'> {
   const { restored, unchanged, skipped, destroyed, pruned } = lists;
-  const listOf = ({ count, keys }: ToldLists['restored']): PlanStatus['restored'] => ({ count, keys: [...keys] });
+  const listOf = ({ count, keys }: ReportedLists['restored']): PlanStatus['restored'] => ({ count, keys: [...keys] });
   return {
     restored: listOf(restored),
     unchanged: listOf(unchanged),
@@ -113,7 +113,7 @@ function approvalFacts({ namespace = '', name }: RestoreMetadata, { planHash }: 
   return { namespace, name, planHash };
 }
 
-function countsOf({ restored, unchanged, skipped, destroyed, pruned }: ToldLists): KeyCounts {
+function countsOf({ restored, unchanged, skipped, destroyed, pruned }: ReportedLists): KeyCounts {
   return {
     restored: restored.count,
     unchanged: unchanged.count,

@@ -43,7 +43,7 @@ interface AdmittedRestore {
 /** The snapshot to restore, and whether the namespace has it as a SecretSnapshot. */
 interface Source {
   readonly snapshotId: string;
-  readonly isTold: boolean;
+  readonly hasSnapshot: boolean;
 }
 
 /** Plans the restore of a SnapshotRestore, and carries it out after its approval. */
@@ -142,7 +142,7 @@ export class RestoreReconciler {
 
   async #sourceOf({ resource, requestId, seen }: RestoreContext): Promise<Source> {
     const { snapshotRef = { name: '' }, snapshotId } = resource.spec;
-    if (snapshotId !== undefined) return { snapshotId, isTold: false };
+    if (snapshotId !== undefined) return { snapshotId, hasSnapshot: false };
     const { namespace = '' } = resource.metadata;
     const { name } = snapshotRef;
     seen.note('SecretSnapshot', objectKey({ namespace, name }));
@@ -150,7 +150,7 @@ export class RestoreReconciler {
     if (found === undefined) throw snapshotNotReady(name, namespace);
     if (found === 'gone') throw snapshotGone(name);
     if (found.environmentDeleted) throw environmentDeleted(found);
-    return { snapshotId: found.id, isTold: true };
+    return { snapshotId: found.id, hasSnapshot: true };
   }
 
   /** The SecretSnapshot that a spec names. Throws DomainError snapshot_not_found, and snapshot_gone for another uid. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { invalidField } from '../../../domain/errors/domain-error.ts';
-import type { PlannedKey, RestoreAction, RestoreWish, StoredPlan } from '../../../store/restore.ts';
+import type { PlannedKey, RestoreAction, RestoreRequest, StoredPlan } from '../../../store/restore.ts';
 import type { EnvironmentSize } from '../../kernel/quota.ts';
 
-/** What a restore does to each key, by key; those that the snapshot does not have and that stay are not told. */
+/** What a restore does to each key, by key; without those that the snapshot does not have and that stay. */
 export interface RestoreLists {
   readonly restored: readonly string[];
   /** Left alone because of `skipUnchanged`. */
@@ -50,18 +50,21 @@ function bytesAfter({ action, presentBytes, snapshotBytes }: PlannedKey): number
 }
 
 /** What was asked for, as far as the hash of its plan covers it. */
-export interface HashedWish extends RestoreWish {
+export interface HashedRequest extends RestoreRequest {
   /** Whether the present is kept in a snapshot first. */
   readonly backup: boolean;
 }
 
 /**
- * Tells whether a plan is still the same: the SHA-256, in 43 characters of base64url, over the environment, the
+ * Shows whether a plan is still the same: the SHA-256, in 43 characters of base64url, over the environment, the
  * revision it is at, the snapshot, the options, and each key's action and versions. Each part is preceded by its
  * length and there are as many for each key, so that no two plans are written alike.
  */
-export function planHash(wish: HashedWish, { revisionId, keys }: Pick<StoredPlan, 'revisionId' | 'keys'>): string {
-  const { environmentId, snapshotId, prune, skipUnchanged, backup } = wish;
+export function planHash(
+  request: HashedRequest,
+  { revisionId, keys }: Pick<StoredPlan, 'revisionId' | 'keys'>,
+): string {
+  const { environmentId, snapshotId, prune, skipUnchanged, backup } = request;
   const parts = [
     'keyframe restore plan 1',
     environmentId,
@@ -79,9 +82,9 @@ export function planHash(wish: HashedWish, { revisionId, keys }: Pick<StoredPlan
 }
 
 /**
- * The hash by which a custom resource is told a plan: bound to the resource itself, by its cluster and uid. So what was
- * approved for one resource opens no other, and a resource that is made anew from the same manifest, in a rebuilt cluster
- * and whatever state its database is in, holds a hash that no plan of its own ever has.
+ * The hash of a plan as it is reported to a custom resource: bound to the resource itself, by its cluster and uid. So
+ * what was approved for one resource is not valid for another, and a resource that is created again from the same
+ * manifest, in a rebuilt cluster and whatever state its database is in, holds a hash that none of its plans ever has.
  */
 export function resourcePlanHash(hash: string, { cluster, uid }: { cluster: string; uid: string }): string {
   return digestOf(['keyframe resource restore plan 1', cluster, uid, hash]);

@@ -3,7 +3,7 @@ import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { limits } from '../../../domain/limits.ts';
 import type { Actor } from '../../../domain/principal.ts';
 import { notifyEnvironment } from '../../../store/notify.ts';
-import { type RestoreWish, type StoredPlan, writeRestore } from '../../../store/restore.ts';
+import { type RestoreRequest, type StoredPlan, writeRestore } from '../../../store/restore.ts';
 import { insertSnapshot, readSnapshot } from '../../../store/snapshots.ts';
 import type { Transaction } from '../../../store/transaction.ts';
 import type { AuditTarget } from '../../audit/audit-log.ts';
@@ -11,29 +11,31 @@ import type { Locked } from '../../kernel/change.ts';
 import { checkRevision } from '../../kernel/environment-lock.ts';
 import type { GrowthBudget } from '../../kernel/growth-budget.ts';
 import { checkQuota } from '../../kernel/quota.ts';
-import { type HashedWish, listsOf, type RestoreLists, sizesOf } from './restore-plan.ts';
+import { type HashedRequest, listsOf, type RestoreLists, sizesOf } from './restore-plan.ts';
 import { absentSnapshot } from '../snapshots.ts';
 
 /** What is demanded of a restore. */
 export interface RestoreDemand {
-  readonly wish: HashedWish;
+  readonly request: HashedRequest;
   /** The id of the revision the environment must be at. */
   readonly expectedRevision?: string | undefined;
-  /** The hash of the plan as it was told: nothing but what that told is done. */
+  /** The hash of the reported plan: only what that plan says is done. */
   readonly planHash?: string | undefined;
-  /** The hash by which this caller is told plans. */
+  /** Makes the hash of a plan for this caller. */
   readonly hashOf: (plan: StoredPlan) => string;
 }
 
 /** What was done, and the revision the environment is at now. */
 export interface RestoreDone extends RestoreLists {
-  /** The snapshot of what was before; null where none was asked for or nothing was changed. */
+  /** The snapshot of what was before; null if none was asked for or nothing was changed. */
   readonly backupSnapshotId: string | null;
   readonly revision: number;
   readonly revisionId: string;
 }
 
-/** Whose restore it is, and the comment of its versions and its revision; without one a line that names the snapshot. */
+/**
+ * Whose restore it is, and the comment of its versions and its revision; without one a line that names the snapshot.
+ */
 export interface RestoreAuthor {
   readonly actor: Actor;
   readonly comment?: string | undefined;
@@ -48,8 +50,8 @@ const auditedKeys = 100;
 
 /**
  * Restores by a plan that was made under the environment's lock (`planLockedRestore`). If nothing is to be changed it
- * makes neither revision nor backup, and returns the revision that the environment stays at. Throws what `checkPlan` and
- * `GrowthBudget` throw.
+ * makes neither revision nor backup, and returns the revision that the environment stays at. Throws what `checkPlan`
+ * and `GrowthBudget` throw.
  */
 export async function restoreLocked(
   tx: Transaction,
@@ -57,20 +59,20 @@ export async function restoreLocked(
   { actor, comment, budget }: RestoreAuthor,
   { before, first: planned }: Locked<StoredPlan | undefined>,
 ): Promise<RestoreDone> {
-  const { wish } = demand;
-  const { environmentId, snapshotId } = wish;
+  const { request } = demand;
+  const { environmentId, snapshotId } = request;
   const lists = listsOf(checkPlan(planned, demand));
   const changes = lists.restored.length + lists.pruned.length;
   if (changes === 0) return { ...lists, backupSnapshotId: null, ...before };
   const budgetBytesPerDay = budget.environmentBytesPerDay;
-  const backupSnapshotId = wish.backup ? randomUUID() : null;
+  const backupSnapshotId = request.backup ? randomUUID() : null;
   if (backupSnapshotId !== null) {
-    const backup = { id: backupSnapshotId, environmentId, name: await nameOfBackup(tx, wish), description: null };
+    const backup = { id: backupSnapshotId, environmentId, name: await nameOfBackup(tx, request), description: null };
     budget.chargeSnapshot(actor.id, await insertSnapshot(tx, { ...backup, creator: actor, budgetBytesPerDay }));
   }
   const revision = { id: randomUUID(), number: before.revision + 1, actor, budgetBytesPerDay };
   const [written] = await tx.pipeline([
-    writeRestore(tx, wish, { ...revision, comment: comment ?? `restored from snapshot ${snapshotId}` }),
+    writeRestore(tx, request, { ...revision, comment: comment ?? `restored from snapshot ${snapshotId}` }),
     notifyEnvironment(tx, environmentId, revision.id),
   ]);
   if (written.changes !== changes) throw new Error('the restore was not written as it was planned');
@@ -79,13 +81,13 @@ export async function restoreLocked(
 }
 
 /**
- * Holds a plan against what is demanded of it. Throws DomainError not_found where the environment does not have the
- * snapshot, version_mismatch where it is not at the expected revision, plan_outdated where this is not the plan that was
- * told, and quota_exceeded where the values would be too many bytes.
+ * Holds a plan against what is demanded of it. Throws DomainError not_found if the environment does not have the
+ * snapshot, version_mismatch if it is not at the expected revision, plan_outdated if this is not the plan that was
+ * reported, and quota_exceeded if the values would be too many bytes.
  */
 export function checkPlan(plan: StoredPlan | undefined, demand: RestoreDemand): StoredPlan {
-  const { wish, expectedRevision, planHash, hashOf } = demand;
-  if (plan === undefined) throw absentSnapshot(wish.snapshotId);
+  const { request, expectedRevision, planHash, hashOf } = demand;
+  if (plan === undefined) throw absentSnapshot(request.snapshotId);
   checkRevision(plan, expectedRevision);
   if (planHash !== undefined && planHash !== hashOf(plan)) {
     throw new DomainError(
@@ -98,8 +100,8 @@ export function checkPlan(plan: StoredPlan | undefined, demand: RestoreDemand): 
   return plan;
 }
 
-/** By the snapshot's name, or by its id where it has none or one that leaves no room. */
-async function nameOfBackup(tx: Transaction, { environmentId, snapshotId }: RestoreWish): Promise<string> {
+/** By the snapshot's name, or by its id if it has none or one that leaves no room. */
+async function nameOfBackup(tx: Transaction, { environmentId, snapshotId }: RestoreRequest): Promise<string> {
   const snapshot = await readSnapshot(tx, environmentId, snapshotId);
   const named = `before restore of ${snapshot?.name ?? snapshotId}`;
   return named.length <= limits.nameLength ? named : `before restore of ${snapshotId}`;
@@ -116,8 +118,8 @@ export function countsOf({ restored, unchanged, skipped, destroyed, pruned }: Re
   };
 }
 
-/** What the audit row of a restore tells of it. */
-export function summaryOf({ snapshotId }: RestoreWish, done: RestoreDone): AuditTarget {
+/** What the audit row of a restore records of it. */
+export function summaryOf({ snapshotId }: RestoreRequest, done: RestoreDone): AuditTarget {
   const { restored, pruned, backupSnapshotId, revision, revisionId } = done;
   const isChange = restored.length + pruned.length > 0;
   return {

@@ -28,7 +28,7 @@ export interface RestoreInput {
   readonly backup?: boolean;
   /** The id of the revision the environment must be at. */
   readonly expectedRevision?: string;
-  /** `planHash` of a dry run: nothing but what it told is done. */
+  /** `planHash` of a dry run: only what it reported is done. */
   readonly planHash?: string;
   /** Of the versions and the revision; without it a line that names the snapshot. */
   readonly comment?: string;
@@ -37,7 +37,7 @@ export interface RestoreInput {
 
 /** What was done, and the revision the environment is at now. */
 export interface RestoreAnswer extends RestoreDone {
-  /** Set where an earlier request under the same Idempotency-Key did it. */
+  /** Set if an earlier request under the same Idempotency-Key did it. */
   readonly replayed?: true;
 }
 
@@ -64,15 +64,15 @@ export class Restores {
   }
 
   /**
-   * Tells what a restore would do, with the errors it would have, and writes nothing but its audit row. Throws what
+   * Returns what a restore would do, with the errors it would have, and writes only its audit row. Throws what
    * `restore` throws.
    */
   async plan(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreInput): Promise<RestorePlan> {
     return auditedRead(this.#deps.audit, access, async (note) => {
       const demand = demandOf(access, input);
-      const { wish, hashOf } = demand;
-      note({ snapshotId: wish.snapshotId, dryRun: true });
-      const plan = checkPlan(await planRestore(this.#deps.database.pool, wish), demand);
+      const { request, hashOf } = demand;
+      note({ snapshotId: request.snapshotId, dryRun: true });
+      const plan = checkPlan(await planRestore(this.#deps.database.pool, request), demand);
       const lists = listsOf(plan);
       note(countsOf(lists));
       const { revision, revisionId } = plan;
@@ -81,32 +81,32 @@ export class Restores {
   }
 
   /**
-   * Brings each key of the snapshot back to the value it had, in one revision, all or nothing. Where nothing is to be
-   * changed it makes neither revision nor backup and answers the revision the environment stays at. Throws what
+   * Brings each key of the snapshot back to the value it had, in one revision, all or nothing. If nothing is to be
+   * changed it makes neither revision nor backup and returns the revision the environment stays at. Throws what
    * `restoreLocked` and `changeEnvironmentOnce` throw.
    */
   async restore(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreInput): Promise<RestoreAnswer> {
     return auditedFailure(this.#deps.audit, access, async (note) => {
       const demand = demandOf(access, input);
-      const { wish } = demand;
-      note({ snapshotId: wish.snapshotId });
+      const { request } = demand;
+      note({ snapshotId: request.snapshotId });
       const once = {
         request: input.idempotency,
         keep: (answer: RestoreAnswer) => answer,
-        target: ({ revision, revisionId }: RestoreAnswer) => ({ snapshotId: wish.snapshotId, revision, revisionId }),
-        // What was done then: what is there now may be another restore's.
+        target: ({ revision, revisionId }: RestoreAnswer) => ({ snapshotId: request.snapshotId, revision, revisionId }),
+        // What was done then: the present state may come from another restore.
         // One that an earlier release kept names no destroyed keys.
         recall: (kept: Omit<RestoreAnswer, 'destroyed'> & Partial<RestoreAnswer>) =>
           Promise.resolve<RestoreAnswer>({ destroyed: [], ...kept, replayed: true }),
       };
       const done = await changeEnvironmentOnce(this.#deps, access, once, {
-        first: (tx) => planLockedRestore(tx, wish),
+        first: (tx) => planLockedRestore(tx, request),
         work: async (tx, locked) => {
           const { type, id, name } = access.caller.principal;
           const { budget } = this.#deps;
           const author = { actor: { type, id, name }, comment: input.comment, budget };
           const result = await restoreLocked(tx, demand, author, locked);
-          return { result, audit: successRecord(access, summaryOf(wish, result)) };
+          return { result, audit: successRecord(access, summaryOf(request, result)) };
         },
       });
       return done.result;
@@ -120,6 +120,6 @@ function demandOf(access: EnvironmentAccess<'snapshot.restore'>, input: RestoreI
   if (expectedRevision !== undefined) checkUuid('expectedRevision', expectedRevision);
   checkPlanHash(planHash);
   checkComment(input.comment);
-  const wish = { environmentId: access.environmentId, snapshotId, prune, skipUnchanged, backup };
-  return { wish, expectedRevision, planHash, hashOf: (plan) => planHashOf(wish, plan) };
+  const request = { environmentId: access.environmentId, snapshotId, prune, skipUnchanged, backup };
+  return { request, expectedRevision, planHash, hashOf: (plan) => planHashOf(request, plan) };
 }
