@@ -1,58 +1,58 @@
-/** Every annotation, label and finalizer that Keyframe reads or writes on Kubernetes objects. They are part of its interface. */
+/** Every annotation, label and finalizer that Keyframe reads or writes. They are part of the public interface. */
 
-/** Of any Keyframe resource: a new value requests a reconcile now, whatever the value says. */
+/** On any Keyframe resource: any new value requests a reconcile. */
 export const reconcileAtAnnotation = 'keyframe.dev/reconcile-at';
-/** Of a deleted resource: with the value "true", it goes although what it owns could not be undone. */
+/** On a deleted resource: with the value "true", it is released even if its cleanup fails. */
 export const forceFinalizeAnnotation = 'keyframe.dev/force-finalize';
-/** The only finalizer, on resources that own what must go with them. */
+/** Keyframe's only finalizer, on resources that need a cleanup. */
 export const finalizer = 'keyframe.dev/cleanup';
 
 /**
- * Of a SecretSync: the digest of the keys that may vanish although they are more than spec.maxDeletedKeys. Of a
- * ClusterSecretSync: that of the namespaces that may lose their SecretSync although they are more than
+ * On a SecretSync: the digest of the keys that may be deleted although they exceed spec.maxDeletedKeys. On a
+ * ClusterSecretSync: the digest of the namespaces that may lose their SecretSync although they exceed
  * spec.maxRemovedNamespaces.
  */
 export const allowDeletionAnnotation = 'keyframe.dev/allow-deletion';
-/** Of a SecretSync: a new value makes it try data again, once, that a guarded rollout has taken back. */
+/** On a SecretSync: a new value makes it try data again, once, that a guarded rollout has rolled back. */
 export const retryAnnotation = 'keyframe.dev/retry-rollout';
 
-/** Label of a SecretSync that a ClusterSecretSync made: the name of that ClusterSecretSync. */
+/** Label of a SecretSync that a ClusterSecretSync created: the name of that ClusterSecretSync. */
 export const clusterSyncLabel = 'keyframe.dev/cluster-sync';
 
 /** Label of every Secret that a SecretSync writes. The watch of these Secrets' metadata selects by it. */
 export const targetLabel = 'keyframe.dev/target';
-/** Of a target: the name of the SecretSync that it belongs to. A uid would strand Secrets in a rebuilt cluster. */
+/** On a target: the name of its SecretSync. A uid would be wrong after a cluster is rebuilt. */
 export const ownedByAnnotation = 'keyframe.dev/owned-by';
 /**
- * Of a target: which of its labels and annotations come from the SecretSync's spec. Of a SecretSync that a ClusterSecretSync
- * made: which of its labels come from the template.
+ * On a target: which of its labels and annotations come from the SecretSync's spec. On a SecretSync that a ClusterSecretSync
+ * created: which of its labels come from the template.
  */
 export const managedMetadataAnnotation = 'keyframe.dev/managed-metadata';
-/** Of an unmanaged Secret: the name of the SecretSync that may take it over. */
+/** On an unmanaged Secret: the name of the SecretSync that may adopt it. */
 export const allowAdoptionAnnotation = 'keyframe.dev/allow-adoption';
-/** Of an unmanaged Secret: the names of the SecretSyncs that may merge keys into it, separated by commas. */
+/** On an unmanaged Secret: the names of the SecretSyncs that may merge keys into it, separated by commas. */
 export const allowMergeAnnotation = 'keyframe.dev/allow-merge';
 
 /**
- * Of a target: the environment that its data comes from, as `organization/project/name@uuid`. If the source is pinned,
- * `#revision/7` or `#snapshot/good` follows. It is one text, so that no part is lost without the others.
+ * On a target: the environment of its data, as `organization/project/name@uuid`. If the source is pinned, `#revision/7` or
+ * `#snapshot/good` follows. It is one text, so that its parts cannot be separated.
  */
 export const sourceAnnotation = 'keyframe.dev/source';
-/** Of a target with data of spec.sources: JSON of the same for each source, by its name. */
+/** On a target with data of spec.sources: the same for each source, as JSON by the source's name. */
 export const sourcesAnnotation = 'keyframe.dev/sources';
 /**
- * Of a target with data of two or more sources: JSON of the names of the keys that each source gave, by the source's name.
- * The source that gave most keys is left out, so that the text stays short.
+ * On a target with data of two or more sources: the names of the keys of each source, as JSON by the source's name. The
+ * source with the most keys is omitted, so that the text stays short.
  */
 export const originsAnnotation = 'keyframe.dev/origins';
-/** Of a target: the keys that the spec renames, as JSON `{name in the Secret: key of the environment}`. */
+/** On a target: the keys that the spec renames, as JSON `{name in the Secret: key of the environment}`. */
 export const renamedAnnotation = 'keyframe.dev/renamed';
-/** Of a target: the keys that `spec.template` adds, as a JSON list. */
+/** On a target: the keys that `spec.template` adds, as a JSON list. */
 export const composedAnnotation = 'keyframe.dev/composed';
-/** Of a target that a guarded rollout has taken back: from what and to what, as JSON (see `RolledBack`). */
+/** On a target that a guarded rollout has rolled back: the old and the new data, as JSON (see `RolledBack`). */
 export const rolledBackAnnotation = 'keyframe.dev/rolled-back';
 
-/** All annotations that record where a target's data comes from. */
+/** All annotations that record the origin of a target's data. */
 export const recordAnnotations = [
   sourceAnnotation,
   sourcesAnnotation,
@@ -62,19 +62,19 @@ export const recordAnnotations = [
   rolledBackAnnotation,
 ] as const;
 
-/** Begins the name of the one annotation by which a Secret records what a SecretSync has merged into it. */
+/** Prefix of the annotation that records what a SecretSync has merged into a Secret. */
 export const mergePrefix = 'merge.keyframe.dev/';
-/** Begins the name of each annotation by which a pod template records the SecretSync that it was restarted for. */
+/** Prefix of the annotations that record which SecretSyncs a pod template was restarted for. */
 export const restartPrefix = 'rollout.keyframe.dev/';
-/** Begins the names of Keyframe's own annotations of a target. */
+/** Prefix of Keyframe's annotations on a target. */
 export const ownPrefix = 'keyframe.dev/';
 
 /** Label of every Secret that a ServiceToken writes. The watch of these Secrets' metadata selects by it. */
 export const tokenLabel = 'keyframe.dev/token';
-/** Of a token Secret: the name of the ServiceToken that it belongs to. */
+/** On a token Secret: the name of its ServiceToken. */
 export const ownedByTokenAnnotation = 'keyframe.dev/owned-by-token';
 
-/** Label of a SecretSnapshot: the name of its schedule, for users to select by. It proves nothing, because any user can set it. */
+/** Label of a SecretSnapshot: the name of its schedule, for selectors of users. It proves nothing, because any user can set it. */
 export const scheduleLabel = 'keyframe.dev/schedule';
-/** Of a SecretSnapshot: a keyed digest of cluster, schedule and name, which only the controller can make. */
+/** On a SecretSnapshot: a keyed digest of cluster, schedule and name. Only the controller can create it. */
 export const scheduleProofAnnotation = 'keyframe.dev/schedule-proof';

@@ -34,7 +34,7 @@ export interface ControllerOptions extends ManagerOptions {
   readonly rollouts?: boolean;
 }
 
-/** Makes the controller of all kinds; nothing happens before `start`. */
+/** Creates the controller of all kinds. It does nothing before `start`. */
 export function createController(deps: ControllerDeps): Controller {
   return new Manager({ ...deps, changes: deps.services.changes }, (context) => registerAll(context, deps));
 }
@@ -52,7 +52,7 @@ function registerAll(context: KindContext, { services, fingerprint, options }: C
   const { kind: snapshotRestores, references: restores } = registerSnapshotRestore(context, restoreDeps);
   const references = allReferences([pins, restores, adoptionsOf(snapshots)]);
   return [
-    // First: the resync at the start then finds that none of them has been reconciled, and asks for nothing more.
+    // First: the resync at the start then finds no reconciled SecretSync, and queries nothing for them.
     secretSyncs,
     accessGrants,
     registerSecretEnvironment(context, deps).kind,

@@ -1,33 +1,33 @@
 import { createHash } from 'node:crypto';
 
-/** The rules for names of Kubernetes resources, and short forms of long ones. */
+/** Rules for the names of Kubernetes resources, and short forms of long names. */
 
 const maxDnsNameLength = 253;
 const dnsNameForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Whether a text may name a resource: a DNS subdomain (RFC 1123), as Kubernetes takes it. */
+/** Whether a text is a valid resource name: a DNS subdomain (RFC 1123). */
 export function isDnsName(text: string): boolean {
   return text.length <= maxDnsNameLength && dnsNameForm.test(text);
 }
 
 export interface ShortForm {
-  /** A name of up to this length stays as it is. */
+  /** A name of up to this length stays unchanged. */
   readonly maxLength: number;
-  /** How much of a longer name stays at its beginning. */
+  /** The length of the prefix that is kept of a longer name. */
   readonly headLength: number;
-  /** Stands between the beginning and the digest. */
+  /** The text between the prefix and the digest. */
   readonly separator: string;
-  /** In hexadecimal digits. */
+  /** The number of hexadecimal digits of the digest. */
   readonly digestLength: number;
 }
 
-/** A name, or its beginning and a digest of the whole if it is too long. The form is stored on objects: it never changes. */
+/** A name, or its prefix and a digest if it is too long. The form is stored on objects, so it must not change. */
 export function shorten(name: string, { maxLength, headLength, separator, digestLength }: ShortForm): string {
   if (name.length <= maxLength) return name;
   return `${name.slice(0, headLength)}${separator}${digestOf(name).slice(0, digestLength)}`;
 }
 
-/** Tells texts apart in little room: the first 16 bytes of a text's SHA-256, in hexadecimal digits. */
+/** A short digest that identifies a text: the first 16 bytes of its SHA-256, in hexadecimal digits. */
 export function shortDigest(text: string): string {
   return digestOf(text).slice(0, 32);
 }
@@ -38,7 +38,7 @@ function digestOf(text: string): string {
 
 const maxListLength = 200;
 
-/** As many names as a message has room for: an Event holds 1024 characters. */
+/** A list of names for a message, shortened because an Event holds at most 1024 characters. */
 export function shortList(names: readonly string[]): string {
   let length = 0;
   const shown = names.filter((name) => {

@@ -4,9 +4,9 @@ import type { KubeClient } from './client/client.ts';
 import { microTime } from './client/micro-time.ts';
 import type { KubeObject, NamespacedName } from './client/objects.ts';
 
-/** The spec of a coordination.k8s.io/v1 Lease; what it has beside this is kept as it is. */
+/** The spec of a coordination.k8s.io/v1 Lease. Other fields are kept. */
 export interface LeaseSpec {
-  /** Empty or absent where nobody holds it. */
+  /** Empty or absent if the Lease is not held. */
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
   readonly acquireTime?: string;
@@ -22,65 +22,65 @@ export interface LeaseObject extends KubeObject {
 export interface LeaseDeps {
   readonly client: Pick<KubeClient, 'request'>;
   readonly place: NamespacedName;
-  /** Unlike that of any other process, also of this process' predecessor. */
+  /** Unique for each process, also after a restart. */
   readonly identity: string;
   readonly durationSeconds: number;
-  /** For the times that the record shows to people. */
+  /** The clock for the times in the record, which only users read. */
   readonly now: () => number;
-  /** For everything that is judged. */
+  /** The clock for all decisions. */
   readonly steadyNow: SteadyNow;
 }
 
 export type LeaseAttempt =
   | {
       readonly kind: 'held';
-      /** When the write began that others see the holder's life by, on the steady clock. */
+      /** When the write started that renewed the Lease, on the steady clock. */
       readonly sinceMs: number;
-      /** Whether it was not ours just before. */
+      /** Whether this process did not hold it before. */
       readonly isNew: boolean;
     }
   | {
       readonly kind: 'taken';
       readonly holder: string;
-      /** When it is free if its holder does not renew it; milliseconds from now. */
+      /** When it is free if its holder does not renew it, in milliseconds from now. */
       readonly freeInMs: number;
     };
 
-/** How one attempt or release asks the API server. */
+/** Options for the requests of one attempt or release. */
 export interface LeaseCall {
-  /** For each of its few requests. */
+  /** The limit for each request. */
   readonly timeoutMs: number;
 }
 
-/** A record that claims more, by a mistake of whoever edits it, shall not keep everyone out for hours. */
+/** The maximum duration of a Lease. It limits the effect of a wrong manual edit. */
 export const maxLeaseSeconds = 60;
-// Between a look and a write someone else can always come.
+// Another process can write between the read and the write of an attempt.
 const maxAttempts = 3;
 
 /**
- * One Lease, tried for by this process. A holder's life is judged as client-go judges it: by how long the record has not
- * changed before our own eyes, never by the times it holds, for no two machines' clocks agree. Each write is bound to
- * the version that was looked at, so of two who try at once one succeeds.
+ * A Lease that this process tries to hold. As in client-go, a holder is alive while its record keeps changing, measured with
+ * the local clock. The times in the record are ignored, because the clocks of machines differ. Each write is bound to the
+ * version that was read, so only one of two concurrent attempts succeeds.
  */
 export class Lease {
   readonly #deps: LeaseDeps;
-  /** As our own last write left it, until a write meets another version. */
+  /** The result of the last own write, until a write fails with a conflict. */
   #own: LeaseObject | undefined;
-  /** The record as it was seen last, and since when it has been so, on the steady clock. */
+  /** The last seen record, and since when it has been unchanged, on the steady clock. */
   #observed: { readonly record: string; readonly sinceMs: number } | undefined;
 
   constructor(deps: LeaseDeps) {
     this.#deps = deps;
   }
 
-  /** Takes the Lease where it is free or ours, and renews it. Call one at a time. Throws ApiError. */
+  /** Takes the Lease if it is free, and renews it if this process holds it. Do not call it concurrently. Throws ApiError. */
   async attempt(call: LeaseCall): Promise<LeaseAttempt> {
     return await this.#try(call, (seen) => this.#freeInMs(seen));
   }
 
   /**
-   * Takes the Lease from whoever holds it, and renews it where it is ours. Who held it finds out when they try to renew it,
-   * and may work on until they do. Answers their name: undefined where nobody else held it. Throws ApiError.
+   * Takes the Lease from any holder, and renews it if this process holds it. The previous holder notices this at its next
+   * renewal and may work until then. Returns the previous holder; undefined if there was no other one. Throws ApiError.
    */
   async seize(call: LeaseCall): Promise<string | undefined> {
     let holder = '';
@@ -106,7 +106,7 @@ export class Lease {
     throw new ApiError(`PUT ${this.#path}`, 409, 'Conflict');
   }
 
-  /** Gives the Lease up, if it is ours, so that another process can take it at once. Throws ApiError. */
+  /** Releases the Lease if this process holds it, so that another process can take it at once. Throws ApiError. */
   async release(call: LeaseCall): Promise<void> {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const seen = this.#own ?? (await this.#find(call));
@@ -126,7 +126,7 @@ export class Lease {
     return `${this.#collection}/${encodeURIComponent(this.#deps.place.name)}`;
   }
 
-  /** Zero where the Lease may be taken: nobody's, our own, or not renewed for as long as its holder said it would hold. */
+  /** Zero if the Lease is free, held by this process, or not renewed for its duration. */
   #freeInMs(seen: LeaseObject): number {
     const record = JSON.stringify(seen.spec ?? {});
     if (this.#observed?.record !== record) this.#observed = { record, sinceMs: this.#deps.steadyNow() };
@@ -160,7 +160,7 @@ export class Lease {
     }
   }
 
-  /** The Lease as written; undefined where it is no longer what was seen. */
+  /** Returns the written Lease; undefined if it has changed since it was read. */
   async #write(
     seen: LeaseObject | undefined,
     spec: LeaseSpec,
@@ -172,7 +172,7 @@ export class Lease {
     try {
       return await this.#deps.client.request<LeaseObject>({ method, path, body, timeoutMs });
     } catch (error) {
-      // A 404 to a POST is about the namespace, and no other look helps.
+      // A 404 to a POST means that the namespace is missing, and another attempt does not help.
       if (isApiStatus(error, ...(seen === undefined ? [409] : [404, 409]))) return undefined;
       throw error;
     }

@@ -54,7 +54,7 @@ async function waitForRefusal(controller: ServerProcess, uid: string): Promise<v
     const reason = await faultOf(controller);
     return reason?.includes(uid) === true ? reason : undefined;
   });
-  expect(fault).toContain(`goes by the name ${clusterName}`);
+  expect(fault).toContain(`the name ${clusterName} belongs to another cluster`);
   expect(fault).toContain('set another KEYFRAME_CLUSTER_NAME');
 }
 

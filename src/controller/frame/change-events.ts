@@ -1,7 +1,7 @@
 import type { ChangeEvent } from '../../services/changes/change-feed.ts';
 import type { ControllerEvent } from './dependencies.ts';
 
-/** What a commit means for the subjects that results rest on. A controller acts as no user, so those of users mean nothing. */
+/** The events for a change in the database. Changes of users cause none, because a controller does not act as a user. */
 export function controllerEvents(change: ChangeEvent): readonly ControllerEvent[] {
   if (change.kind === 'service_token') return [{ kind: 'service token', id: change.serviceTokenId }];
   if (change.kind === 'snapshot') return [{ kind: 'kept state', id: change.snapshotId }];

@@ -6,11 +6,11 @@ import { type Next, WorkQueue } from './work-queue.ts';
 
 export interface ClusterClaimDeps {
   readonly registry: Pick<ClusterRegistry, 'claim'>;
-  /** What the database knows the cluster by, as configured; undefined for the uid, which no other cluster has. */
+  /** The configured name of the cluster in the database; undefined if its uid is used, which is unique. */
   readonly name: string | undefined;
-  /** The uid of the cluster's namespace kube-system. Throws DomainError cluster_unavailable before it was listed. */
+  /** The uid of the cluster's namespace kube-system. Throws DomainError cluster_unavailable before it is listed. */
   readonly uid: () => string;
-  /** Called when this process may begin to work under the name, and when it must stop. */
+  /** Called when this process may start to work under the name, and when it must stop. */
   readonly onChange: (mayWork: boolean) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -19,22 +19,22 @@ export interface ClusterClaimDeps {
 const intervalMs = 60_000;
 // The name is free 10 minutes after its cluster was last seen.
 const refusedIntervalMs = 10_000;
-// Meanwhile this process works, so the answer should not come long after the database is back.
+// This process works during an outage of the database, so the name must be checked soon after it.
 const maxRetryMs = 10_000;
-// The one key of the queue that claims.
+// The queue has only this key.
 const claimKey = 'claim';
 
 /**
- * Records, once a minute while this process leads, that its cluster goes by the configured name. Two clusters of one name
- * would share the service tokens and resources of one database, and each would suspend the other's tokens as orphans. So a
- * cluster whose name another one has does no work.
+ * Claims the configured name for this cluster, once a minute while this process leads. Two clusters with one name would
+ * share the service tokens and resources of one database, and each would suspend the other's tokens as orphans. So a
+ * controller does no work if its name belongs to another cluster.
  */
 export class ClusterClaim {
   readonly #deps: ClusterClaimDeps;
   readonly #queue: WorkQueue;
   #isLeading = false;
   #mayWork = false;
-  /** Another cluster goes by the name. */
+  /** The message if another cluster has the name. */
   #refusal: string | undefined;
 
   constructor(deps: ClusterClaimDeps) {
@@ -45,19 +45,19 @@ export class ClusterClaim {
     this.#queue = new WorkQueue({ clock, logger, workers: 1, process, backoff });
   }
 
-  /** Whether this process leads, and no other cluster is known to go by the name. */
+  /** Whether this process leads, and no other cluster is known to have the name. */
   get mayWork(): boolean {
     return this.#mayWork;
   }
 
-  /** Why this process is not ready although it leads; undefined if it works. */
+  /** Why this process is not ready although it leads; undefined if it is. */
   get error(): string | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
     const isWaiting = this.#isLeading && !this.#mayWork;
     return isWaiting ? `the database has not confirmed the cluster's name ${this.#deps.name} yet` : undefined;
   }
 
-  /** This process leads. Without a name it may work at once. */
+  /** Call it when this process starts to lead. Without a name it may work at once. */
   start(): void {
     this.#isLeading = true;
     if (this.#deps.name === undefined) {
@@ -68,7 +68,7 @@ export class ClusterClaim {
     this.#queue.start();
   }
 
-  /** This process leads no more. */
+  /** Call it when this process stops leading. */
   pause(): void {
     this.#queue.pause();
     this.#isLeading = false;
@@ -91,7 +91,7 @@ export class ClusterClaim {
     try {
       claimed = await this.#ask();
     } catch (error) {
-      // Readiness reports by itself that the database is away. Some work needs none, such as removing finalizers by force.
+      // Readiness reports the outage of the database. Some work needs no database, such as removing finalizers by force.
       if (!(error instanceof DomainError)) throw error;
     } finally {
       this.#settle(claimed);
@@ -100,7 +100,7 @@ export class ClusterClaim {
     return { kind: 'after', delayMs: claimed === 'ours' ? intervalMs : refusedIntervalMs };
   }
 
-  /** `unknown`: the namespaces have not been listed, or may not be, so there is nothing to tell clusters apart by. */
+  /** Returns `unknown` if the namespaces are not listed, because they identify the cluster. */
   async #ask(): Promise<Claimed> {
     const { name, registry } = this.#deps;
     if (name === undefined) return 'ours';
@@ -124,7 +124,8 @@ export class ClusterClaim {
     if (claimed === 'unknown' && isKnown) return;
     this.#refusal = typeof claimed === 'string' ? undefined : sharedName(name, claimed.heldBy);
     if (this.#refusal !== undefined && !isKnown) logger.error(this.#refusal);
-    if (this.#refusal === undefined && isKnown) logger.info({ name }, 'the name is free: this cluster goes by it now');
+    if (this.#refusal === undefined && isKnown)
+      logger.info({ name }, 'the name is free: it belongs to this cluster now');
     this.#allow(this.#refusal === undefined);
   }
 
@@ -139,7 +140,7 @@ type Claimed = 'ours' | NameHolder | 'unknown';
 
 function sharedName(name: string, heldBy: string): string {
   return (
-    `another cluster, whose namespace kube-system has the uid ${heldBy}, goes by the name ${name} in this database, so this ` +
-    'controller does no work; set another KEYFRAME_CLUSTER_NAME in one of the two'
+    `the name ${name} belongs to another cluster in this database (the uid of its namespace kube-system is ${heldBy}), so ` +
+    'this controller does no work; set another KEYFRAME_CLUSTER_NAME in one of the two clusters'
   );
 }

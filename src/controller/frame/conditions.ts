@@ -2,41 +2,41 @@ import type { Condition } from '../generated/condition.ts';
 
 export type { Condition } from '../generated/condition.ts';
 
-/** What a condition must say now. */
+/** The content of a condition. */
 export type ConditionClaim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** A condition beside Ready whose changes of reason are reported by an Event, too. */
+/** A condition besides Ready whose changes of reason also cause an Event. */
 export interface SideClaim {
   readonly claim: ConditionClaim;
-  /** What was done: one word. */
+  /** The action of the Event: one word. */
   readonly action: string;
   readonly isTrouble: boolean;
 }
 
-/** What the controller does next about a resource. */
+/** What the controller does next with a resource. */
 export type Progress =
-  /** All is as it should be. */
+  /** The resource is in its desired state. */
   | 'done'
-  /** Nothing more is done until the resource itself changes. */
+  /** The controller waits for a change of the resource. */
   | 'stalled'
-  /** Goes on by itself: with an event, or after a while. */
+  /** The controller continues, with an event or after a delay. */
   | 'reconciling'
-  /** Nothing is done because the resource says so. */
+  /** spec.suspend is true. */
   | 'suspended';
 
 export interface ReadyClaim {
   readonly progress: Progress;
-  /** CamelCase, from the code and never from data. */
+  /** CamelCase; a constant, never data. */
   readonly reason: string;
-  /** Why, and what to do about it; in names, never in values. */
+  /** Why, and what to do about it. It contains names, never values. */
   readonly message: string;
-  /** Whether the status alone reports this, and no Event. */
+  /** Whether only the status reports this, without an Event. */
   readonly isQuiet?: boolean;
 }
 
 /**
- * The three conditions of every reconciling kind, as kstatus reads them: Ready is what people wait for; Reconciling and
- * Stalled are true only while something is not as it should be.
+ * The three conditions of every reconciling kind, as kstatus defines them. Reconciling and Stalled are true only while the
+ * resource is not in its desired state.
  */
 export function conditionClaims({ progress, reason, message }: ReadyClaim): readonly ConditionClaim[] {
   const flag = (type: string, holds: boolean): ConditionClaim =>
@@ -58,17 +58,17 @@ const calmReasons: Readonly<Record<Progress, string>> = {
 };
 
 export interface ConditionContext {
-  /** As the resource has them. */
+  /** The conditions in the resource's status. */
   readonly present: readonly Condition[] | undefined;
-  /** As the controller wrote them last; undefined after a start. */
+  /** The conditions that the controller wrote last; undefined after a start. */
   readonly known: readonly Condition[] | undefined;
   readonly generation: number;
   readonly now: string;
 }
 
 /**
- * Conditions with what they must say now. A transition time changes only with the condition's status. Conditions of
- * other types are kept, behind ours.
+ * Merges new conditions into the present ones. A transition time changes only with the condition's status. Conditions of
+ * other types are kept at the end.
  */
 export function mergeConditions(claims: readonly ConditionClaim[], context: ConditionContext): Condition[] {
   const { present = [], known = [], generation, now } = context;
@@ -82,8 +82,8 @@ export function mergeConditions(claims: readonly ConditionClaim[], context: Cond
 }
 
 /**
- * The earliest of some times. Where the resource and the controller's memory differ about when something began, this
- * undoes a time that was moved by hand, and lets two controllers agree instead of correcting each other for ever.
+ * The earliest of several times. If the status and the controller's state differ, the earliest time undoes a manual change,
+ * and two controllers agree instead of correcting each other forever.
  */
 export function earliest(times: readonly (string | undefined)[]): string | undefined {
   const valid = times.filter((time) => time !== undefined && !Number.isNaN(Date.parse(time)));

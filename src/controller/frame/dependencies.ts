@@ -1,26 +1,26 @@
 import type { ObjectMeta } from '../../kube/client/objects.ts';
 
-/** What a dependency is on, and what events are about. The id is unique within its kind. */
+/** The kinds of subjects of dependencies and events. The id is unique within its kind. */
 export type SubjectKind =
   /** The newest state of an environment, by the environment's id. Its version is the revision's id. */
   | 'environment'
-  /** The past states of an environment, by the environment's id: whether their values still exist. */
+  /** Whether the values of past states of an environment still exist, by the environment's id. */
   | 'environment history'
-  /** Which environments exist. It has one id, the empty one. */
+  /** Which environments exist. Its only id is the empty one. */
   | 'environments'
-  /** Which slugs of environments are taken. It has one id, the empty one. */
+  /** Which slugs of environments are taken. Its only id is the empty one. */
   | 'slugs'
-  /** A service token, by its id. Of a keyless one it is noted whether it is `live` or was `refused`. */
+  /** A service token, by its id. The version of a keyless one is `live` or `refused`. */
   | 'service token'
-  /** Whether a credential of a service token opens anything, by the credential's id. */
+  /** Whether a credential of a service token is valid, by the credential's id. */
   | 'credential'
-  /** Which credentials exist. It has one id, the empty one. */
+  /** Which credentials exist. Its only id is the empty one. */
   | 'credentials'
   /** A snapshot or a revision that must be kept whole, by its id. */
   | 'kept state'
   /** The AccessGrants for a namespace, by the namespace's name. */
   | 'grants'
-  /** A Secret that a SecretSync reads its token from, or that is in its way, by `namespace/name`. See `objectVersion`. */
+  /** A Secret with the token of a SecretSync, or an unmanaged Secret with the target's name, by `namespace/name`. See `objectVersion`. */
   | 'Secret'
   /** The Secret that a ServiceToken writes, and SecretSyncs read, by `namespace/name`. See `objectVersion`. */
   | 'issued Secret'
@@ -28,9 +28,9 @@ export type SubjectKind =
   | 'target'
   /** A SecretSnapshot, by `namespace/name`. */
   | 'SecretSnapshot'
-  /** What a ServiceToken asks for, by `namespace/name`. */
+  /** The request of a ServiceToken, by `namespace/name`. */
   | 'ServiceToken spec'
-  /** What a ServiceToken's status reports, by `namespace/name`. */
+  /** The state that a ServiceToken's status reports, by `namespace/name`. */
   | 'ServiceToken status';
 
 export interface Subject {
@@ -38,7 +38,7 @@ export interface Subject {
   readonly id: string;
 }
 
-/** Something that a result rests on, as it was seen. */
+/** A subject that a result depends on, and the version that was seen. */
 export interface Dependency extends Subject {
   /** The version that was seen; undefined if every event about the subject makes the result stale. */
   readonly saw: string | undefined;
@@ -46,30 +46,30 @@ export interface Dependency extends Subject {
   readonly expectations?: EventFilter | undefined;
 }
 
-/** What is expected of the watch of an object that the controller itself writes. */
+/** Filters the events of an object that the controller itself writes. */
 export interface EventFilter {
-  /** Takes each event once, in order. Returns whether it is anything else than the echo of an own write. */
+  /** Call it once with each event, in order. Returns false for the echo of an own write. */
   take(event: ControllerEvent): boolean;
-  /** Expects nothing: events may have been missed. What the watch shows counts from now on. */
+  /** Call it if events may have been missed. The next event then counts as a change. */
   reset(): void;
 }
 
-/** Something that happened to a subject. */
+/** A change of a subject. */
 export interface ControllerEvent extends Subject {
-  /** The subject's version since then; undefined if it has none, or if it is not known. */
+  /** The subject's new version; undefined if it has none, or if it is unknown. */
   readonly version?: string | undefined;
   /** The uid of an object, if the event is about one and the uid is known. */
   readonly uid?: string | undefined;
 }
 
-/** What one result rests on. */
+/** The dependencies of one result. */
 export type DependencySet = ReadonlyMap<string, Dependency>;
 
-/** Collects what a reconcile sees. Notes may come before a read or after it, in any order. */
+/** Collects the dependencies of a reconcile. They can be noted before or after a read, in any order. */
 export class Seen {
   readonly #dependencies = new Map<string, Dependency>();
 
-  /** The result rests on this subject. Two different versions of it count as outdated already. */
+  /** The result depends on this subject. If two versions of it are noted, every event makes the result stale. */
   note(kind: SubjectKind, id: string, saw?: string): void {
     const key = keyOf({ kind, id });
     const before = this.#dependencies.get(key);
@@ -77,23 +77,23 @@ export class Seen {
     this.#dependencies.set(key, { kind, id, saw: isSame ? saw : undefined });
   }
 
-  /** The result rests on an object that the controller itself writes. */
+  /** The result depends on an object that the controller itself writes. */
   expect(kind: SubjectKind, id: string, expectations: EventFilter): void {
     this.#dependencies.set(keyOf({ kind, id }), { kind, id, saw: undefined, expectations });
   }
 
-  /** The result rests on this version of the subject, and no longer on the one that was noted before. */
+  /** The result depends on this version of the subject instead of the one that was noted before. */
   renote(kind: SubjectKind, id: string, saw: string): void {
     this.#dependencies.delete(keyOf({ kind, id }));
     this.note(kind, id, saw);
   }
 
-  /** The result rests on nothing of what was noted. */
+  /** The result depends on nothing that was noted before. */
   forget(): void {
     this.#dependencies.clear();
   }
 
-  /** Adds what another one has collected. */
+  /** Adds the dependencies that another object has collected. */
   add(other: Seen): void {
     this.addAll(other.dependencies);
   }
@@ -110,17 +110,17 @@ export class Seen {
   }
 }
 
-/** What the results of all resources rest on, found by the resource and by the subject. */
+/** The dependencies of all results, indexed by resource and by subject. */
 export class Dependencies {
   readonly #bySubject = new Map<string, Map<string, Dependency>>();
   readonly #byResource = new Map<string, DependencySet>();
 
-  /** What a resource's result rests on; undefined if it has no result. */
+  /** The dependencies of a resource's result; undefined if it has no result. */
   of(resource: string): DependencySet | undefined {
     return this.#byResource.get(resource);
   }
 
-  /** Stores what a resource's result rests on, in place of what the result before rested on. */
+  /** Replaces the dependencies of a resource's result. */
   set(resource: string, dependencies: DependencySet): void {
     this.delete(resource);
     this.#byResource.set(resource, dependencies);
@@ -144,7 +144,7 @@ export class Dependencies {
     this.#byResource.clear();
   }
 
-  /** What results rest on the subject of an event, by the resource. */
+  /** The dependencies on the subject of an event, by resource. */
   dependents(event: Subject): ReadonlyMap<string, Dependency> {
     return this.#bySubject.get(keyOf(event)) ?? none;
   }
@@ -152,12 +152,12 @@ export class Dependencies {
 
 const none: ReadonlyMap<string, Dependency> = new Map();
 
-/** Distinguishes one version of an object from another, and from its absence. */
+/** Identifies a version of an object, or its absence. */
 export function objectVersion(metadata: ObjectMeta | undefined): string {
   return metadata === undefined ? 'absent' : `${metadata.uid}/${metadata.resourceVersion}`;
 }
 
-/** What either result rests on. */
+/** The dependencies of two results together. */
 export function union(before: DependencySet | undefined, after: DependencySet): DependencySet {
   const both = new Seen();
   if (before !== undefined) both.addAll(before);
@@ -166,8 +166,8 @@ export function union(before: DependencySet | undefined, after: DependencySet): 
 }
 
 /**
- * Those of the events, the oldest first, that make a result stale. Of each subject the newest event counts: what it reports
- * may have been seen before the event came.
+ * The events that make a result stale, the oldest first. Only the newest event of a subject counts, because the reconcile
+ * may have seen its version before the event came.
  */
 export function staleEvents(dependencies: DependencySet, events: readonly ControllerEvent[]): ControllerEvent[] {
   const known = events.flatMap((event) => {
@@ -181,7 +181,7 @@ export function staleEvents(dependencies: DependencySet, events: readonly Contro
   });
 }
 
-/** Whether an event makes a result stale that rests on its subject. */
+/** Whether an event makes a result stale that depends on its subject. */
 export function isStale({ saw, expectations }: Dependency, event: ControllerEvent): boolean {
   if (expectations !== undefined) return expectations.take(event);
   return saw === undefined || event.version === undefined || saw !== event.version;

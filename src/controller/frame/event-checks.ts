@@ -2,13 +2,13 @@ import type { WorkQueue } from './work-queue.ts';
 
 export interface EventChecksDeps {
   readonly queue: Pick<WorkQueue, 'add' | 'isActive'>;
-  /** Where the checks of a key wait while it is worked on; undefined for a key that nothing is known of. */
+  /** The deferred checks of a key; undefined for an unknown key. */
   readonly deferredOf: (key: string) => (() => boolean)[] | undefined;
 }
 
 /**
- * Judges events, each by a check that takes note of it and answers whether it is news. An event that comes while its
- * resource is being reconciled is judged after that: only then is known whether it is the echo of an own write.
+ * Checks events about resources. A check returns whether the resource must be reconciled. An event during a reconcile of
+ * its resource is checked afterwards, because only then is it known whether it is the echo of an own write.
  */
 export class EventChecks {
   readonly #deps: EventChecksDeps;
@@ -23,14 +23,14 @@ export class EventChecks {
     else if (check()) queue.add(key);
   }
 
-  /** Judges the events that came during a reconcile of a key; call in the moment in which it is no longer active. */
+  /** Runs the deferred checks of a key. Call it as soon as the key is no longer active. */
   afterReconcile(key: string): void {
-    // Each check takes note of its event, so all of them are made.
-    const news =
+    // Checks have side effects, so all of them must run.
+    const results =
       this.#deps
         .deferredOf(key)
         ?.splice(0)
         .map((check) => check()) ?? [];
-    if (news.includes(true)) this.#deps.queue.add(key);
+    if (results.includes(true)) this.#deps.queue.add(key);
   }
 }

@@ -1,11 +1,11 @@
 import type { ControllerEvent } from './dependencies.ts';
 
-// Some seconds of a busy installation. A reconcile during which more events come is repeated.
+// A few seconds of a busy installation. A reconcile during which more events come is repeated.
 const defaultCapacity = 10_000;
 
 /**
- * The newest events of one controller, in memory. A reconcile notes the position before its first look, and finds out at
- * its end what happened meanwhile: only then is known which subjects matter. The kinds get each event when it is published.
+ * The newest events of one controller, in memory. A reconcile notes the position before its first read. At its end, when
+ * its dependencies are known, it reads the events since that position. Listeners get each event when it is published.
  */
 export class EventLog {
   readonly #capacity: number;
@@ -30,7 +30,7 @@ export class EventLog {
 
   publish(event: ControllerEvent): void {
     this.#events.push(event);
-    // Half of it at once: to take the first one away each time would move all the others.
+    // Half of the events at once, because each removal at the beginning moves all others.
     if (this.#events.length > this.#capacity) this.#drop(this.#events.length - Math.floor(this.#capacity / 2));
     for (const listener of this.#listeners) listener(event);
   }
@@ -38,7 +38,7 @@ export class EventLog {
   /** Events before this moment may be missing. */
   markGap(): void {
     this.#drop(this.#events.length);
-    // Whatever began at the position of this moment began before it.
+    // A reconcile that noted the current position started before this gap.
     this.#first += 1;
   }
 

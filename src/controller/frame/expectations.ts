@@ -1,28 +1,28 @@
 import type { KubeObject } from '../../kube/client/objects.ts';
 import type { ControllerEvent, EventFilter } from './dependencies.ts';
 
-// More writes than this before the watch shows one of them means that the watch is far behind.
+// If there are more writes before the watch shows one of them, the watch is far behind.
 const maxSuperseded = 64;
 
 /**
- * One object as the controller itself wrote or saw it last, until the watch catches up. It distinguishes the echo of an own
- * write from a change by another client, by resource versions alone and without ordering them: a version that one of our
- * writes replaced is old news, and the one that our last write left is no news.
+ * The newest known version of an object that the controller itself writes, until the watch shows it. Distinguishes the echo
+ * of an own write from a change by another client. It compares resource versions without ordering them: a version that an
+ * own write replaced is old, and the version that the last own write created is its echo.
  */
 export class Expectations<T extends KubeObject> implements EventFilter {
-  /** What our last write left, until the watch shows it or something else. */
+  /** The result of the last own write, until the watch shows it or another change. */
   #latest: T | undefined;
-  /** Versions that our writes replaced since the watch last showed one of ours. */
+  /** Versions that own writes replaced since the watch last showed one of these writes. */
   readonly #superseded = new Set<string>();
   /** The version that the watch showed last. */
   #seen: string | undefined;
 
   /**
-   * Notes a write, which replaced the version `base` (undefined where it made the object) and left `result`; or a look
-   * that found `result` where the watch still showed `base`.
+   * Records a write that replaced the version `base` (undefined for a creation) by `result`, or a read that returned `result`
+   * while the watch showed `base`.
    */
   record(base: string | undefined, result: T): void {
-    // A write that changed nothing leaves the version, and there is no event about it.
+    // A write without a change keeps the version and causes no event.
     if (base === result.metadata.resourceVersion) return;
     if (base !== undefined) this.#superseded.add(base);
     if (this.#latest !== undefined) this.#superseded.add(this.#latest.metadata.resourceVersion);
@@ -33,12 +33,12 @@ export class Expectations<T extends KubeObject> implements EventFilter {
     }
   }
 
-  /** Whether the watch has not shown our last write yet. */
+  /** Whether the watch has not shown the last own write yet. */
   get isAhead(): boolean {
     return this.#latest !== undefined;
   }
 
-  /** The newest that is known: what the watch shows, or our own write where the watch is still behind it. */
+  /** The newest known version: from the watch, or from an own write that the watch has not shown yet. */
   current(watched: T | undefined): T | undefined {
     if (this.#latest === undefined) return watched;
     const isBehind = watched === undefined || this.#superseded.has(watched.metadata.resourceVersion);
@@ -49,7 +49,7 @@ export class Expectations<T extends KubeObject> implements EventFilter {
     return version === undefined ? this.observeGone(uid) : this.observe(version);
   }
 
-  /** Takes the version that the watch showed. Returns whether it is anything else than the echo of an own write. */
+  /** Call it with the version that the watch shows. Returns false for the echo of an own write. */
   observe(resourceVersion: string): boolean {
     if (this.#superseded.has(resourceVersion)) return false;
     const isOwn = resourceVersion === this.#latest?.metadata.resourceVersion;
@@ -59,7 +59,7 @@ export class Expectations<T extends KubeObject> implements EventFilter {
     return isExternal;
   }
 
-  /** Takes that the watch showed an object's end; whether it is news. Another uid than our last write's is old news. */
+  /** Call it when the watch shows a deletion. Returns whether it counts: a uid other than that of the last own write is old. */
   observeGone(uid: string | undefined): boolean {
     if (uid !== undefined && this.#latest !== undefined && this.#latest.metadata.uid !== uid) return false;
     this.#forget();
@@ -67,7 +67,7 @@ export class Expectations<T extends KubeObject> implements EventFilter {
     return true;
   }
 
-  /** Drops all expectations: what the watch shows next is news. */
+  /** Drops all expectations: the next event of the watch counts as a change. */
   reset(): void {
     this.#forget();
     this.#seen = undefined;

@@ -5,42 +5,42 @@ import type { Progress, ReadyClaim } from './conditions.ts';
 import type { Next } from './work-queue.ts';
 
 /**
- * What is reported of a reconcile that threw: a DomainError as it is; of the API server the status alone; of anything
- * else nothing, for its message could quote data.
+ * The error to report for a reconcile that threw: a DomainError itself, the status of an ApiError, and nothing of other
+ * errors, because their messages can quote data.
  */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (!(error instanceof ApiError)) {
-    return new DomainError('internal', 'The controller met an unexpected error; its log says where. It tries again.', {
+    return new DomainError('internal', 'The controller failed with an unexpected error and retries. See its log.', {
       cause: error,
     });
   }
-  const detail = error.status === 0 ? 'cannot be reached' : `answered ${error.status} ${error.reason}`;
+  const detail = error.status === 0 ? 'cannot be reached' : `returned ${error.status} ${error.reason}`;
   const advice = error.status === 401 || error.status === 403 ? ' Check the RBAC of the controller.' : '';
-  return new DomainError('cluster_unavailable', `The Kubernetes API ${detail}; the controller tries again.${advice}`, {
+  return new DomainError('cluster_unavailable', `The Kubernetes API ${detail}; the controller retries.${advice}`, {
     cause: error,
   });
 }
 
-/** Whether an error is a fault of the controller itself. */
+/** Whether an error is a bug of the controller itself. */
 export function isInternal(error: unknown): boolean {
   return toDomainError(error).code === 'internal';
 }
 
-/** What an error makes of the condition Ready. */
+/** The condition Ready for an error. */
 export function failureClaim(error: DomainError): ReadyClaim {
   const { reason, effect } = error.description;
   return { progress: progressOf[effect], reason, message: sentence(error.detail) };
 }
 
-/** When to come back after an error. */
+/** When to reconcile again after an error. */
 export function nextAfter(error: DomainError): Next {
   const { retryAfterSeconds } = error;
   if (retryAfterSeconds !== undefined) return { kind: 'after', delayMs: retryAfterSeconds * 1000 };
   return error.description.effect === 'retry' ? retryAfter(error.cause) : { kind: 'done' };
 }
 
-/** To try again, not before the API server asks for it if it was the one that failed. */
+/** A retry, not before the Retry-After of the API server if that failed. */
 export function retryAfter(error: unknown): Next {
   const minDelayMs = error instanceof ApiError ? error.retryAfterMs : undefined;
   return { kind: 'retry', ...(minDelayMs === undefined ? {} : { minDelayMs }) };
@@ -52,9 +52,9 @@ const progressOf: Readonly<Record<ErrorEffect, Progress>> = {
   retry: 'reconciling',
 };
 
-/** A detail as a sentence of its own. */
+/** Makes a sentence of a detail. */
 function sentence(detail: string): string {
   const text = detail.charAt(0).toUpperCase() + detail.slice(1);
-  // Behind YAML, which ends with its line, a full stop would be part of it.
+  // A detail that ends with YAML ends with a newline. A full stop would become part of the YAML.
   return /[.!?\n]$/.test(text) ? text : `${text}.`;
 }

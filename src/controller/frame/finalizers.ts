@@ -10,7 +10,7 @@ export interface FinalizersDeps {
   readonly client: Pick<KubeClient, 'request'>;
 }
 
-/** Puts our finalizer on resources that own what must go with them, and takes it away; those of others stay. */
+/** Adds Keyframe's finalizer to resources that need a cleanup, and removes it. Other finalizers stay. */
 export class Finalizers<T extends Resource> {
   readonly #deps: FinalizersDeps;
 
@@ -18,24 +18,24 @@ export class Finalizers<T extends Resource> {
     this.#deps = deps;
   }
 
-  /** Whether a resource has our finalizer. */
+  /** Whether a resource has Keyframe's finalizer. */
   isHeld({ metadata }: T): boolean {
     return metadata.finalizers?.includes(finalizer) ?? false;
   }
 
-  /** Whether a resource that is not being deleted has our finalizer though it needs none, or lacks it though it does. */
+  /** Whether a resource that is not being deleted has the finalizer without needing it, or needs it without having it. */
   isOff(resource: T, isNeeded: boolean): boolean {
     return resource.metadata.deletionTimestamp === undefined && this.isHeld(resource) !== isNeeded;
   }
 
-  /** The resource with our finalizer if it needs it, without if not. Throws ApiError, 409 where it is another version now. */
+  /** Adds or removes the finalizer. Returns the new resource. Throws ApiError, 409 if the resource has changed. */
   async ensure(resource: T, isNeeded: boolean): Promise<T> {
     if (!this.isOff(resource, isNeeded)) return resource;
     if (!isNeeded) return await this.release(resource);
     return await this.#patch(resource, [...(resource.metadata.finalizers ?? []), finalizer]);
   }
 
-  /** Takes our finalizer away; a deleted resource then goes, if it was the last. Throws as `ensure`. */
+  /** Removes the finalizer. A deleted resource without finalizers is then gone. Throws as `ensure` does. */
   async release(resource: T): Promise<T> {
     return await this.#patch(
       resource,
@@ -43,14 +43,14 @@ export class Finalizers<T extends Resource> {
     );
   }
 
-  /** Whether a deleted resource must go although what it owns could not be undone. */
+  /** Whether a deleted resource must be released even if its cleanup fails. */
   isForced({ metadata }: T): boolean {
     return metadata.annotations?.[forceFinalizeAnnotation] === 'true';
   }
 
-  /** What is reported of a deleted resource that does not go yet. */
+  /** The condition Ready of a deleted resource whose cleanup failed. */
   heldClaim({ reason, message }: ReadyClaim): ReadyClaim {
-    const advice = `The resource goes when what it made is undone; to let it go without that, annotate it with ${forceFinalizeAnnotation}="true".`;
+    const advice = `The resource is deleted when its cleanup succeeds. To delete it without the cleanup, annotate it with ${forceFinalizeAnnotation}="true".`;
     return { progress: 'reconciling', reason, message: `${message} ${advice}` };
   }
 

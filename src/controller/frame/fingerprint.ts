@@ -1,4 +1,4 @@
 import type { Keyring } from '../../crypto/keyring.ts';
 
-/** Makes a keyed digest of a Secret's whole data; see `Keyring.fingerprint`. */
+/** Returns a keyed digest of a Secret's data; see `Keyring.fingerprint`. */
 export type Fingerprint = Keyring['fingerprint'];

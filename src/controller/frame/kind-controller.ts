@@ -21,41 +21,41 @@ import { StatusLane, reasonOf, statusPatch } from './status-lane.ts';
 import { Throttle, editThrottle } from './throttle.ts';
 import { type Next, type Priority, WorkQueue } from './work-queue.ts';
 
-/** What is remembered of one resource between reconciles. All of it can be lost. */
+/** The state of one resource between reconciles. All of it can be lost. */
 interface ResourceState<T extends Resource> {
   readonly resource: Expectations<T>;
-  /** What the resource asked for at the last reconcile. */
+  /** The request of the resource at the last reconcile. */
   reconciled: Request | undefined;
-  /** The reason that the last reconcile came to, whether or not the status reports it yet. */
+  /** The reason of the last outcome, even if the status does not report it yet. */
   reason: string | undefined;
-  /** Whether the last reconcile failed with something that passes by itself. */
+  /** Whether the last reconcile failed with an error that is retried. */
   isTransient: boolean;
-  /** Events about the resource itself that came while it was worked on. */
+  /** Checks of events about the resource itself that came during its reconcile. */
   readonly deferred: (() => boolean)[];
 }
 
-/** A reconcile under way. */
+/** A reconcile in progress. */
 interface Run<T extends Resource> {
   readonly resource: T;
   readonly state: ResourceState<T>;
   readonly term: number;
-  /** The position of the event log before the first look. */
+  /** The position of the event log before the first read. */
   readonly position: number;
   readonly seen: Seen;
 }
 
-// A status that another client changed is put right soon, but not at once: two controllers of different minds would
-// otherwise keep each other busy.
+// The delay before a status is repaired that another client has changed. Without it, two controllers that disagree would
+// keep each other busy.
 const repairDelayMs = 1000;
-// Only the patches under way are waited for: the next leader reports the rest.
+// Waits only for patches in progress. The next leader reports the rest.
 const statusDrainMs = 2000;
-// The interval of resources that must wait after an event.
+// The minimum interval between reconciles of a resource whose events are throttled.
 const throttleMs = 1000;
 
 /**
  * The controller of one kind: the watch, the queue, suspension, `keyframe.dev/reconcile-at`, the finalizer, the status, and
- * the events that make a result stale. A reconcile reads the present state of everything it needs, and notes what it saw
- * (`ReconcileContext.seen`). An event about any of that has the resource reconciled again.
+ * the events that make a result stale. A reconcile reads the current state of everything that it needs, and notes what it
+ * saw (`ReconcileContext.seen`). An event about any of these subjects causes another reconcile.
  */
 export class KindController<T extends Resource, O extends ReportedOutcome = Outcome<T>> implements ManagedKind {
   readonly watch: NamedWatch;
@@ -73,10 +73,10 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
   readonly #keys = new NamespaceKeys();
   readonly #dependencies = new Dependencies();
   readonly #runs = new Map<string, Run<T>>();
-  /** Counts the times in which this process began or ceased to lead. */
+  /** How often this process has started or stopped leading. */
   #term = 0;
 
-  /** `others` are the watches that the rules need beside that of the kind. */
+  /** `others` are the watches that the rules need besides that of the kind. */
   constructor(context: KindContext, rules: KindRules<T, O>, others: readonly NamedWatch[] = []) {
     const { kube, clock, logger, watchNamespaces, onWatchFailure, onRecovered, instance, namespaces, shares } = context;
     const { kind, plural, isNamespaced } = rules;
@@ -88,7 +88,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
       shares,
       process: async (key) => await this.#process(key),
       onInactive: (key) => this.#settle(key),
-      // A namespace that ends leaves little time.
+      // The rights in a namespace that is being deleted can be deleted at any time.
       isUrgent: (key) => rules.endsWithNamespace !== true && namespaces.isEnding(parseObjectKey(key).namespace),
     });
     this.#statuses = new StatusLane<T, O>({
@@ -137,7 +137,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     return this.#queue.length;
   }
 
-  /** A resource as the watch shows it, or as an own write left it if the watch is behind. */
+  /** A resource from the watch, or from an own write that is newer. */
   find(key: string): T | undefined {
     return this.#states.get(key)?.resource.current(this.#group.get(key));
   }
@@ -147,17 +147,17 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     return this.#states.keys();
   }
 
-  /** The keys of those of a namespace. */
+  /** The keys of all resources in a namespace. */
   keysIn(namespace: string): Iterable<string> {
     return this.#keys.in(namespace);
   }
 
-  /** Has a resource reconciled, if it exists; once more, if it is being reconciled at this moment. */
+  /** Enqueues a resource if it exists. If it is being reconciled now, it is reconciled again afterwards. */
   enqueue(key: string, priority: Priority = 'high'): void {
     if (this.#states.has(key)) this.#queue.add(key, priority);
   }
 
-  /** Reports the newest outcome of a resource again, with what has changed beside it. Nothing else is looked at. */
+  /** Reports the newest outcome of a resource again, with other parts of its status updated. Does not reconcile it. */
   refreshStatus(key: string): void {
     this.#statuses.refresh(key);
   }
@@ -173,7 +173,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     this.#term += 1;
     this.#queue.pause();
     this.#statuses.pause();
-    // A stand-by needs to know of nothing: when it leads again, it reconciles everything.
+    // A standby needs no dependencies: when it leads again, it reconciles everything.
     this.#dependencies.clear();
   }
 
@@ -182,7 +182,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     const all = this.#states.keys();
     const due = new Set(changes === undefined ? all : await staleResources(this.#dependencies, all, changes));
     for (const [key, { isTransient }] of this.#states) {
-      // A reconcile reports anyway.
+      // A reconcile reports the status anyway.
       if (isTransient || due.has(key)) this.#queue.add(key, 'low');
       else this.#statuses.retry(key);
     }
@@ -199,7 +199,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
 
   #onEvent(event: ControllerEvent): void {
     for (const [key, dependency] of this.#dependencies.dependents(event)) {
-      // At its end, a reconcile judges what came meanwhile.
+      // Events during a reconcile are checked at its end.
       if (!this.#queue.isActive(key) && isStale(dependency, event)) this.#becameStale(key, [event]);
     }
   }
@@ -210,13 +210,13 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     else this.enqueue(key);
   }
 
-  /** Judges what came during a reconcile. Call it at the moment in which the resource is no longer active. */
+  /** Checks the events that came during a reconcile. Call it as soon as the resource is no longer active. */
   #settle(key: string): void {
     const run = this.#runs.get(key);
     this.#runs.delete(key);
     const isSame = run !== undefined && run.state === this.#states.get(key) && run.term === this.#term;
     if (isSame) this.#settleRun(key, run);
-    // It was deleted before the reconcile made a note of it.
+    // It was deleted during the reconcile, which may have stored something about it.
     if (run !== undefined && !this.#states.has(key)) this.#rules.onGone?.(run.resource);
     this.#judgeOwnEvents(key);
     if (this.#queue.isIdle) this.#statuses.reconcilesEnded();
@@ -229,7 +229,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     const events = this.#context.events.since(position);
     this.#rules.onSettled?.(key, dependencies);
     if (events === undefined) {
-      // Events about what the controller itself writes may be among those that were dropped.
+      // Events about objects that the controller itself writes may have been dropped.
       for (const { expectations } of dependencies.values()) expectations?.reset();
       this.enqueue(key);
       return;
@@ -238,7 +238,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     if (stale.length > 0) this.#becameStale(key, stale);
   }
 
-  /** Whether the resource itself may be being written. */
+  /** Whether the resource itself may be written at the moment. */
   #isBusy(key: string): boolean {
     return this.#queue.isActive(key) || this.#statuses.isActive(key);
   }
@@ -256,10 +256,10 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     this.#checks.notice(key, () => {
       const isExternal = state.resource.observe(resource.metadata.resourceVersion);
       this.#statuses.retry(key);
-      // A status that was written since may have replaced the very version that asks for something.
+      // A later write of the status may have replaced the version with the request.
       const newest = this.find(key) ?? resource;
       if (!this.#isReconciled(newest, state)) {
-        // What is being deleted is let go without delay.
+        // A deletion is handled without delay.
         if (newest.metadata.deletionTimestamp !== undefined) return true;
         this.#edits.enqueue(key);
         return false;
@@ -293,7 +293,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     for (const key of this.keysIn(name)) this.#queue.add(key);
   }
 
-  /** Whether a resource still asks for something else than at its last reconcile. */
+  /** Whether the request of a resource differs from that of its last reconcile. */
   #isEdited(key: string): boolean {
     const state = this.#states.get(key);
     const resource = this.find(key);
@@ -342,7 +342,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     const { claim } = outcome;
     this.#log(key, claim, state.reason ?? reasonOf(resource.status, 'Ready'));
     state.reason = claim.reason;
-    // Another one leads, or has led since: it reports.
+    // Otherwise another process leads or has led since, and reports.
     if (term === this.#term && this.#states.get(key) === state) {
       state.reconciled = this.#requestOf(resource);
       this.#statuses.report(key, resource, outcome);
@@ -359,7 +359,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
 
 interface Finished {
   readonly next: Next;
-  /** What the metrics count; undefined if nothing was done. */
+  /** The result for the metrics; undefined if nothing was done. */
   readonly result: string | undefined;
 }
 

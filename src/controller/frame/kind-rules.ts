@@ -9,82 +9,81 @@ import type { Next } from './work-queue.ts';
 
 /** One reconcile of one resource. */
 export interface ReconcileContext<T extends Resource> {
-  /** `namespace/name`; `/name` for a kind of the cluster's. */
+  /** `namespace/name`; `/name` for a cluster-scoped kind. */
   readonly key: string;
   readonly resource: T;
-  /** Under which the audit keeps what this reconcile does. */
+  /** The request id of this reconcile in the audit log. */
   readonly requestId: string;
-  /** What the result rests on. An event about any of it has the resource reconciled again, also if the reconcile throws. */
+  /** The dependencies of the result, also if the reconcile throws. An event about any of them causes another reconcile. */
   readonly seen: Seen;
   /** Whether `keyframe.dev/reconcile-at` has changed since the last reconcile. */
   readonly isForced: boolean;
 }
 
-/** What makes one kind; everything else is the same for all kinds. */
+/** The rules of one kind. Everything else is the same for all kinds. */
 export interface KindRules<T extends Resource, O extends ReportedOutcome = Outcome<T>> {
   readonly kind: ResourceKind;
-  /** The kind in the plural, for people. */
+  /** The plural of the kind, for messages. */
   readonly plural: string;
   readonly isNamespaced: boolean;
-  /** What Events say was done: one word, such as Mint. */
+  /** The action of Events: one word, such as Issue. */
   readonly action: string;
-  /** The annotations, beside those of every kind, that request a reconcile when they change. */
+  /** Additional annotations that request a reconcile when they change. */
   readonly requestAnnotations?: readonly string[];
-  /** The watches that must have listed everything before the resource is reconciled; default: none. */
+  /** The watches that must be synced before the resource is reconciled. Default: none. */
   readonly needs?: (resource: T) => readonly NamedWatch[];
-  /** Makes things as the resource says. What it throws becomes the outcome of `failed`. */
+  /** Reconciles the resource. An error becomes the outcome of `failed`. */
   readonly reconcile: (context: ReconcileContext<T>) => Promise<O | DeferredOutcome>;
-  /** What a reconcile comes to while `spec.suspend` is true. What it throws becomes the outcome of `failed`. */
+  /** The outcome while `spec.suspend` is true. An error becomes the outcome of `failed`. */
   readonly suspended: (context: ReconcileContext<T>) => Promise<O>;
-  /** What an error comes to. */
+  /** The outcome of an error. */
   readonly failed: (error: unknown, context: ReconcileContext<T>) => O;
   /** The whole status after an outcome; `known` is the one that the controller reported last. */
   readonly statusAfter: (resource: T, known: StatusOf<T> | undefined, outcome: O, nowMs: number) => StatusOf<T>;
-  /** A condition beside Ready whose changes of reason are reported by an Event, too. */
+  /** A condition besides Ready whose changes of reason also cause an Event. */
   readonly sideClaim?: (resource: T, outcome: O) => SideClaim | undefined;
-  /** For a kind whose resources own what must go with them. */
+  /** For a kind whose resources need a cleanup when they are deleted. */
   readonly cleanup?: Cleanup<T>;
-  /** Whether the end of a namespace ends the work for its resources, because all that they own is in it. */
+  /** Whether resources in a namespace that is being deleted are ignored, because everything they own is in it. */
   readonly endsWithNamespace?: boolean;
-  /** Whether a resource that an event made stale must wait, so that it is reconciled once a second at most. */
+  /** Whether this event may cause at most one reconcile of the resource a second. */
   readonly isThrottled?: (key: string, event: ControllerEvent) => boolean;
   /** Called with every version of a resource, before it is reconciled. */
   readonly onSeen?: (resource: T) => void;
-  /** Called when a resource is gone: what is kept of it must be dropped. */
+  /** Called when a resource is gone. Its state must be dropped. */
   readonly onGone?: (resource: T) => void;
-  /** Called with what a new result rests on. */
+  /** Called with the dependencies of a new result. */
   readonly onSettled?: (key: string, dependencies: DependencySet) => void;
   /**
-   * Has a resync ask the database, once for all resources, which results are stale. Without it a resync reconciles every
-   * resource.
+   * If it is set, a resync asks the database once which results are stale. Otherwise a resync reconciles every resource.
    */
   readonly changes?: Pick<ChangeFeed, 'compare'>;
 }
 
-/** What a reconcile of a suspended resource came to, beside the suspension itself. */
+/** The outcome of a suspended resource, besides the suspension itself. */
 export interface SuspendedNote {
   /** Added to the condition's message. */
   readonly message?: string;
-  /** When to come back although no event asks for it; default: never. */
+  /** When to reconcile again without an event. Default: never. */
   readonly next?: Next;
 }
 
-/** What the simple kinds do while `spec.suspend` is true. */
+/** The behavior of simple kinds while `spec.suspend` is true. */
 export interface SuspensionRules<T extends Resource> {
   /** The whole message of the condition. */
   readonly message?: string;
-  /** What must not wait for the end of a suspension, such as a withdrawn grant. Returns a sentence for the condition. */
+  /** The work that a suspension does not stop, such as for a withdrawn grant. Returns a sentence for the condition. */
   readonly work?: (context: ReconcileContext<T>) => Promise<SuspendedNote>;
-  /** What else the status reports. */
+  /** Other fields of the status. */
   readonly fields?: StatusFields<T>;
 }
 
 export interface Cleanup<T extends Resource> {
-  /** Whether the resource as it is now must be cleaned up after: it gets the finalizer before it is reconciled, or loses it. */
+  /** Whether the resource needs a cleanup. It gets or loses the finalizer before it is reconciled. */
   readonly isNeeded: (resource: T) => boolean;
   /**
-   * Undoes what a deleted resource owns, again and again until it returns without throwing. With
-   * `keyframe.dev/force-finalize: "true"` the resource goes even if it throws.
+   * Cleans up after a deleted resource. It is retried until it does not throw. With
+   * `keyframe.dev/force-finalize: "true"` the resource is released even if it throws.
    */
   readonly run: (context: ReconcileContext<T>) => Promise<void>;
 }

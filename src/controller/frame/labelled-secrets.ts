@@ -3,7 +3,7 @@ import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/informer/ref
 import { secretsPath } from '../../kube/client/secrets.ts';
 import type { KindContext } from './managed-kind.ts';
 
-/** Watches the metadata of all Secrets in the watched namespaces whose label of ours is `true`; no value is held in memory. */
+/** Watches the metadata of all Secrets in the watched namespaces with this label. No value is kept in memory. */
 export function watchLabelledSecrets(
   { kube: client, clock, logger, watchNamespaces, namespaces, onWatchFailure, onRecovered }: KindContext,
   label: string,

@@ -9,23 +9,23 @@ import { type Logger, errorFields } from '../../observability/logger.ts';
 
 // The times of the election: see docs/configuration.md, "Several controllers".
 const leaseName = 'keyframe-controller';
-// How long others wait for a leader that is silent. With the time until they look, the work of one that was killed is taken
-// over within 13 s.
+// How long standbys wait for a leader that does not renew the Lease. With the time until they check it, they take over from a
+// killed leader within 13 s.
 export const leaseDurationSeconds = 10;
-// How long a leader works after the beginning of its last successful renewal. The rest of the duration is for what it sent
-// just before.
+// How long a leader works after the start of its last successful renewal. The rest of the duration is for requests that it
+// has just sent.
 const renewDeadlineMs = 7000;
 const retryMs = 2000;
-// How often a stand-by looks whether the Lease was given up: one GET, and most of a second until it goes on.
+// How often a standby checks whether the Lease was released. Each check is one GET.
 const standbyRetryMs = 700;
-// Two tries and more before the deadline, also where the API server answers nothing.
+// Allows at least two attempts before the deadline, even if the API server does not respond.
 const callTimeoutMs = 2500;
-// An API server that does not answer must not keep a process that ends.
+// An API server that does not respond must not delay the shutdown for longer.
 const stopLimitMs = 3000;
 
 /**
- * The Lease that the controllers of an installation try for, under a name that no other process has; held for so many
- * seconds after each renewal.
+ * The Lease of the controllers of an installation. Each process has a unique identity. A renewal holds the Lease for
+ * `durationSeconds`.
  */
 export function controllerLease(
   client: Pick<KubeClient, 'request'>,
@@ -44,30 +44,30 @@ export function controllerLease(
 
 export interface LeadershipDeps {
   readonly lease: Pick<Lease, 'attempt' | 'release'>;
-  /** Of the Lease, for messages. */
+  /** The namespace of the Lease, for messages. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly steadyNow: SteadyNow;
   readonly logger: Logger;
-  /** Called in the moment in which this process begins to lead: all work may begin. */
+  /** Called when this process starts to lead: work may start. */
   readonly onLead: () => void;
-  /** Called in the moment in which it ceases to lead, before anyone else can: no further work may begin. */
+  /** Called when this process stops leading, before another one can lead: no further work may start. */
   readonly onLose: () => void;
   /** A number in [0, 1). */
   readonly random?: () => number;
 }
 
 interface Term {
-  /** Until when this process leads if nothing is renewed, on the steady clock. */
+  /** When the term ends without a renewal, on the steady clock. */
   untilMs: number;
   readonly cut: AbortController;
   cancelTimer: () => void;
 }
 
 /**
- * Sees to it that of all controllers of an installation one works: it holds the Lease. A leader that cannot renew it
- * ceases to lead before another one can take it, by its own steady clock, so that a process which was frozen finds out
- * before it writes. Correctness does not rest on it: what a controller writes is bound to the versions it saw.
+ * Leader election: only the controller that holds the Lease works. A leader that cannot renew the Lease stops leading before
+ * another one can take it. It uses its own steady clock, so that a process that was frozen notices this before it writes.
+ * Correctness does not depend on the election, because each write is bound to the versions that the controller saw.
  */
 export class Leadership {
   readonly #deps: LeadershipDeps;
@@ -82,17 +82,17 @@ export class Leadership {
     this.#deps = deps;
   }
 
-  /** Whether this process leads at this very moment. */
+  /** Whether this process leads now. */
   get isLeading(): boolean {
     return this.#presentTerm() !== undefined;
   }
 
-  /** Begins to try for the Lease, and keeps at it. Call once. */
+  /** Starts to try for the Lease, again and again. Call it once. */
   start(): void {
     this.#running = this.#run();
   }
 
-  /** Ceases to lead, cuts the writes under way and gives the Lease up, within 3 s. Let the work end before. */
+  /** Stops leading, aborts writes in progress and releases the Lease, within 3 s. Let the work end before. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#lose('this process stops');
@@ -103,18 +103,18 @@ export class Leadership {
   }
 
   async #release(): Promise<void> {
-    // A try under way may be about to renew what is to be given up.
+    // An attempt in progress could renew the Lease after its release.
     await this.#running;
     try {
       await this.#deps.lease.release({ timeoutMs: callTimeoutMs });
     } catch (error) {
-      this.#deps.logger.debug(errorFields(error), 'the Lease was not released; it runs out by itself');
+      this.#deps.logger.debug(errorFields(error), 'the Lease was not released; it will expire');
     }
   }
 
   /**
-   * Why this process can neither lead nor stand by, and what to do; undefined where it can. An API server that was there
-   * once and is away is no fault: that passes.
+   * Why this process can neither lead nor stand by, and what to do; undefined if it can. An outage of the API server is no
+   * error after its first response.
    */
   get error(): string | undefined {
     const { namespace } = this.#deps;
@@ -122,14 +122,14 @@ export class Leadership {
       return `the API server does not let the controller hold its Lease ${leaseName} in the namespace ${namespace}: apply the rules of charts/keyframe/files/lease-rules.yaml to its account, as a Role in that namespace`;
     }
     if (isApiStatus(this.#lastError, 404)) {
-      return `the controller cannot make its Lease: there is no namespace ${namespace}; make it, or set KEYFRAME_NAMESPACE to the one that the controller runs in`;
+      return `the controller cannot create its Lease: there is no namespace ${namespace}; create it, or set KEYFRAME_NAMESPACE to the namespace of the controller`;
     }
     return this.#wasAnswered ? undefined : `the Lease ${leaseName} has not been read from the API server yet`;
   }
 
   /**
-   * The same client with this rule: it writes only while this process leads, and what it is writing when that ends is cut.
-   * Throws ApiError with the reason NotLeading.
+   * Returns a client that writes only while this process leads. Writes in progress are aborted when it stops leading.
+   * Otherwise throws ApiError with the reason NotLeading.
    */
   guarded(client: Pick<KubeClient, 'request'>): Pick<KubeClient, 'request'> {
     return {
@@ -152,10 +152,10 @@ export class Leadership {
     }
   }
 
-  /** Tries once; answers after how many milliseconds to try again. */
+  /** Makes one attempt. Returns the delay until the next one in milliseconds. */
   async #attempt(): Promise<number> {
     const { random = Math.random } = this.#deps;
-    // A fifth to either side, so that several do not always ask at the same time.
+    // 20 percent, so that several controllers do not always send at the same time.
     const jitter = 0.8 + 0.4 * random();
     const delayMs = retryMs * jitter;
     try {
@@ -179,7 +179,7 @@ export class Leadership {
     // Another process may have led in between.
     if (isNew) this.#lose('the Lease was taken and given back');
     const untilMs = sinceMs + renewDeadlineMs;
-    // The answer came too late: the next try finds the Lease ours.
+    // The response came too late. The next attempt renews the Lease.
     if (untilMs <= this.#deps.steadyNow() || this.#stopping.signal.aborted) return;
     const term = this.#presentTerm();
     if (term !== undefined) {
@@ -206,7 +206,7 @@ export class Leadership {
       this.#lastError instanceof Error && error instanceof Error && this.#lastError.message === error.message;
     this.#lastError = error;
     const level = isKnown ? 'debug' : 'warn';
-    this.#deps.logger[level](errorFields(error), 'the Lease could not be asked for; it is tried again');
+    this.#deps.logger[level](errorFields(error), 'the attempt to get the Lease failed and is retried');
   }
 
   #watchEnd(term: Term): void {
@@ -217,7 +217,7 @@ export class Leadership {
     });
   }
 
-  /** The term, if it has not run out; the look itself ends one that has, should its timer be late. */
+  /** The current term, if it has not expired. Ends an expired one, in case its timer is late. */
   #presentTerm(): Term | undefined {
     if (this.#term !== undefined && this.#term.untilMs <= this.#deps.steadyNow())
       this.#lose('the Lease could not be renewed in time');
@@ -229,7 +229,7 @@ export class Leadership {
     if (term === undefined) return;
     this.#term = undefined;
     term.cancelTimer();
-    this.#deps.logger.info({ why }, 'this controller leads no more');
+    this.#deps.logger.info({ why }, 'this controller no longer leads');
     this.#deps.onLose();
     term.cut.abort();
   }

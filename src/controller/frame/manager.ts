@@ -26,7 +26,7 @@ export interface ManagerDeps {
   readonly clock: Clock;
   readonly steadyNow: SteadyNow;
   readonly clusters: Pick<ClusterRegistry, 'claim'>;
-  /** Of all controllers of an installation, the one that holds it works. */
+  /** Only the controller that holds the Lease works. */
   readonly lease: Pick<Lease, 'attempt' | 'release'>;
   readonly metrics: Pick<
     Metrics,
@@ -42,43 +42,43 @@ export interface ManagerDeps {
 }
 
 export interface ManagerOptions {
-  /** How often everything is compared with the database although no event asked for it. */
+  /** How often everything is compared with the database without an event. */
   readonly resyncIntervalMs: number;
   /** Empty for all namespaces. */
   readonly watchNamespaces: readonly string[];
-  /** The controller's own, where its Lease is. */
+  /** The controller's namespace, which contains its Lease. */
   readonly namespace: string;
-  /** What the database knows the cluster by; undefined for the uid of its namespace kube-system. */
+  /** The cluster's name in the database; undefined for the uid of its namespace kube-system. */
   readonly clusterName?: string | undefined;
   readonly random?: () => number;
 }
 
 export interface Controller {
-  /** Begins to watch and, while it leads, to reconcile; does not wait for either. */
+  /** Starts to watch and, while it leads, to reconcile. Does not wait. */
   start(): void;
-  /** Lets reconciles under way finish, for a while, gives up the Lease and ends the watches. */
+  /** Waits for reconciles in progress, up to a limit, releases the Lease and ends the watches. */
   stop(): Promise<void>;
-  /** Why the controller neither works nor stands by yet, and what to do; undefined when it does. */
+  /** Why the controller neither works nor stands by, and what to do; undefined if it does. */
   ready(): string | undefined;
-  /** What an operator should look at although the controller works. */
+  /** Problems that an operator should solve although the controller works. */
   warnings(): readonly string[];
 }
 
 const drainLimitMs = 10_000;
-// The one key of the queue that compares.
+// The resync queue has only this key.
 const everything = 'everything';
 
-/** Starts and stops the kinds' controllers, lets them work while this process leads, and passes commits to them. */
+/** Starts and stops the controllers of all kinds. They work while this process leads. Publishes commits as events. */
 export class Manager implements Controller {
   readonly #deps: ManagerDeps;
   readonly #logger: Logger;
   readonly #events = new EventLog();
   readonly #kinds: readonly ManagedKind[];
-  /** One comparison at a time, tried again until it succeeds. */
+  /** Runs one resync at a time and retries it until it succeeds. */
   readonly #resyncs: WorkQueue;
   readonly #leadership: Leadership;
   readonly #claim: ClusterClaim;
-  /** The kinds that work. */
+  /** The kinds that have been started. */
   readonly #leading = new Set<ManagedKind>();
   #isCandidate = false;
   #loggedMissing = false;
@@ -105,11 +105,11 @@ export class Manager implements Controller {
     });
     this.#kinds = register(context);
     const waiting = (): number => this.#kinds.reduce((sum, { queueLength }) => sum + queueLength, 0);
-    // What a stand-by's queues hold is the leader's work.
+    // The leader processes what waits in the queues of a standby.
     metrics.observeControllerQueue(() => (this.#leadership.isLeading ? waiting() : 0));
     metrics.observeLeadership(() => this.#leadership.isLeading);
     metrics.observeDeniedWatches(() => this.#denied());
-    // Once for an installation, and by the process that keeps the statuses up to date.
+    // Only the leader reports these, because it writes the statuses.
     metrics.observeResources(
       () => resourceStates(this.#leadership.isLeading ? this.#watches() : []),
       () => clock.now(),
@@ -130,7 +130,7 @@ export class Manager implements Controller {
       ...this.#leadership.guarded(this.#deps.kube),
       watch: async (call) => await this.#deps.kube.watch(call),
     };
-    // What failed because the API server was away need not wait until its backoff has passed.
+    // After an outage of the API server, failed reconciles are retried without waiting for their backoff.
     const onRecovered = (): void => this.#resyncs.add(everything);
     return {
       kube,
@@ -153,13 +153,13 @@ export class Manager implements Controller {
   }
 
   start(): void {
-    // Before anything is read, so that no commit can fall between.
+    // Before anything is read, so that no commit is missed.
     this.#unsubscribe = this.#deps.changes.subscribe({
       onEvent: (change) => {
         for (const event of controllerEvents(change)) this.#events.publish(event);
       },
       onReady: () => {
-        // What was committed before was not reported.
+        // Earlier commits may not have been reported.
         this.#events.markGap();
         this.#resyncs.add(everything);
       },
@@ -173,7 +173,7 @@ export class Manager implements Controller {
     this.#unsubscribe();
     const drained = this.#kinds.map((kind) => kind.drain(drainLimitMs));
     await Promise.all([...drained, this.#resyncs.stop(drainLimitMs), this.#claim.stop(drainLimitMs)]);
-    // Not before: another one begins as soon as this one has given the Lease up.
+    // Last, because another controller starts as soon as the Lease is released.
     await this.#leadership.stop();
     const closed = this.#kinds.map((kind) => kind.close());
     await Promise.all([...closed, ...this.#watches().map(({ group }) => group.stop())]);
@@ -185,7 +185,7 @@ export class Manager implements Controller {
     if (missing.length > 0) return definitionsMissing(missing);
     const waiting = watches.find(({ group }) => !group.isSynced && !isDenied(group));
     if (waiting !== undefined) return `the first list of ${waiting.name} has not come from the API server yet`;
-    // A kind that is denied is off; others work all the same.
+    // A denied kind is disabled, but the other kinds work.
     if (!this.#kinds.some(isSynced)) return watchDenied(this.#denied());
     return this.#leadership.error ?? this.#claim.error;
   }
@@ -202,12 +202,12 @@ export class Manager implements Controller {
       .map(({ name }) => name);
   }
 
-  /** Each watch once, whichever kinds need it. */
+  /** All watches, without duplicates. */
   #watches(): readonly NamedWatch[] {
     return [...new Map(this.#kinds.flatMap(({ watches }) => watches).map((watch) => [watch.group, watch])).values()];
   }
 
-  /** A list that never comes leaves this kind waiting, which hinders no other. */
+  /** A kind whose list never comes waits without blocking the others. */
   async #startWhenSynced(kind: ManagedKind): Promise<void> {
     await kind.watch.group.synced;
     this.#logger.info({ watch: kind.watch.name }, 'the controller has its first list of a kind');
@@ -219,31 +219,31 @@ export class Manager implements Controller {
     this.#campaignIfSynced();
   }
 
-  /** A process that sees nothing must not lead. A kind that the cluster does not know yet, or that is denied, hinders no other. */
+  /** A process without lists must not lead. A kind whose definition is missing, or that is denied, does not block the others. */
   #campaignIfSynced(): void {
-    const isSeen = ({ kind, group }: NamedWatch): boolean =>
+    const isSettled = ({ kind, group }: NamedWatch): boolean =>
       group.isSynced || isApiStatus(group.error, 403) || (kind !== undefined && isApiStatus(group.error, 404));
-    if (this.#isCandidate || !this.#kinds.some(isSynced) || !this.#watches().every(isSeen)) return;
+    if (this.#isCandidate || !this.#kinds.some(isSynced) || !this.#watches().every(isSettled)) return;
     this.#isCandidate = true;
     this.#leadership.start();
   }
 
-  /** This process leads, under a name that is its cluster's: everything is reconciled once, whatever was seen before. */
+  /** This process leads, and the name belongs to its cluster: everything is reconciled once. */
   #startKinds(): void {
-    // Before the first reconcile: a comparison has then nothing to ask for.
+    // Before the first reconcile, so that a resync finds no result to compare.
     this.#resyncs.start();
     for (const kind of this.#kinds.filter(isSynced)) this.#startKind(kind);
     this.#resyncs.addAfter(everything, this.#resyncDelayMs());
   }
 
-  /** Once for each time of leading: a kind whose lists came at this moment is asked for in two ways. */
+  /** Starts a kind once in each term. It can be called twice if the kind's list comes at the start of the term. */
   #startKind(kind: ManagedKind): void {
     if (this.#leading.has(kind)) return;
     this.#leading.add(kind);
     kind.startLeading();
   }
 
-  /** The watches go on, so that it can begin at once when its turn comes. */
+  /** The watches continue, so that this process can take over at once. */
   #stopKinds(): void {
     this.#leading.clear();
     for (const kind of this.#kinds) kind.stopLeading();
@@ -255,13 +255,13 @@ export class Manager implements Controller {
     return { kind: 'after', delayMs: this.#resyncDelayMs() };
   }
 
-  // A tenth to either side, so that replicas do not all ask at once.
+  // 10 percent, so that replicas do not all resync at the same time.
   #resyncDelayMs(): number {
     const { resyncIntervalMs, random = Math.random } = this.#deps.options;
     return resyncIntervalMs * (0.9 + 0.2 * random());
   }
 
-  /** Logs which watches are denied, once for each set of them. */
+  /** Logs denied watches when a new one is denied. */
   #logDenied(): void {
     const denied = this.#denied();
     if (denied.some((name) => !this.#loggedDenied.includes(name))) {
@@ -270,7 +270,7 @@ export class Manager implements Controller {
     this.#loggedDenied = denied;
   }
 
-  /** Says once which definitions are missing, and again only after all were there. */
+  /** Logs missing definitions once, and again only after all were present. */
   #logMissing(failure: FailureKind): void {
     const missing = missingKinds(this.#watches());
     if (missing.length === 0) this.#loggedMissing = false;
@@ -286,14 +286,14 @@ function isSynced({ watch: { group } }: ManagedKind): boolean {
 }
 
 function deniedWarning(names: readonly string[]): string {
-  return `${watchDenied(names)}; until then, what needs them is off`;
+  return `${watchDenied(names)}; until then, features that need them are disabled`;
 }
 
 function isDenied({ error }: NamedWatch['group']): boolean {
   return isApiStatus(error, 401, 403);
 }
 
-/** The kinds of ours that the cluster does not know. */
+/** Keyframe's kinds that the cluster does not know. */
 function missingKinds(watches: readonly NamedWatch[]): string[] {
   return watches
     .filter(({ group }) => isApiStatus(group.error, 404))

@@ -8,31 +8,31 @@ import type { ReflectorGroup } from '../../kube/informer/reflector-group.ts';
 export interface WatchedObjects {
   get(key: string): KubeObject | undefined;
   keys(): readonly string[];
-  /** Calls a listener with every change; `object` is undefined for one that is gone. */
+  /** Adds a listener for every change; `object` is undefined for a deleted one. */
   onChange(listener: (key: string, object: KubeObject | undefined) => void): void;
 }
 
-/** What to do about watches that the API server does not allow, as a sentence without its full stop. */
+/** The message for watches that the API server denies, without a full stop. */
 export function watchDenied(names: readonly string[]): string {
   return `the API server does not let the controller list ${names.join(', ')}: apply the rules of charts/keyframe/files/ to its account`;
 }
 
-/** What to do about kinds that the cluster does not know, as a sentence without its full stop. */
+/** The message for kinds that the cluster does not know, without a full stop. */
 export function definitionsMissing(kinds: readonly string[]): string {
   return `the cluster does not know ${kinds.join(', ')} (${keyframeApiVersion}): apply the custom resource definitions with \`kubectl apply -f crds/\``;
 }
 
-/** Why a watch has no list, and what to do, as a sentence without its full stop; undefined if that passes by itself. */
+/** Why a watch has no list, and what to do, without a full stop; undefined if the watch will recover. */
 export function watchError({ name, kind, group: { error } }: NamedWatch): string | undefined {
   if (isApiStatus(error, 401, 403)) return watchDenied([name]);
   return kind !== undefined && isApiStatus(error, 404) ? definitionsMissing([kind.kind]) : undefined;
 }
 
-/** One watch of a kind's controller; two kinds may name the same one. */
+/** A watch with a name for messages. Two kinds can share one. */
 export interface NamedWatch {
-  /** What is watched, in the plural, for people. */
+  /** The plural of what is watched, for messages. */
   readonly name: string;
-  /** The custom resource that is watched; undefined for a kind of Kubernetes' own. */
+  /** The custom resource that is watched; undefined for built-in kinds of Kubernetes. */
   readonly kind?: ResourceKind;
   readonly group: Pick<ReflectorGroup<never>, 'start' | 'stop' | 'synced' | 'isSynced' | 'error'> & WatchedObjects;
 }

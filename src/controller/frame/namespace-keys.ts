@@ -1,8 +1,8 @@
 import { parseObjectKey } from '../../kube/client/objects.ts';
 
-/** Keys (`namespace/name`), found by their namespace. */
+/** Keys (`namespace/name`), indexed by namespace. */
 export class NamespaceKeys {
-  /** No namespace is without keys. */
+  /** Each namespace has at least one key. */
   readonly #keys = new Map<string, Set<string>>();
 
   add(key: string): void {

@@ -7,35 +7,35 @@ export interface NamespaceSharesDeps {
 }
 
 interface Account {
-  /** How much work is under way. */
+  /** How many reconciles and status patches are in progress. */
   active: number;
-  /** Processor time that counts against the namespace, in milliseconds, as of `atMs`. */
+  /** The processor time that counts against the namespace at `atMs`, in milliseconds. */
   usedMs: number;
   atMs: number;
 }
 
-// About a hundred small reconciles: what a commit asks for is done by all workers.
+// About a hundred small reconciles: the work after one commit uses all workers.
 const burstMs = 500;
-// Processor time in a second that a namespace may use for any time, in cores: a dozen small reconciles a second. The API
-// server and the database use three times as much for them.
+// The processor time that a namespace may use permanently, in cores: a dozen small reconciles a second. The API server and
+// the database use three times as much for them.
 const shareOfCore = 0.05;
-// More is not remembered: a namespace that was busy has all its workers again after ten seconds of rest at most.
+// More is not counted: a busy namespace has all its workers again after at most ten seconds of rest.
 const maxUsedMs = 2 * burstMs;
-// For so long, a namespace counts as one that others should leave time to.
+// How long a namespace counts as active after its last work.
 const othersMs = 3_600_000;
 
 /**
- * How much processor time the work of each namespace uses. What the process uses is divided evenly among the work under
- * way, so work that only waits uses little. One object serves all queues of a process.
+ * The processor time that the work of each namespace uses. The time that the process uses is divided evenly among the work
+ * in progress, so work that only waits uses little. One object serves all queues of a process.
  */
 export class NamespaceShares {
   readonly #steadyNow: SteadyNow;
   readonly #processUsedMs: () => number;
-  /** The namespaces that had work in the last hour; the one whose work began last is the last. */
+  /** The namespaces with work in the last hour, sorted by the start of their newest work. */
   readonly #accounts = new Map<string, Account>();
-  /** Those that have work under way. */
+  /** The namespaces with work in progress. */
   readonly #active = new Set<Account>();
-  /** What the process had used when it was divided last. */
+  /** The processor time that was already divided. */
   #dividedMs: number;
 
   constructor({ steadyNow = systemSteadyNow, usedMs = processUsage() }: NamespaceSharesDeps = {}) {
@@ -44,7 +44,7 @@ export class NamespaceShares {
     this.#dividedMs = usedMs();
   }
 
-  /** Work of a namespace begins. What is in no namespace does not count. */
+  /** Call it when work of a namespace starts. Cluster-scoped resources do not count. */
   begin(namespace: string): void {
     if (namespace === '') return;
     this.#divide();
@@ -57,7 +57,7 @@ export class NamespaceShares {
     this.#forgetIdle(atMs);
   }
 
-  /** Work of a namespace has ended. */
+  /** Call it when work of a namespace has ended. */
   end(namespace: string): void {
     this.#divide();
     const account = this.#accounts.get(namespace);
@@ -67,8 +67,8 @@ export class NamespaceShares {
   }
 
   /**
-   * Whether a namespace uses more than its share, and has done so for more than a moment. One that is alone does not: no
-   * other one had work in the last hour.
+   * Whether a namespace uses more than its share, for more than a moment. A namespace is never busy if no other one had work
+   * in the last hour.
    */
   isBusy(namespace: string): boolean {
     const account = this.#accounts.get(namespace);
@@ -78,7 +78,7 @@ export class NamespaceShares {
     return account.usedMs > burstMs;
   }
 
-  /** Counts what the process has used since the last time. */
+  /** Divides the processor time since the last call among the work in progress. */
   #divide(): void {
     const usedMs = this.#processUsedMs();
     const newMs = usedMs - this.#dividedMs;
@@ -91,7 +91,7 @@ export class NamespaceShares {
     }
   }
 
-  /** Takes off what the namespace was entitled to since the last time. */
+  /** Subtracts the share of the namespace since the last call. */
   #settle(account: Account): void {
     const nowMs = this.#steadyNow();
     account.usedMs = Math.max(account.usedMs - (nowMs - account.atMs) * shareOfCore, 0);
@@ -107,7 +107,7 @@ export class NamespaceShares {
   }
 }
 
-/** Returns what the process has used, asked of the kernel once a millisecond at most: each answer costs some microseconds. */
+/** Returns a function for the processor time of the process. It asks the kernel at most once a millisecond, because that is slow. */
 function processUsage(): () => number {
   let usedMs = 0;
   let askedAtMs = -Infinity;

@@ -1,11 +1,11 @@
 import { parseObjectKey } from '../../kube/client/objects.ts';
 
 /**
- * Keys (`namespace/name`) that wait, in round robin by namespace: a namespace with many keys delays the keys of other
- * namespaces by one turn at most. Within a namespace, the keys keep the order in which they were added.
+ * Waiting keys (`namespace/name`), in round robin by namespace: a namespace with many keys delays the keys of other
+ * namespaces by at most one turn. Within a namespace, the keys keep the order in which they were added.
  */
 export class NamespaceTurns {
-  /** The keys of each namespace, the namespace whose turn is next first. No namespace is without keys. */
+  /** The keys of each namespace, in the order of the turns. Each namespace has at least one key. */
   readonly #waiting = new Map<string, Set<string>>();
   #size = 0;
 
@@ -52,7 +52,7 @@ export class NamespaceTurns {
       this.#waiting.delete(namespace);
       keys.delete(key);
       this.#size -= 1;
-      // Its next turn comes after those of all others that wait.
+      // The next turn of this namespace comes after those of all others.
       if (keys.size > 0) this.#waiting.set(namespace, keys);
       return key;
     }

@@ -4,28 +4,28 @@ import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/informer/ref
 import type { Next } from './work-queue.ts';
 import type { NamedWatch } from './named-watch.ts';
 
-/** A namespace that exists, as far as anybody here looks at it. */
+/** The relevant parts of an existing namespace. */
 export interface NamespaceState {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Whether it is being deleted, which nothing can undo. */
+  /** Whether it is being deleted, which cannot be undone. */
   readonly isEnding: boolean;
 }
 
-/** Called for a namespace that appeared, changed or went; `after` is undefined if it is gone. */
+/** Called for a namespace that was created, changed or deleted; `after` is undefined if it is gone. */
 export type NamespaceListener = (before: NamespaceState | undefined, after: NamespaceState | undefined) => void;
 
 export type NamespacesDeps = Pick<ReflectorGroupDeps<KubeObject>, 'client' | 'clock' | 'logger' | 'onRecovered'>;
 
 /**
- * When to look again at a resource for which nothing is done because its namespace ends: it goes too, and is forgotten
- * then. One that is still there belongs to another namespace of that name, which was made since.
+ * When to check a resource again that is ignored because its namespace is being deleted. If it still exists then, a new
+ * namespace may have that name.
  */
 export const untilNamespaceEnded: Next = { kind: 'after', delayMs: 5000 };
 
 const systemNamespace = 'kube-system';
 
-/** All namespaces of the cluster, by their metadata, whatever namespaces' resources are watched. */
+/** All namespaces of the cluster, also if the resources of only some are watched. Only their metadata is watched. */
 export class Namespaces {
   readonly #states = new Map<string, NamespaceState>();
   readonly #listeners: NamespaceListener[] = [];
@@ -47,39 +47,39 @@ export class Namespaces {
     });
   }
 
-  /** A kind that looks at namespaces names it among its needs. */
+  /** A kind that depends on namespaces must name it in its needs. */
   get watch(): NamedWatch {
     return { name: 'Namespaces', group: this.#group };
   }
 
   /**
-   * What distinguishes this cluster from every other: the uid of its namespace kube-system. Throws DomainError
-   * cluster_unavailable where no such namespace was listed.
+   * The identity of this cluster: the uid of its namespace kube-system. Throws DomainError cluster_unavailable if that is
+   * not listed.
    */
   clusterUid(): string {
     if (this.#clusterUid !== undefined) return this.#clusterUid;
     throw new DomainError(
       'cluster_unavailable',
-      `The cluster has no namespace ${systemNamespace} to know it by. Set KEYFRAME_CLUSTER_NAME.`,
+      `The cluster has no namespace ${systemNamespace} that identifies it. Set KEYFRAME_CLUSTER_NAME.`,
     );
   }
 
-  /** One by its name; undefined where it is not known to exist. */
+  /** A namespace by its name; undefined if it is not known to exist. */
   find(name: string): NamespaceState | undefined {
     return this.#states.get(name);
   }
 
-  /** All that exist. */
+  /** All existing namespaces. */
   all(): Iterable<NamespaceState> {
     return this.#states.values();
   }
 
-  /** Whether one is being deleted; not so of one that is unknown, for it may be so new that its watch is behind. */
+  /** Whether a namespace is being deleted. An unknown one counts as new, because the watch may be behind. */
   isEnding(name: string): boolean {
     return this.#states.get(name)?.isEnding ?? false;
   }
 
-  /** Whether one is known to be gone or going: not before all were listed. */
+  /** Whether a namespace is known to be deleted, or to be being deleted. Returns false before all are listed. */
   isGone(name: string): boolean {
     if (!this.#group.isSynced) return false;
     return this.#states.get(name)?.isEnding ?? true;
@@ -89,7 +89,7 @@ export class Namespaces {
     this.#listeners.push(listener);
   }
 
-  /** Calls a listener with the name of each namespace that begins to end, or is ending when it is first seen. */
+  /** Adds a listener for the name of each namespace whose deletion starts, or is in progress when it is first seen. */
   onEnding(listener: (name: string) => void): void {
     this.onChange((before, after) => {
       if (after?.isEnding === true && before?.isEnding !== true) listener(after.name);

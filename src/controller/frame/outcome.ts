@@ -6,45 +6,45 @@ import type { Next } from './work-queue.ts';
 
 type OwnField = 'observedGeneration' | 'conditions';
 
-/** Fields of a status beside observedGeneration and conditions: what is not named stays, undefined takes a field away. */
+/** Fields of a status besides observedGeneration and conditions. Absent fields stay; undefined removes a field. */
 export type StatusFields<T extends Resource> = {
   readonly [Field in keyof StatusOf<T>]?: (Field extends OwnField ? never : StatusOf<T>[Field]) | undefined;
 };
 
-/** What one reconcile came to, as far as all kinds report it. */
+/** The part of the outcome of a reconcile that all kinds report. */
 export interface ReportedOutcome {
-  /** What Ready, Reconciling and Stalled report. */
+  /** The conditions Ready, Reconciling and Stalled. */
   readonly claim: ReadyClaim;
-  /** When to reconcile again although no event asks for it; default: never. */
+  /** When to reconcile again without an event. Default: never. */
   readonly next?: Next;
-  /** Whether a failure passes by itself: not all that the result rests on was looked at. */
+  /** Whether the failure is retried. Then not all dependencies of the result are known. */
   readonly isTransient?: boolean;
 }
 
-/** Nothing is reported yet: the status stays as it is. */
+/** Nothing is reported yet: the status stays unchanged. */
 export interface DeferredOutcome {
   readonly isDeferred: true;
   readonly next: Next;
 }
 
-/** What one reconcile of a simple kind came to. */
+/** The outcome of a reconcile of a simple kind. */
 export interface Outcome<T extends Resource> extends ReportedOutcome {
   readonly fields?: StatusFields<T>;
-  /** Conditions of the kind's own; those that are not named stay as they are. */
+  /** Conditions that only this kind has. Absent ones stay unchanged. */
   readonly conditions?: readonly ConditionClaim[];
 }
 
-/** What an error comes to: its reason and detail as the condition, and when to come back. It can report fields as well. */
+/** The outcome of an error: its reason and detail as the condition, and when to reconcile again. */
 export function failureOutcome<T extends Resource>(error: DomainError, fields: StatusFields<T> = {}): Outcome<T> {
   return { claim: failureClaim(error), fields, next: nextAfter(error), isTransient: isTransient(error) };
 }
 
-/** Whether a failure passes by itself. */
+/** Whether an error is retried. */
 export function isTransient(error: DomainError): boolean {
   return error.description.effect === 'retry';
 }
 
-/** The status after an outcome; `known` is the one that the controller wrote last. */
+/** The status after an outcome; `known` is the status that the controller wrote last. */
 export function nextStatus<T extends Resource>(
   { metadata, status }: T,
   known: StatusOf<T> | undefined,

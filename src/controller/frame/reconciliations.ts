@@ -17,37 +17,37 @@ export interface ReconciliationsDeps<T extends Resource, O extends ReportedOutco
   readonly client: Pick<KubeClient, 'request'>;
   readonly logger: Logger;
   readonly statuses: Pick<StatusLane<T, O>, 'idle' | 'withNewestStatus'>;
-  /** A resource as the watch shows it, or as an own write left it if the watch is behind. */
+  /** A resource from the watch, or from an own write that is newer. */
   readonly find: (key: string) => T | undefined;
 }
 
-/** What is known of the resource beside its context. */
+/** Facts about the resource besides its context. */
 export interface Surroundings<T extends Resource> {
   /** Whether its namespace is being deleted. */
   readonly isEnding: boolean;
-  /** Called with the resource as it was before a write of its finalizers, and as that left it. */
+  /** Called with the resource before and after a write of its finalizers. */
   readonly onWritten: (base: T, changed: T) => void;
 }
 
-/** What a reconcile came to. */
+/** The result of a reconcile. */
 export interface Processed<T extends Resource, O extends ReportedOutcome> {
   readonly next: Next;
-  /** What is to be reported, and of which version of the resource; undefined if nothing is. */
+  /** The outcome to report, and the version of the resource that it is for; undefined if there is none. */
   readonly reported: { readonly resource: T; readonly outcome: O } | undefined;
-  /** Whether the resource was let go. */
+  /** Whether the finalizer was removed from a deleted resource. */
   readonly released: boolean;
   /** See `ReportedOutcome`. */
   readonly isTransient: boolean;
 }
 
 /**
- * Runs the reconciles of one kind: waits for what a resource needs, sees to its finalizer, and calls the rules of the kind.
- * A resource that is deleted, or will be with its namespace, is let go once what it owns is undone.
+ * Runs the reconciles of one kind: waits for the watches that a resource needs, adds or removes its finalizer, and calls the
+ * rules of the kind. A resource that is being deleted, or whose namespace is, is released after its cleanup.
  */
 export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
   readonly #deps: ReconciliationsDeps<T, O>;
   readonly #finalizers: Finalizers<T>;
-  /** The ending namespaces in which finalizers stay, because the rights there went first. */
+  /** The namespaces in which finalizers cannot be removed, because the rights there were deleted first. */
   readonly #lostAccess = new Set<string>();
 
   constructor(deps: ReconciliationsDeps<T, O>) {
@@ -55,22 +55,22 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
     this.#finalizers = new Finalizers<T>({ kind: deps.rules.kind, client: deps.client });
   }
 
-  /** Whether a resource has the finalizer without need, or lacks it. */
+  /** Whether a resource has the finalizer without needing it, or needs it without having it. */
   isFinalizerOff(resource: T): boolean {
     return this.#finalizers.isOff(resource, this.#isCleanupNeeded(resource));
   }
 
-  /** A namespace begins to end: from now on, what cannot be let go in it is logged again. */
+  /** The deletion of a namespace starts: from now on, lost access in it is logged again. */
   namespaceEnds(name: string): void {
     this.#lostAccess.delete(name);
   }
 
-  /** Reconciles a resource. Never throws for what the world does. */
+  /** Reconciles a resource. Errors become outcomes. */
   async run(context: ReconcileContext<T>, surroundings: Surroundings<T>): Promise<Processed<T, O>> {
     const { resource } = context;
     const missing = this.#deps.rules.needs?.(resource).find(({ group }) => !group.isSynced);
     if (missing !== undefined) return this.#wait(context, missing);
-    // A namespace's end is that of all that is in it, and may take the rights there along at any moment.
+    // A deleted namespace deletes its resources, and can delete the rights in it at any time.
     const isLeaving = resource.metadata.deletionTimestamp !== undefined || surroundings.isEnding;
     try {
       return await (isLeaving ? this.#leave(context, surroundings) : this.#converge(context, surroundings));
@@ -79,7 +79,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
     }
   }
 
-  /** Waits for a watch that has not listed everything yet; if it cannot, that is reported. */
+  /** Waits for a watch that is not synced. If it cannot sync, that is reported. */
   #wait(context: ReconcileContext<T>, watch: NamedWatch): Processed<T, O> {
     const message = watchError(watch);
     if (message === undefined) return { ...silent, next: { kind: 'retry' }, isTransient: true };
@@ -88,7 +88,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
   }
 
   async #converge(context: ReconcileContext<T>, { onWritten }: Surroundings<T>): Promise<Processed<T, O>> {
-    // Of a suspended resource, too: without the finalizer it could go and leave what it owns behind.
+    // Also for a suspended resource: without the finalizer, its deletion would skip the cleanup.
     const resource = await this.#withFinalizer(context, onWritten);
     const ready = { ...context, resource: this.#deps.statuses.withNewestStatus(context.key, resource) };
     return reportOf(ready.resource, await this.#outcomeOf(ready));
@@ -102,7 +102,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
     return changed;
   }
 
-  /** The resource after the write of its status that is under way: it is another version then. */
+  /** The resource after the write of its status that is in progress, which creates another version. */
   async #newest({ key, resource }: ReconcileContext<T>): Promise<T> {
     await this.#deps.statuses.idle(key);
     const newest = this.#deps.find(key);
@@ -130,7 +130,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
         const claim = this.#finalizers.heldClaim(failed.claim);
         return reportOf(resource, { ...failed, claim, next: retryAfter(error), isTransient: true });
       }
-      this.#deps.logger.warn({ key, ...errorFields(error) }, 'a resource goes by force, and what it owns stays');
+      this.#deps.logger.warn({ key, ...errorFields(error) }, 'a resource is released by force without its cleanup');
     }
     const newest = await this.#newest(context);
     onWritten(newest, await this.#finalizers.release(newest));
@@ -138,7 +138,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
   }
 
   #finalizerFailed(context: ReconcileContext<T>, { isEnding }: Surroundings<T>, error: unknown): Processed<T, O> {
-    // Gone, or changed by another client: there is nothing to report.
+    // Deleted: there is nothing to report.
     if (isApiStatus(error, 404)) return silent;
     const again = { ...silent, next: retryAfter(error), isTransient: true };
     if (isApiStatus(error, 409)) return again;
@@ -149,7 +149,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
     return reportOf(context.resource, this.#failed(context, error));
   }
 
-  /** The end of a namespace took the rights in it along, so that nothing can be reported there either. */
+  /** Logs that the rights in a namespace were deleted with it. No status can be written there either. */
   #reportLostAccess({ metadata: { namespace = '' } }: T): void {
     const { kind, plural } = this.#deps.rules.kind;
     if (!this.#lostAccess.has(namespace))
@@ -184,8 +184,8 @@ function reportOf<T extends Resource, O extends ReportedOutcome>(
 
 function lostAccessMessage(plural: string, namespace: string): string {
   return (
-    `the rights in namespace ${namespace} went with it before its ${plural} were let go: what they owned is undone, but ` +
-    `their finalizer holds the namespace until an admin runs \`kubectl get ${plural} --namespace ${namespace} --output name | ` +
+    `the controller's rights in namespace ${namespace} were deleted before the finalizers of its ${plural} were removed. Their ` +
+    `cleanup is done, but the namespace cannot be deleted until an admin runs \`kubectl get ${plural} --namespace ${namespace} --output name | ` +
     `xargs -n 1 kubectl patch --namespace ${namespace} --type=merge --patch '{"metadata":{"finalizers":null}}'\``
   );
 }

@@ -7,7 +7,7 @@ import { type Resource, isSuspended } from './resource.ts';
 import { ownedByAnnotation } from '../annotations.ts';
 import type { NamedWatch, WatchedObjects } from './named-watch.ts';
 
-/** The state of every resource that the watches show, from their statuses alone. */
+/** The states of all resources that the watches show, from their statuses only. */
 export function resourceStates(watches: readonly NamedWatch[]): ResourceStates {
   const resources = watches.flatMap(({ kind, group }) =>
     kind === undefined ? [] : objectsOf(group).map((object) => stateOf(kind.kind, object as Resource)),

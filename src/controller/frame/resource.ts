@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/client/objects.ts';
 import type { Condition } from '../generated/condition.ts';
 import { forceFinalizeAnnotation, reconcileAtAnnotation } from '../annotations.ts';
 
-/** What all reconciling kinds have in common. */
+/** A resource of any reconciling kind. */
 export interface Resource extends KubeObject {
   readonly spec: object;
   status?: { observedGeneration?: number; conditions?: Condition[] };
@@ -10,7 +10,7 @@ export interface Resource extends KubeObject {
 
 export type StatusOf<T extends Resource> = NonNullable<T['status']>;
 
-/** What a resource asks for now, as far as that decides whether a reconcile is due. */
+/** The parts of a resource whose changes request a reconcile. */
 export interface Request {
   readonly uid: string;
   readonly generation: number;
@@ -21,7 +21,7 @@ export interface Request {
 
 const commonAnnotations = [reconcileAtAnnotation, forceFinalizeAnnotation];
 
-/** What a resource asks for. Beside the annotations of every kind, those of `ownAnnotations` count. */
+/** The request of a resource. `ownAnnotations` count in addition to the annotations of every kind. */
 export function requestOf(
   { metadata: { uid, generation = 0, annotations = {}, deletionTimestamp } }: KubeObject,
   ownAnnotations: readonly string[] = [],
@@ -35,7 +35,7 @@ export function requestOf(
   };
 }
 
-/** Whether a resource asks to be left alone; kinds without that field never do. */
+/** Whether a resource is suspended. Kinds without that field never are. */
 export function isSuspended({ spec }: Resource): boolean {
   return 'suspend' in spec && spec.suspend === true;
 }

@@ -2,9 +2,9 @@ import type { ChangeFeed, PresentState } from '../../services/changes/change-fee
 import type { Dependencies, Dependency, DependencySet, SubjectKind } from './dependencies.ts';
 
 /**
- * The resources whose results are stale by the present state of the database, which is asked once for all of them. Events
- * report every change while the feed is connected; this is for the times when it was not. A result that rests on something
- * that cannot be asked for counts as stale. Throws DomainError store_unavailable.
+ * The resources whose results are stale according to the database, which is queried once for all of them. Events report
+ * every change while the feed is connected; this query finds the changes while it was not. A result with a dependency that
+ * cannot be queried counts as stale. Throws DomainError store_unavailable.
  */
 export async function staleResources(
   dependencies: Pick<Dependencies, 'of'>,
@@ -16,7 +16,7 @@ export async function staleResources(
     return set === undefined ? [] : [{ resource, set }];
   });
   const present = await changes.compare(questionAbout(asked.map(({ set }) => set)));
-  // A result that came since the question is newer than the answer.
+  // A result that was set during the query is newer than its response.
   const unchanged = asked.filter(({ resource, set }) => dependencies.of(resource) === set);
   return unchanged.filter(({ set }) => !isCurrent(set, present)).map(({ resource }) => resource);
 }

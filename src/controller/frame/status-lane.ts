@@ -21,13 +21,13 @@ export interface StatusLaneDeps<T extends Resource, O extends ReportedOutcome> {
   readonly logger: Logger;
   readonly shares: NamespaceShares;
   readonly events: Omit<EventDeps, 'client'>;
-  /** A resource as the watch shows it, or as an own write left it if the watch is behind. */
+  /** A resource from the watch, or from an own write that is newer. */
   readonly find: (key: string) => T | undefined;
-  /** Whether reconciles wait for a worker: they go first. */
+  /** Whether reconciles wait for a worker. They have priority. */
   readonly areReconcilesWaiting: () => boolean;
-  /** Called with the version that a patch replaced, and what it left. */
+  /** Called with the version that a patch replaced, and with the new resource. */
   readonly onPatched: (key: string, base: string, patched: T) => void;
-  /** Called when a key ceases to be worked on. */
+  /** Called when a key is no longer active. */
   readonly onInactive: (key: string) => void;
 }
 
@@ -38,37 +38,37 @@ interface Report<O> {
   readonly outcome: O;
 }
 
-/** What a status reports, as Events report it. */
+/** The conditions that Events report. */
 interface Claims {
   readonly claim: ReadyClaim;
   readonly side: SideClaim | undefined;
 }
 
-// Patches wait for the API server for the most part.
+// Patches mostly wait for the API server.
 const maxWorkers = 6;
-// Of them, while reconciles wait for a worker.
+// The limit while reconciles wait for a worker.
 const minWorkers = 2;
-// A change that many Secrets take is written to all of them before the first status. A status is late by this at most.
+// A change is written to all its Secrets before the first status. This is the maximum delay of a status.
 const maxHoldMs = 500;
 
 /**
- * Reports outcomes: one patch of the status if it differs, and an Event if a reason changed. Reconciles go first: patches wait
- * until no reconcile is under way, for at most half a second. Of several outcomes of a resource that wait, the newest is
- * reported. A patch that fails is repeated, not the reconcile.
+ * Reports outcomes: one patch of the status if it differs, and an Event if a reason changed. Reconciles have priority: patches
+ * wait until no reconcile is in progress, for at most half a second. If several outcomes of a resource wait, only the newest
+ * is reported. If a patch fails, the patch is repeated, not the reconcile.
  */
 export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   readonly #deps: StatusLaneDeps<T, O>;
   readonly #queue: WorkQueue;
   readonly #reports = new Map<string, Report<O>>();
-  /** The status that was reported last, or found to be right. */
+  /** The last status that was written or verified. */
   readonly #known = new Map<string, StatusOf<T>>();
-  /** Those whose newest outcome is not in the status yet. */
+  /** The keys whose newest outcome is not in the status yet. */
   readonly #unreported = new Set<string>();
-  /** Those whose patch failed. */
+  /** The keys whose patch failed. */
   readonly #failed = new Set<string>();
-  /** The patches under way. */
+  /** The patches in progress. */
   readonly #writing = new Map<string, Promise<unknown>>();
-  /** Ends the wait of the patches for the reconciles; undefined if they do not wait. */
+  /** Cancels the timer of the hold; undefined if patches are not held back. */
   #cancelHold: (() => void) | undefined;
 
   constructor(deps: StatusLaneDeps<T, O>) {
@@ -84,12 +84,12 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     });
   }
 
-  /** Whether a status is being written at this moment. */
+  /** Whether a status is being written now. */
   isActive(key: string): boolean {
     return this.#queue.isActive(key);
   }
 
-  /** The status that was reported last, or found to be right; undefined before the first one. */
+  /** The last status that was written or verified; undefined before the first one. */
   known(key: string): StatusOf<T> | undefined {
     return this.#known.get(key);
   }
@@ -116,27 +116,27 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   report(key: string, { metadata: { uid, generation } }: T, outcome: O): void {
     this.#reports.set(key, { uid, generation, outcome });
     this.#unreported.add(key);
-    // The very reconcile that reports is under way, too.
+    // The reconcile that reports is itself still in progress.
     if (this.#queue.isIdle) this.#cancelHold ??= this.#deps.clock.after(maxHoldMs, () => this.#endHold());
     this.#queue.add(key);
   }
 
-  /** Call when no reconcile is under way any more: patches need not wait. */
+  /** Call it when no reconcile is in progress: patches no longer wait. */
   reconcilesEnded(): void {
     this.#endHold();
   }
 
-  /** Reports the newest outcome again, with what has changed beside it. */
+  /** Reports the newest outcome again, with other parts of the status updated. */
   refresh(key: string): void {
     if (this.#reports.has(key)) this.#queue.add(key);
   }
 
-  /** Repeats a patch that failed, if that of this resource did. */
+  /** Repeats the patch of this resource if it failed. */
   retry(key: string): void {
     if (this.#failed.has(key)) this.#queue.add(key);
   }
 
-  /** Drops all that is known of a resource. */
+  /** Drops the state of a resource. */
   forget(key: string): void {
     this.#queue.forget(key);
     this.#reports.delete(key);
@@ -149,7 +149,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     this.#queue.start();
   }
 
-  /** Reports nothing more until `start`, and drops all outcomes: another process may report newer ones meanwhile. */
+  /** Reports nothing until `start`, and drops all outcomes, because another process may report newer ones. */
   pause(): void {
     this.#queue.pause();
     this.#reports.clear();
@@ -179,7 +179,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     const report = this.#reports.get(key);
     const resource = this.#deps.find(key);
     if (report === undefined || resource === undefined) return { kind: 'done' };
-    // Of an older spec nothing is reported: the reconcile of the newer one is due.
+    // An outcome of an older spec is not reported: the reconcile of the newer spec is due.
     if (!isAbout(report, resource)) return { kind: 'done' };
     const { rules, clock } = this.#deps;
     const { outcome } = report;
@@ -200,7 +200,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     }
     this.#failed.delete(key);
     const newest = this.#reports.get(key);
-    // Forgotten meanwhile, and perhaps made again.
+    // The resource was deleted during the patch, and perhaps created again.
     if (newest?.uid !== report.uid) return { kind: 'done' };
     if (newest === report) this.#unreported.delete(key);
     this.#known.set(key, status);
@@ -220,14 +220,14 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   }
 
   #patchFailed(key: string, error: unknown, { uid, outcome: { claim } }: Report<O>): Next {
-    // Deleted meanwhile, or forgotten.
+    // The resource was deleted.
     if (isApiStatus(error, 404) || this.#reports.get(key)?.uid !== uid) return { kind: 'done' };
     this.#failed.add(key);
-    // The watch will show the newer version. Of an API server that fails the reconcile reports already.
+    // After a conflict, the watch will show the newer version. An outage is already reported by the reconcile.
     const isKnown = isApiStatus(error, 409) || claim.reason === errorCatalogue.cluster_unavailable.reason;
     this.#deps.logger[isKnown ? 'debug' : 'warn'](
       { key, ...errorFields(error) },
-      'the status could not be written; it is tried again',
+      'the status could not be written; the patch is retried',
     );
     return retryAfter(error);
   }
@@ -240,7 +240,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     }
   }
 
-  // Best effort, and nothing waits for it: the status reports the same.
+  // Best effort, and nothing waits for it: the status says the same.
   #recordEvent(resource: T, event: Omit<ObjectEvent, 'at'>): void {
     const { client, events, clock, logger, rules } = this.#deps;
     recordEvent({ client, ...events }, rules.kind, resource, { ...event, at: clock.now() }).catch((error: unknown) => {
@@ -254,7 +254,7 @@ function isAbout<O>({ uid, generation }: Report<O>, { metadata }: Resource): boo
   return metadata.uid === uid && metadata.generation === generation;
 }
 
-/** The merge patch that makes one status into another: null for what goes. Undefined where nothing differs. */
+/** The merge patch from one status to another, with null for removed fields; undefined if nothing differs. */
 export function statusPatch(present: object | undefined, next: object): Record<string, unknown> | undefined {
   const before = new Map<string, unknown>(Object.entries(present ?? {}));
   const after = new Map<string, unknown>(Object.entries(next));
@@ -264,7 +264,7 @@ export function statusPatch(present: object | undefined, next: object): Record<s
   return Object.fromEntries(differing.map((field) => [field, mergedInto(before.get(field), after.get(field))]));
 }
 
-/** What makes one value into another in a merge patch (RFC 7396), which would keep what an object has no more. */
+/** The part of a merge patch (RFC 7396) from one value to another. Fields that an object no longer has need a null. */
 function mergedInto(before: unknown, after: unknown): unknown {
   if (!isMap(before) || !isMap(after)) return after ?? null;
   const fields = [...Object.keys(before), ...Object.keys(after)];
@@ -280,7 +280,7 @@ export function reasonOf(status: Resource['status'], conditionType: string): str
   return status?.conditions?.find(({ type }) => type === conditionType)?.reason;
 }
 
-/** Whether a claim is worth an Event. What was under way without one gets its Event when it stalls. */
+/** Whether a condition needs an Event: if its reason changed, or if the resource is newly stalled. */
 function needsEvent(before: Resource['status'], { progress, reason, isQuiet = false }: ReadyClaim): boolean {
   const isStalled = before?.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
   return !isQuiet && (reasonOf(before, 'Ready') !== reason || (progress === 'stalled' && !isStalled));

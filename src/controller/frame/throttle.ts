@@ -2,28 +2,28 @@ import type { Clock } from '../../lib/clock.ts';
 
 export interface ThrottleDeps {
   readonly clock: Clock;
-  /** The minimum time between two wakes of one key, in milliseconds, once its burst is used up. */
+  /** The minimum time between two calls for one key after its burst, in milliseconds. */
   readonly intervalMs: number;
-  /** How many events of a key in a row enqueue at once; default 1. Each interval gives one back. */
+  /** How many events of a key in a row pass at once. Each interval without an event restores one. Default: 1. */
   readonly burst?: number;
   readonly enqueue: (key: string) => void;
 }
 
 interface Recent {
-  /** How many more events enqueue at once. */
+  /** How many more events pass at once. */
   left: number;
-  /** Whether an event came that has not woken yet. */
+  /** Whether an event waits for the end of the interval. */
   hasMore: boolean;
   cancel: () => void;
 }
 
 /**
- * Bounds how often each key is woken: the first events at once, all further ones of an interval together at its end.
+ * Limits how often each key is enqueued: the first events at once, all further ones of an interval together at its end.
  */
 export class Throttle {
   readonly #deps: ThrottleDeps;
   readonly #burst: number;
-  /** The keys whose burst is not whole. */
+  /** The keys with recent events. */
   readonly #recent = new Map<string, Recent>();
 
   constructor(deps: ThrottleDeps) {
@@ -41,7 +41,7 @@ export class Throttle {
     this.#deps.enqueue(key);
   }
 
-  /** Forgets what came of a key; its next event wakes at once. */
+  /** Drops the state of a key. Its next event passes at once. */
   forget(key: string): void {
     this.#recent.get(key)?.cancel();
     this.#recent.delete(key);
@@ -66,12 +66,12 @@ export class Throttle {
   }
 }
 
-// An owner that edits a resource without pause must not keep the controller from the resources of others. A few edits in
-// a row are a person or a script at work, and are all acted on at once.
+// Continuous edits of a resource must not delay the resources of other owners. A few edits in a row are normal and are all
+// handled at once.
 const editIntervalMs = 1000;
 const editBurst = 5;
 
-/** Bounds how often edits of a resource's spec and annotations have it reconciled. */
+/** Limits how often edits of a resource's spec and annotations enqueue it. */
 export function editThrottle(clock: Clock, enqueue: (key: string) => void): Throttle {
   return new Throttle({ clock, intervalMs: editIntervalMs, burst: editBurst, enqueue });
 }

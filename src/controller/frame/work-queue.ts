@@ -8,28 +8,27 @@ import { NamespaceTurns } from './namespace-turns.ts';
 /** When to work on a key again, if no event asks for it sooner. */
 export type Next =
   | { readonly kind: 'done' }
-  /** After so many milliseconds; the failures before are forgotten. */
+  /** After this delay in milliseconds. The count of failures is reset. */
   | { readonly kind: 'after'; readonly delayMs: number }
-  /** After a backoff that grows with each failure in a row, but not before `minDelayMs`. */
+  /** After an exponential backoff, but not before `minDelayMs`. */
   | { readonly kind: 'retry'; readonly minDelayMs?: number };
 
 export interface WorkQueueDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Works on one key. One that throws is tried again like one that answers `retry`. */
+  /** Processes one key. An error is retried like the result `retry`. */
   readonly process: (key: string) => Promise<Next>;
-  /** Called in the moment in which a key ceases to be active. */
+  /** Called as soon as a key is no longer active. */
   readonly onInactive?: (key: string) => void;
-  /** Whether a key goes before all others that wait, and need not wait for their workers; default: none does. */
+  /** Whether a key goes before all others and need not wait for their workers. Default: none. */
   readonly isUrgent?: (key: string) => boolean;
   /**
-   * How many keys are worked on at once; default 24. With keys that are urgent, four times as many. One namespace has two
-   * thirds of them at most. A function is called before each start.
+   * The maximum number of active keys. With urgent keys, four times as many. One namespace has at most two thirds of them. A
+   * function is called before each start. Default: 24.
    */
   readonly workers?: number | (() => number);
   /**
-   * What the namespaces use; default: it is not counted. A namespace that uses more than its share has one worker at a time
-   * for each priority.
+   * The processor time of the namespaces. A busy namespace has one worker at a time for each priority. Default: not counted.
    */
   readonly shares?: NamespaceShares | undefined;
   readonly backoff?: BackoffOptions;
@@ -38,17 +37,17 @@ export interface WorkQueueDeps {
 const defaultWorkers = 24;
 // The rest is for other namespaces, however long the work of one namespace takes.
 const namespaceShare = 2 / 3;
-// What is urgent waits for the database and the API server for the most part.
+// Urgent work mostly waits for the database and the API server.
 const urgentFactor = 4;
-// A namespace that was busy may have all its workers again before the work of its one worker ends.
+// A namespace can stop being busy before the work of its one worker ends.
 const recheckMs = 1_000;
 const defaultBackoff: BackoffOptions = { initialMs: 500, maxMs: 300_000 };
-// Of the workers, how many keys of low priority may have. More of them make each change slower, and a takeover hardly quicker.
+// The share of the workers for keys of low priority. More would delay each change and hardly speed up a takeover.
 const lowShare = 1 / 4;
-// A key of low priority starts after at most so many keys of high priority, so that a resync ends beside busy namespaces.
+// After this many keys of high priority, a key of low priority starts, so that a resync ends despite busy namespaces.
 const maxHighInRow = 3;
 
-/** A key that is started. What is urgent counts as of high priority. */
+/** A started key. An urgent key counts as one of high priority. */
 interface Start {
   readonly key: string;
   readonly priority: Priority;
@@ -56,14 +55,14 @@ interface Start {
 
 const none: Readonly<Record<Priority, number>> = { high: 0, low: 0 };
 
-/** `low` for work that no event asked for: after a change of the leader, at a resync, and after an outage. */
+/** `low` for work without an event: after a change of the leader, at a resync, and after an outage. */
 export type Priority = 'high' | 'low';
 
 /**
- * Keys to work on: each waits once however often it is added, is never worked on twice at the same time, and is worked
- * on once more when it was added meanwhile. Keys of high priority go first, but every fourth start takes a key of low
- * priority, which have a quarter of the workers at most. Within a priority namespaces take turns, and none can occupy every worker.
- * The queue holds keys alone, so the work reads the present state.
+ * A queue of keys. Each key waits only once, is never processed twice at the same time, and is processed again if it was added
+ * in the meantime. Keys of high priority go first, but every fourth start takes a key of low priority. Keys of low priority
+ * have at most a quarter of the workers. Within a priority, namespaces take turns, and none can use every worker. The queue
+ * contains only keys, so the work reads the current state.
  */
 export class WorkQueue {
   readonly #deps: WorkQueueDeps;
@@ -73,20 +72,20 @@ export class WorkQueue {
     high: new NamespaceTurns(),
     low: new NamespaceTurns(),
   };
-  /** With the priority that they were started at. */
+  /** The active keys, with the priority of their start. */
   readonly #active = new Map<string, Priority>();
   /** How many keys of each namespace are active. */
   readonly #activeByNamespace = new Map<string, Readonly<Record<Priority, number>>>();
-  /** Added while active, with the priority to start them at. */
+  /** The keys that were added while active, with the priority of their next start. */
   readonly #again = new Map<string, Priority>();
   /** How many keys of high priority have started since the last one of low priority. */
   #highInRow = 0;
   readonly #timers = new Map<string, () => void>();
-  /** Failures in a row. */
+  /** The number of failures in a row. */
   readonly #failures = new Map<string, number>();
   #state: 'paused' | 'started' | 'stopped' = 'paused';
   #drained: (() => void) | undefined;
-  /** Cancels the look at keys that waited because their namespace was busy. */
+  /** Cancels the timer that checks the keys of busy namespaces again. */
   #cancelRecheck: (() => void) | undefined;
 
   constructor(deps: WorkQueueDeps) {
@@ -99,31 +98,31 @@ export class WorkQueue {
     return this.#lanes.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Whether keys wait because workers are busy: all of them, or as many as one namespace may have. */
+  /** Whether keys wait because all workers are busy, or as many as one namespace may have. */
   get isSaturated(): boolean {
     return this.length > 0 && this.#active.size >= Math.ceil(this.#maxActive * namespaceShare);
   }
 
-  /** Whether no key waits for a worker or has one. */
+  /** Whether no key is waiting or active. */
   get isIdle(): boolean {
     return this.#active.size === 0 && this.length === 0;
   }
 
-  /** Begins to work on what was added so far, or goes on after a pause. */
+  /** Starts to process keys, or continues after a pause. */
   start(): void {
     if (this.#state === 'paused') this.#state = 'started';
     this.pump();
   }
 
-  /** Begins no further work until `start`. Keys are kept, and work under way ends as it would. */
+  /** Starts no further work until `start`. Keys are kept, and work in progress continues. */
   pause(): void {
     if (this.#state === 'started') this.#state = 'paused';
   }
 
-  /** Works on a key as soon as a worker is free. While the queue is paused, every key gets low priority. */
+  /** Adds a key, which is processed as soon as a worker is free. While the queue is paused, every key gets low priority. */
   add(key: string, priority: Priority = 'high'): void {
     if (this.#state === 'stopped') return;
-    // Whatever happens before the start, the start asks for everything.
+    // The start enqueues everything anyway, with low priority.
     const effective = this.#state === 'paused' ? 'low' : priority;
     if (this.#active.has(key)) {
       if (this.#again.get(key) !== 'high') this.#again.set(key, effective);
@@ -133,7 +132,7 @@ export class WorkQueue {
     this.pump();
   }
 
-  /** Adds a key after a delay in milliseconds; a key has one timer, and the last call sets it. */
+  /** Adds a key after a delay in milliseconds. A key has one timer, which the last call sets. */
   addAfter(key: string, delayMs: number): void {
     if (this.#state === 'stopped') return;
     this.#cancelTimer(key);
@@ -144,12 +143,12 @@ export class WorkQueue {
     this.#timers.set(key, cancel);
   }
 
-  /** Whether a key is being worked on at this moment. */
+  /** Whether a key is being processed now. */
   isActive(key: string): boolean {
     return this.#active.has(key);
   }
 
-  /** Drops what is known of a key: its place, its timer and its failures. Work under way ends as it would. */
+  /** Drops the state of a key: its place, its timer and its failures. Work in progress continues. */
   forget(key: string): void {
     for (const lane of this.#lanes) lane.delete(key);
     this.#again.delete(key);
@@ -157,7 +156,7 @@ export class WorkQueue {
     this.#cancelTimer(key);
   }
 
-  /** Takes nothing more on, and resolves when the work under way has ended, or after `limitMs`. */
+  /** Starts nothing more. Resolves when the work in progress has ended, or after `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     this.#state = 'stopped';
     for (const lane of this.#lanes) lane.clear();
@@ -191,7 +190,7 @@ export class WorkQueue {
     this.#waiting[lane].add(key);
   }
 
-  /** Starts what may start. Call it if `workers` returns more than before. */
+  /** Starts as many keys as possible. Call it if `workers` returns more than before. */
   pump(): void {
     const { urgent } = this.#waiting;
     this.#begin(urgentFactor, (mayStart) => {
@@ -230,7 +229,7 @@ export class WorkQueue {
     return undefined;
   }
 
-  /** Whether keys of low priority have all the workers that they may have. */
+  /** Whether keys of low priority use all their workers. */
   #isLowFull(): boolean {
     let active = 0;
     for (const { low } of this.#activeByNamespace.values()) active += low;
@@ -238,8 +237,8 @@ export class WorkQueue {
   }
 
   /**
-   * Whether a namespace uses more than its share and has work of this priority, or of a higher one, under way; its keys are
-   * looked at again later then. So what an event asks for does not wait for a resync of the same namespace.
+   * Whether a namespace is busy and has work of this or a higher priority in progress. Its keys are then checked again
+   * later. So work for an event does not wait for a resync of the same namespace.
    */
   #isLimited(namespace: string, priority: Priority): boolean {
     const { high, low } = this.#activeByNamespace.get(namespace) ?? none;
@@ -255,7 +254,7 @@ export class WorkQueue {
   async #work({ key, priority }: Start): Promise<void> {
     this.#active.set(key, priority);
     this.#countActive({ key, priority }, 1);
-    // The work decides again when to come back.
+    // The result of this work sets the next timer.
     this.#cancelTimer(key);
     const next = await this.#process(key);
     this.#active.delete(key);

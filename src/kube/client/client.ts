@@ -8,14 +8,14 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface ApiCall {
   readonly method: Method;
-  /** Absolute path; names in it are DNS names and need no escaping. */
+  /** The absolute path. Names in it are DNS names and need no escaping. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** For the whole call; default 30 s, as long as the API server itself gives admission webhooks. */
+  /** The limit for the whole call. Default: 30 s, the maximum for admission webhooks in the API server. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -31,16 +31,15 @@ export const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8
 export const metadataOnlyList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 const defaultTimeoutMs = 30_000;
-// Of a Status object, all that is read is its reason and which fields it is about: of a conflict about a thousand keys, some
-// hundred kilobytes.
+// Only the reason and the fields of a Status object are read. A conflict about a thousand keys has a few hundred kilobytes.
 const errorBodyBytes = 1024 * 1024;
 
 /**
- * Raw JSON calls to the API server over connections that stay. Every failure is an ApiError, which holds nothing of
- * what was sent or answered.
+ * Raw JSON calls to the API server over persistent connections. Every failure is an ApiError without data of the request or
+ * the response.
  */
 export class KubeClient {
-  /** The namespace that the credentials are for: the pod's own, or that of the kubeconfig's context if it names one. */
+  /** The namespace of the credentials: the pod's namespace, or that of the kubeconfig's context, if it has one. */
   readonly namespace: string | undefined;
   readonly #connector: Connector;
 
@@ -51,7 +50,7 @@ export class KubeClient {
   }
 
   /**
-   * A client with the credentials of a kubeconfig file, or of the pod's service account where `kubeconfigFile` is
+   * Creates a client with the credentials of a kubeconfig file, or of the pod's service account if `kubeconfigFile` is
    * undefined. Throws KubeConfigError.
    */
   static load({
@@ -61,9 +60,9 @@ export class KubeClient {
     return new KubeClient({ ...deps, config: loadKubeConfig(kubeconfigFile) });
   }
 
-  /** The parsed JSON of a 2xx answer. Throws ApiError for any other, and where none came. */
+  /** Returns the parsed JSON of a 2xx response. Throws ApiError for any other response, and without one. */
   async request<T>(call: ApiCall): Promise<T> {
-    return await answered(call, async () => {
+    return await withApiErrors(call, async () => {
       const timeoutMs = call.timeoutMs ?? defaultTimeoutMs;
       const deadline = AbortSignal.timeout(timeoutMs);
       const signal = call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal]);
@@ -74,21 +73,21 @@ export class KubeClient {
   }
 
   /**
-   * Begins a watch and answers the body to read: one JSON object a line, until the server ends it or `signal` cuts it.
-   * Throws ApiError where it did not begin.
+   * Starts a watch and returns its body: one JSON object on each line, until the server ends it or `signal` aborts it.
+   * Throws ApiError if it did not start.
    */
   async watch(
     call: Omit<ApiCall, 'method' | 'body'> & { readonly signal: AbortSignal },
   ): Promise<AsyncIterable<Uint8Array>> {
     const get: ApiCall = { ...call, method: 'GET' };
-    return await answered(get, async () => {
+    return await withApiErrors(get, async () => {
       const response = await this.#send(get, call.signal, call.timeoutMs ?? defaultTimeoutMs, { isWatch: true });
       if (response.statusCode !== 200) throw await errorOf(get, response);
       return response.body;
     });
   }
 
-  /** Ends all connections. Calls under way fail. */
+  /** Closes all connections. Calls in progress fail. */
   async close(): Promise<void> {
     await this.#connector.close();
   }
@@ -113,13 +112,13 @@ export class KubeClient {
       body: call.body === undefined ? null : JSON.stringify(call.body),
       signal,
       headersTimeout,
-      // A watch may be silent for long; the reflector has its own limit.
+      // A watch can be silent for a long time. The reflector has a limit for that.
       bodyTimeout: isWatch ? 0 : headersTimeout,
     });
   }
 }
 
-// By name: undici's own and that of AbortSignal.timeout, which is no Error in every realm.
+// Compared by name, because the error of AbortSignal.timeout is not an instance of Error in every realm.
 const timeoutNames: ReadonlySet<string> = new Set([
   'TimeoutError',
   'HeadersTimeoutError',
@@ -127,8 +126,8 @@ const timeoutNames: ReadonlySet<string> = new Set([
   'ConnectTimeoutError',
 ]);
 
-/** Makes an ApiError of whatever kept an answer from coming. */
-async function answered<T>(call: ApiCall, work: () => Promise<T>): Promise<T> {
+/** Converts errors without a response to ApiError. */
+async function withApiErrors<T>(call: ApiCall, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -147,7 +146,7 @@ async function errorOf(call: ApiCall, response: Dispatcher.ResponseData): Promis
   });
 }
 
-/** The JSON of a short body; undefined where it is long, cut off or not JSON. Reads the body up, so that the connection can be used again. */
+/** The JSON of a short body; undefined if it is long, truncated or not JSON. Reads the whole body, so that the connection can be reused. */
 async function shortBody(response: Dispatcher.ResponseData): Promise<unknown> {
   try {
     if (Number(response.headers['content-length'] ?? 0) > errorBodyBytes) {

@@ -5,28 +5,28 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher, ProxyAgent, type buildConnector } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
 
-/** Credentials that cannot be used; the message says what to do about it. */
+/** The credentials cannot be used. The message says what to do. */
 export class KubeConfigError extends Error {
   override readonly name = 'KubeConfigError';
 }
 
-/** How to reach the API server just now. */
+/** The current connection to the API server. */
 export interface Connection {
-  /** Base address without a trailing slash. */
+  /** The base URL without a trailing slash. */
   readonly server: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For calls that end. */
+  /** For all calls except watches. */
   readonly requests: Dispatcher;
-  /** For watches, each of which holds a connection for minutes; so they never stand in a call's way. */
+  /** For watches. Each one holds a connection for minutes, so they must not delay other calls. */
   readonly watches: Dispatcher;
 }
 
-// Reading credentials costs a few file reads; they are read again this often. client-node itself reads the
-// service account's token again every 60 s, well within the hour or so that a replaced token goes on being valid.
+// How long credentials are cached, because reading them takes a few file reads. client-node reads the service account's token
+// again every 60 s. A replaced token stays valid for about an hour.
 const freshMs = 5000;
 
-// The API server closes idle connections after 90 s; ours must go first. A kept one saves the first change after a
-// quiet minute a TLS handshake.
+// The API server closes idle connections after 90 s, so the client must close them earlier. A kept connection saves a TLS
+// handshake.
 const keepAliveMs = 60_000;
 
 const connectTimeoutMs = 10_000;
@@ -34,17 +34,17 @@ const connectTimeoutMs = 10_000;
 const serviceAccountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 /**
- * The credentials of a kubeconfig file, or of the pod's service account where none is given.
- * Throws KubeConfigError where the file cannot be read or used.
+ * Loads the credentials of a kubeconfig file, or of the pod's service account if `file` is undefined. Throws KubeConfigError
+ * if the file cannot be read or used.
  */
 export function loadKubeConfig(file: string | undefined): KubeConfig {
   const config = new KubeConfig();
   if (file === undefined) {
     config.loadFromCluster();
-    // Without the two variables that Kubernetes gives each pod, client-node makes an address of the word «undefined».
+    // Without the two variables that Kubernetes sets in each pod, client-node uses «undefined» as the address.
     if (!existsSync(serviceAccountToken) || /undefined/.test(config.getCurrentCluster()?.server ?? 'undefined')) {
       throw new KubeConfigError(
-        'this is no pod with a Kubernetes service account: set KEYFRAME_KUBECONFIG_FILE to a kubeconfig file',
+        'this process is not in a pod with a Kubernetes service account: set KEYFRAME_KUBECONFIG_FILE to a kubeconfig file',
       );
     }
     return config;
@@ -52,7 +52,7 @@ export function loadKubeConfig(file: string | undefined): KubeConfig {
   try {
     config.loadFromFile(file);
   } catch (error) {
-    throw new KubeConfigError(`the kubeconfig file ${file} cannot be read as one`, { cause: error });
+    throw new KubeConfigError(`the kubeconfig file ${file} cannot be read or is invalid`, { cause: error });
   }
   if (config.getCurrentCluster() === null || config.getCurrentUser() === null) {
     throw new KubeConfigError(`the kubeconfig file ${file} has no current context with a cluster and a user`);
@@ -60,7 +60,7 @@ export function loadKubeConfig(file: string | undefined): KubeConfig {
   return config;
 }
 
-/** Keeps one pair of dispatchers for as long as the TLS credentials stay the same; client-node makes one for each call. */
+/** Reuses one pair of dispatchers while the TLS credentials stay the same. client-node creates one for each call. */
 export class Connector {
   readonly #config: KubeConfig;
   readonly #clock: Clock;
@@ -73,7 +73,7 @@ export class Connector {
     this.#clock = deps.clock;
   }
 
-  /** Throws KubeConfigError where a credential file vanished or a helper program failed. */
+  /** Throws KubeConfigError if a credential file is missing or a helper program failed. */
   async connection(): Promise<Connection> {
     const now = this.#clock.now();
     if (this.#current !== undefined && now - this.#readAt < freshMs) return this.#current;
@@ -93,7 +93,7 @@ export class Connector {
     return this.#current;
   }
 
-  /** Ends all connections, those of watches at once. */
+  /** Closes all connections. Calls in progress fail. */
   async close(): Promise<void> {
     const dispatchers = this.#dispatchers;
     this.#dispatchers = undefined;
@@ -111,7 +111,7 @@ export class Connector {
       watches: this.#createDispatcher(options),
     };
     this.#dispatchers = fresh;
-    // Calls under way end as they would; watches are cut, and begin again with the new credentials.
+    // Calls in progress continue. Watches are aborted and start again with the new credentials.
     void known?.requests.close();
     void known?.watches.destroy();
     return fresh;
@@ -124,7 +124,7 @@ export class Connector {
       keepAliveInitialDelay: 30_000,
       timeout: connectTimeoutMs,
     };
-    // HTTP/1.1: a watch then has a connection of its own, which a fault of another one cannot stall.
+    // HTTP/1.1, so that each watch has a separate connection that other watches cannot block.
     const common = { allowH2: false, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs, connect };
     const proxyUrl = this.#config.getCurrentCluster()?.proxyUrl;
     if (proxyUrl === undefined || proxyUrl === '') return new Agent(common);
@@ -133,7 +133,7 @@ export class Connector {
   }
 }
 
-/** The TLS part of what client-node made of the credentials, without what is not set. */
+/** The TLS options from the credentials, without options that are not set. */
 function tlsOptions({
   ca,
   cert,
@@ -154,9 +154,9 @@ function headersOf(options: RequestOptions): Record<string, string> {
   return headers;
 }
 
-/** Tells one set of TLS credentials from another; the contents of their files, not the names, which stay when they are renewed. */
+/** Identifies TLS credentials by their contents, because file names stay the same after a renewal. */
 function tlsFingerprint({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): string {
-  // client-node reads files into buffers, whose JSON holds all their bytes.
+  // client-node reads files into buffers, and the JSON of a buffer contains all its bytes.
   const parts = JSON.stringify([ca, cert, key, servername, rejectUnauthorized]);
   return createHash('sha256').update(parts).digest('base64');
 }

@@ -9,21 +9,21 @@ export interface ResourceKind {
   readonly plural: string;
 }
 
-/** The collection of a kind in a namespace, or in all of them. */
+/** The path of a kind's collection in a namespace, or in all namespaces. */
 export function collectionPath({ group, version, plural }: ResourceKind, namespace?: string): string {
   const scope = namespace === undefined ? '' : `namespaces/${encodeURIComponent(namespace)}/`;
   return `/apis/${group}/${version}/${scope}${plural}`;
 }
 
-/** The name of a resource, without a namespace for one of the cluster's. */
+/** The name of a resource. A cluster-scoped one has no namespace. */
 export interface ResourceName {
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
 /**
- * One resource as etcd has it, not as some cache does; undefined where there is none. By a list of one, for which the right
- * to list is enough. Throws ApiError.
+ * Reads the metadata of one resource from etcd, not from a cache; undefined if it does not exist. It uses a list of one, which
+ * needs only the right to list. Throws ApiError.
  */
 export async function findResource(
   client: Pick<KubeClient, 'request'>,
@@ -41,12 +41,12 @@ export async function findResource(
   return items?.[0];
 }
 
-// Of metadata alone, about half a megabyte.
+// About half a megabyte of metadata.
 const pageSize = 500;
 
 /**
- * The metadata of all resources of a kind, in a namespace or in all of them, a page at a time. Throws ApiError, also where a
- * page was asked for so late (410) that the list has to begin again.
+ * Lists the metadata of all resources of a kind page by page, in a namespace or in all. Throws ApiError, also with 410 if a
+ * page was requested so late that the list must start again.
  */
 export async function* listResources(
   client: Pick<KubeClient, 'request'>,
@@ -71,16 +71,15 @@ interface ResourcePage {
 export interface StatusPatch {
   readonly resource: ResourceName;
   /**
-   * The version that was judged; on any other the API server answers 409. It stands for the uid too: a resource that
-   * was deleted and made again has another version, and in a patch of a custom resource's status the API server
-   * ignores the uid.
+   * The expected version; for any other the API server returns 409. It also identifies the uid: a resource that was deleted
+   * and created again has another version, and in a patch of a custom resource's status the API server ignores the uid.
    */
   readonly resourceVersion: string;
   /** Merged into the status: null removes a field, an array replaces one. */
   readonly status: object;
 }
 
-/** Patches the status of one resource and answers its metadata. Throws ApiError. */
+/** Patches the status of one resource and returns its metadata. Throws ApiError. */
 export async function patchStatus(
   client: Pick<KubeClient, 'request'>,
   kind: ResourceKind,
@@ -92,14 +91,14 @@ export async function patchStatus(
 
 export interface FinalizersPatch {
   readonly resource: ResourceName;
-  /** The version that was judged; on any other the API server answers 409. */
+  /** The expected version; for any other the API server returns 409. */
   readonly resourceVersion: string;
-  /** All that the resource shall have. */
+  /** All finalizers that the resource must have. */
   readonly finalizers: readonly string[];
 }
 
 /**
- * Sets the finalizers of one resource and answers its metadata. One that is being deleted goes with its last finalizer.
+ * Sets the finalizers of one resource and returns its metadata. A resource that is being deleted is gone without finalizers.
  * Throws ApiError.
  */
 export async function patchFinalizers(
@@ -112,7 +111,7 @@ export async function patchFinalizers(
 
 export interface SpecPatch {
   readonly resource: ResourceName;
-  /** The version that was judged; on any other the API server answers 409. */
+  /** The expected version; for any other the API server returns 409. */
   readonly resourceVersion: string;
   /** Merged into the spec: null removes a field. */
   readonly spec: object;
@@ -129,7 +128,7 @@ export async function patchSpec(
 
 export interface ResourcePatch {
   readonly resource: ResourceName;
-  /** The version that was judged; on any other the API server answers 409. */
+  /** The expected version; for any other the API server returns 409. */
   readonly resourceVersion: string;
   /** Merged into the metadata and the spec: null removes a field, an array replaces one. */
   readonly patch: { readonly metadata?: object; readonly spec?: object };
@@ -153,7 +152,7 @@ export interface NewResource {
   readonly spec: object;
 }
 
-/** Makes one resource and answers its metadata; 409 where one of that name exists. Throws ApiError. */
+/** Creates one resource and returns its metadata. Throws ApiError, 409 if the name exists. */
 export async function createResource(
   client: Pick<KubeClient, 'request'>,
   kind: ResourceKind,
@@ -169,11 +168,11 @@ export async function createResource(
 export interface ResourceDeletion {
   readonly resource: ResourceName;
   readonly uid: string;
-  /** The version that was judged; on any other the API server answers 409. */
+  /** The expected version; for any other the API server returns 409. */
   readonly resourceVersion: string;
 }
 
-/** Deletes one resource, if it is still the one that was judged; finalizers may hold it for a while. Throws ApiError. */
+/** Deletes one resource if it has the expected version. Finalizers can delay the deletion. Throws ApiError. */
 export async function deleteResource(
   client: Pick<KubeClient, 'request'>,
   kind: ResourceKind,

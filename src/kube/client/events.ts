@@ -7,24 +7,23 @@ export interface EventDeps {
   readonly client: Pick<KubeClient, 'request'>;
   /** The controller that reports, such as `keyframe.dev/secretsync`. */
   readonly controller: string;
-  /** The process that reports: a host's or pod's name. */
+  /** The process that reports: the name of a host or a pod. */
   readonly instance: string;
 }
 
 export interface ObjectEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
-  /** What was done: one word. */
+  /** The action: one word. */
   readonly action: string;
-  /** For people, in names; never a value. */
+  /** The text for users. It contains names, never values. */
   readonly note: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
 const maxNoteLength = 1024;
-// 253 for the whole name, less the hyphen and the server's random part of five; it may not end in a dot, so no dot before
-// that hyphen.
+// The whole name has at most 253 characters, with a hyphen and five random characters of the server.
 const maxBaseNameLength = 240;
 
 /** Records an Event about an object. Throws ApiError. */
@@ -35,7 +34,7 @@ export async function recordEvent(
   event: ObjectEvent,
 ): Promise<void> {
   const { name, namespace, uid, resourceVersion } = object.metadata;
-  // Where kubectl looks for the Events about what belongs to no namespace.
+  // kubectl expects Events about cluster-scoped objects in this namespace.
   const place = namespace ?? 'default';
   await deps.client.request({
     method: 'POST',

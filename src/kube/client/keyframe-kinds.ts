@@ -1,11 +1,11 @@
 import type { ResourceKind } from './custom-resources.ts';
 
-/** The kinds of Keyframe's own group, as `crds/` defines them. */
+/** The kinds of Keyframe's API group, which `crds/` defines. */
 
 const group = 'keyframe.dev';
 const version = 'v1alpha1';
 
-/** The group and version of them all, as an object's `apiVersion`. */
+/** The `apiVersion` of all kinds. */
 export const keyframeApiVersion = `${group}/${version}`;
 
 export const secretSyncKind = {

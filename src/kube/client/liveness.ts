@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** Aborts a signal when no sign of life was given for a while, counted from its making. */
+/** Aborts a signal if `renew` is not called for a while, counted from the creation. */
 export class Liveness {
   readonly #clock: Clock;
   readonly #limitMs: number;
@@ -27,7 +27,7 @@ export class Liveness {
     this.#cancel();
   }
 
-  // One timer for each limit's length, not one for each sign.
+  // One timer for each period, not one for each call of `renew`.
   #arm(delayMs: number): void {
     this.#cancel = this.#clock.after(delayMs, () => {
       const remainingMs = this.#lastSignAt + this.#limitMs - this.#clock.now();

@@ -2,7 +2,7 @@ import type { ObjectMeta } from './objects.ts';
 
 /**
  * The keys under `data` that a field manager applied and still holds (server-side apply; `f:data` and `f:KEY` of
- * metadata.managedFields in its FieldsV1 form). A key that somebody else wrote since is theirs alone and not among them.
+ * metadata.managedFields in FieldsV1 form). A key that another manager wrote later is not included.
  */
 export function appliedDataKeys({ managedFields }: ObjectMeta, manager: string): string[] {
   const entries: readonly unknown[] = Array.isArray(managedFields) ? managedFields : [];

@@ -1,4 +1,4 @@
-/** A time, in milliseconds since the epoch, as Kubernetes' MicroTime wants it: with six digits after the second. */
+/** Formats a time, in milliseconds since the epoch, as Kubernetes' MicroTime: with six decimal digits. */
 export function microTime(atMs: number): string {
   return new Date(atMs).toISOString().replace('Z', '000Z');
 }

@@ -1,4 +1,4 @@
-/** The parts of Kubernetes objects that this program reads and writes, as the API server's JSON has them. */
+/** The parts of Kubernetes objects that Keyframe reads and writes, in the API server's JSON form. */
 
 export interface OwnerReference {
   apiVersion: string;
@@ -16,7 +16,7 @@ export interface ObjectMeta {
   resourceVersion: string;
   generation?: number;
   creationTimestamp?: string;
-  /** Set while the object is being deleted and finalizers still hold it. */
+  /** Set while the object is being deleted and still has finalizers. */
   deletionTimestamp?: string;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
@@ -26,10 +26,10 @@ export interface ObjectMeta {
   managedFields?: unknown;
 }
 
-/** Where kubectl keeps the whole object that it applied last: of a Secret, its values too. Reflectors keep it empty. */
+/** kubectl's copy of the last applied object, which contains the values of a Secret. Reflectors store it empty. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Any object; alone, the metadata-only form of one. */
+/** Any object, or the metadata-only form of one. */
 export interface KubeObject {
   metadata: ObjectMeta;
 }
@@ -50,11 +50,11 @@ export function parseObjectKey(key: string): NamespacedName {
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** An object without what is large or secret and of no use to a cache; the object given is changed. */
+/** Removes large and secret parts that a cache does not need. Changes the given object. */
 export function stripped<T extends KubeObject>(object: T): T {
   delete object.metadata.managedFields;
   const { annotations } = object.metadata;
-  // Of a Secret that kubectl applied it holds all the values. The name stays, to tell that it is there.
+  // It contains all values of a Secret that kubectl applied. The name stays, to show that it exists.
   if (annotations?.[lastAppliedAnnotation] !== undefined) annotations[lastAppliedAnnotation] = '';
   return object;
 }

@@ -2,14 +2,14 @@ import { isApiStatus } from './api-error.ts';
 import { type KubeClient, metadataOnly } from './client.ts';
 import { type KubeObject, type NamespacedName, type ObjectMeta, stripped } from './objects.ts';
 
-/** A Secret with its values, in base64 as the API server has them. Hold one no longer than it takes to look. */
+/** A Secret with its values in base64. Keep it in memory only as long as necessary. */
 export interface SecretObject extends KubeObject {
   readonly type?: string;
   readonly immutable?: boolean;
   readonly data?: Readonly<Record<string, string>> | null;
 }
 
-/** The metadata of a Secret that shall be written; what is absent is taken away. */
+/** The metadata of a Secret to write. Absent parts are removed. */
 export type SecretMeta = Pick<ObjectMeta, 'name'> &
   Partial<Pick<ObjectMeta, 'labels' | 'annotations' | 'ownerReferences' | 'finalizers'>>;
 
@@ -20,23 +20,23 @@ export interface SecretContent {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** What one field manager wants of a Secret; what it applied before and is absent here is taken away, unless others hold it. */
+/** What one field manager applies to a Secret. What it applied before and is absent here is removed, unless others own it. */
 export interface AppliedContent {
-  /** Of the manager; at most 128 characters. */
+  /** The name of the manager; at most 128 characters. */
   readonly manager: string;
   readonly annotations: Readonly<Record<string, string>>;
   /** Values in base64. */
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** The very version of an object that a write is meant for; on any other the API server answers 409. */
+/** The expected version of an object. For any other the API server returns 409. */
 export interface Precondition {
   readonly uid: string;
   readonly resourceVersion: string;
 }
 
 /**
- * Reads and writes of Secrets. A write answers the metadata alone: no value comes back. Everything throws ApiError.
+ * Reads and writes Secrets. A write returns only the metadata, without values. All methods throw ApiError.
  */
 export class SecretsClient {
   readonly #client: Pick<KubeClient, 'request'>;
@@ -46,8 +46,8 @@ export class SecretsClient {
   }
 
   /**
-   * The Secret with its values; undefined if there is none. With `notOlderThan`, a resourceVersion that a watch has
-   * shown, the API server may answer from its own cache any version from that one on, without asking etcd.
+   * The Secret with its values; undefined if there is none. With `notOlderThan`, a resourceVersion that a watch has shown, the
+   * API server may return that version or a newer one from its cache, without a read from etcd.
    */
   async find(target: NamespacedName, notOlderThan?: string): Promise<SecretObject | undefined> {
     const query = notOlderThan === undefined ? {} : { resourceVersion: notOlderThan };
@@ -55,20 +55,20 @@ export class SecretsClient {
       return await this.#client.request<SecretObject>({ method: 'GET', path: secretPath(target), query });
     } catch (error) {
       if (isApiStatus(error, 404)) return undefined;
-      // This server is behind the one that the watch reads from, or was restored from a backup.
+      // This API server is behind the one of the watch, or was restored from a backup.
       if (notOlderThan !== undefined && isApiStatus(error, 410, 504)) return await this.find(target);
       throw error;
     }
   }
 
-  /** Makes a Secret; 409 where one of that name exists, whoever made it. */
+  /** Creates a Secret; 409 if the name exists. */
   async create(namespace: string, content: SecretContent): Promise<ObjectMeta> {
     return await this.#write('POST', secretsPath(namespace), content);
   }
 
   /**
-   * Lets the API server judge a Secret that shall take the place of one of the same name, and makes nothing: throws the
-   * ApiError that `create` would, but not the 409 for the one that is still there.
+   * Lets the API server validate a Secret that will replace one of the same name, without creating it. Throws the ApiError of
+   * `create`, except the 409 for the existing one.
    */
   async check(namespace: string, content: SecretContent): Promise<void> {
     try {
@@ -78,16 +78,16 @@ export class SecretsClient {
     }
   }
 
-  /** Replaces all of a Secret: 409 where it is no longer the version of the precondition, 404 where it is gone. */
+  /** Replaces a whole Secret; 409 if it does not have the version of the precondition, 404 if it is gone. */
   async replace(namespace: string, content: SecretContent, precondition: Precondition): Promise<ObjectMeta> {
     const versioned = { ...content, metadata: { ...content.metadata, ...precondition } };
     return await this.#write('PUT', secretPath({ namespace, name: content.metadata.name }), versioned);
   }
 
   /**
-   * Applies some keys and annotations of a Secret that belongs to something else (server-side apply, never forced): 409
-   * where it is no longer the version of the precondition or is gone, and 409 with causes where another manager holds one of
-   * them with another value; then nothing is written.
+   * Applies keys and annotations to a Secret of another owner (server-side apply, never forced). 409 if the Secret does not have
+   * the version of the precondition or is gone, and 409 with causes if another manager owns one of them with another value.
+   * Then nothing is written.
    */
   async apply(
     { namespace, name }: NamespacedName,
@@ -95,7 +95,7 @@ export class SecretsClient {
     precondition: Precondition,
   ): Promise<ObjectMeta> {
     const metadata = { name, namespace, annotations, ...precondition };
-    // An empty map would itself be a field, and held.
+    // An empty map would be an owned field, too.
     const keys = Object.keys(data).length === 0 ? {} : { data };
     const applied = await this.#client.request<KubeObject>({
       method: 'PATCH',
@@ -108,7 +108,7 @@ export class SecretsClient {
     return stripped(applied).metadata;
   }
 
-  /** Deletes just that version of a Secret: 409 for another one, 404 where it is gone. */
+  /** Deletes a Secret; 409 if it does not have the version of the precondition, 404 if it is gone. */
   async delete(target: NamespacedName, precondition: Precondition): Promise<void> {
     await this.#client.request({
       method: 'DELETE',
@@ -130,7 +130,7 @@ export class SecretsClient {
   }
 }
 
-/** The collection of Secrets in a namespace, or in all of them. */
+/** The path of the Secrets in a namespace, or in all namespaces. */
 export function secretsPath(namespace?: string): string {
   return namespace === undefined ? '/api/v1/secrets' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
 }

@@ -5,15 +5,15 @@ export interface NamedWatchesDeps<T extends KubeObject = KubeObject> extends Omi
   ReflectorDeps<T>,
   'source' | 'handler' | 'onFailure' | 'onRecovered'
 > {
-  /** The collection of a namespace. */
+  /** The path of a namespace's collection. */
   readonly path: (namespace: string) => string;
-  /** What to keep of the whole object; without it the metadata alone is asked for. */
+  /** Returns the part of the object to keep. Without it, only the metadata is requested. */
   readonly keep?: (object: T) => T;
-  /** Told when an object that someone follows appears, changes or goes; as it is kept, undefined once it is gone. */
+  /** Called when a followed object is created, changed or deleted; `object` is undefined if it is gone. */
   readonly onChange: (key: string, object: T | undefined) => void;
-  /** Told when the list or watch of an object failed. */
+  /** Called when the list or watch of an object failed. */
   readonly onFailure?: (key: string) => void;
-  /** Told when it succeeded again. */
+  /** Called when it succeeded again. */
   readonly onRecovered?: (key: string) => void;
 }
 
@@ -23,8 +23,8 @@ interface NamedWatch<T extends KubeObject> {
 }
 
 /**
- * Watches of single objects by `metadata.name`, shared by all who follow the same one and closed when
- * the last of them lets go. Each open one is one connection.
+ * Watches of single objects by `metadata.name`. Followers of the same object share a watch, which is closed when the last one
+ * stops following. Each open watch uses one connection.
  */
 export class NamedWatches<T extends KubeObject = KubeObject> {
   readonly #deps: NamedWatchesDeps<T>;
@@ -36,11 +36,11 @@ export class NamedWatches<T extends KubeObject = KubeObject> {
     this.#deps = deps;
   }
 
-  /** Makes `follower` follow just these objects (keys `namespace/name`): opens what is new, closes what nobody wants any more. */
+  /** Sets the objects that `follower` follows (keys `namespace/name`). Opens new watches and closes unused ones. */
   follow(follower: string, keys: ReadonlySet<string>): void {
     const before = this.#followed.get(follower) ?? new Set<string>();
     for (const key of keys) this.#open(key).followers.add(follower);
-    for (const key of before) if (!keys.has(key)) this.#letGo(key, follower);
+    for (const key of before) if (!keys.has(key)) this.#release(key, follower);
     if (keys.size === 0) this.#followed.delete(follower);
     else this.#followed.set(follower, keys);
   }
@@ -53,15 +53,15 @@ export class NamedWatches<T extends KubeObject = KubeObject> {
     return this.#watches.has(key);
   }
 
-  /** The object as last seen, by default its metadata; undefined where it is not followed, not seen yet or does not exist. */
+  /** The last seen version of an object; undefined if it is not followed, not seen yet or does not exist. */
   get(key: string): T | undefined {
     return this.#watches.get(key)?.reflector.get(key);
   }
 
-  /** Whether it is known if an object that someone follows exists. */
+  /** Whether it is known if a followed object exists. */
   isSeen(key: string): boolean {
     const reflector = this.#watches.get(key)?.reflector;
-    // One that the first list is just telling of is seen, though that list is not told to its end.
+    // During the first list, its objects are already seen.
     return reflector !== undefined && (reflector.isSynced || reflector.get(key) !== undefined);
   }
 
@@ -106,7 +106,7 @@ export class NamedWatches<T extends KubeObject = KubeObject> {
       handler: {
         onUpsert: (object) => onChange(key, object),
         onDelete: () => onChange(key, undefined),
-        // It may have gone between the look that made us follow it and the first list.
+        // It may have been deleted between the read that caused this watch and the first list.
         onListed: () => {
           if (reflector.get(key) === undefined) onChange(key, undefined);
         },
@@ -115,7 +115,7 @@ export class NamedWatches<T extends KubeObject = KubeObject> {
     return reflector;
   }
 
-  #letGo(key: string, follower: string): void {
+  #release(key: string, follower: string): void {
     const watch = this.#watches.get(key);
     watch?.followers.delete(follower);
     if (watch?.followers.size === 0) this.#close(key);

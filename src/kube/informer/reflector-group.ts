@@ -3,17 +3,17 @@ import { type KubeObject, objectKey, parseObjectKey } from '../client/objects.ts
 import { Reflector, type ReflectorDeps, type ReflectorHandler, type ReflectorSource } from './reflector.ts';
 
 export interface ReflectorGroupDeps<T extends KubeObject> extends Omit<ReflectorDeps<T>, 'source'> {
-  /** Namespaces to watch, one reflector each; none means the whole cluster by one reflector. */
+  /** The namespaces to watch, each with one reflector. If it is empty, one reflector watches the whole cluster. */
   readonly namespaces: readonly string[];
   /** The source for one namespace, or for the whole cluster. */
   readonly source: (namespace: string | undefined) => ReflectorSource;
-  /** Whether a namespace is known to be gone or going. The rights in it go with it, so being refused its list hinders nothing. */
+  /** Whether a namespace is known to be deleted or being deleted. Its rights are deleted with it, so a refused list is ignored. */
   readonly isGone?: (namespace: string) => boolean;
 }
 
 /** The reflectors of one kind of object in all watched namespaces, as if they were one. */
 export class ReflectorGroup<T extends KubeObject> {
-  /** By namespace; the empty name stands for the whole cluster. */
+  /** By namespace; the empty name means the whole cluster. */
   readonly #byNamespace: ReadonlyMap<string, Reflector<T>>;
   readonly #all: readonly Reflector<T>[];
   readonly #isGone: (namespace: string) => boolean;
@@ -25,7 +25,7 @@ export class ReflectorGroup<T extends KubeObject> {
     this.#isGone = isGone;
     const deps: Omit<ReflectorDeps<T>, 'source'> = {
       ...rest,
-      handler: this.#overheard(handler),
+      handler: this.#withListeners(handler),
       onFailure: (kind) => {
         this.#checkSynced();
         onFailure?.(kind);
@@ -39,7 +39,7 @@ export class ReflectorGroup<T extends KubeObject> {
     for (const reflector of this.#all) void reflector.synced.then(() => this.#checkSynced());
   }
 
-  /** Resolves when every reflector has its first list, but for those of namespaces that are gone. */
+  /** Resolves when every reflector has its first list, except those of deleted namespaces. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -49,7 +49,7 @@ export class ReflectorGroup<T extends KubeObject> {
     return this.#isSynced;
   }
 
-  /** The first fault of a reflector whose last try failed. */
+  /** The first error of a reflector whose last attempt failed. */
   get error(): unknown {
     return this.#all.find((reflector) => reflector.error !== undefined)?.error;
   }
@@ -63,7 +63,7 @@ export class ReflectorGroup<T extends KubeObject> {
     return this.#all.flatMap((reflector) => [...reflector.keys()]);
   }
 
-  /** Calls a listener with every change, after the handler; `object` is undefined for one that is gone. Call before `start`. */
+  /** Adds a listener for every change, called after the handler; `object` is undefined for a deleted one. Call it before `start`. */
   onChange(listener: (key: string, object: T | undefined) => void): void {
     this.#listeners.push(listener);
   }
@@ -72,7 +72,7 @@ export class ReflectorGroup<T extends KubeObject> {
     for (const reflector of this.#all) reflector.start();
   }
 
-  #overheard(handler: ReflectorHandler<T>): ReflectorHandler<T> {
+  #withListeners(handler: ReflectorHandler<T>): ReflectorHandler<T> {
     const report = (key: string, object: T | undefined): void => {
       for (const listener of this.#listeners) listener(key, object);
     };
@@ -89,7 +89,7 @@ export class ReflectorGroup<T extends KubeObject> {
     };
   }
 
-  // Once for all: a namespace that is made again is seen when it can be listed, like any that is new.
+  // Never reset: a namespace that is created again is seen when it can be listed.
   #checkSynced(): void {
     this.#isSynced ||= [...this.#byNamespace].every(
       ([namespace, { isSynced, error }]) => isSynced || (isApiStatus(error, 403) && this.#mayBeGone(namespace)),

@@ -7,34 +7,34 @@ import { type RetryLimits, RetryPace } from './retry-pace.ts';
 import { type FailureKind, SilenceError, WatchEndedError, failureKind } from './watch-failure.ts';
 import { type WatchEvent, watchEvents } from './watch-stream.ts';
 
-/** What a reflector reads. */
+/** The collection that a reflector reads. */
 export interface ReflectorSource {
-  /** Path of the collection, such as `/api/v1/secrets`. */
+  /** The path of the collection, such as `/api/v1/secrets`. */
   readonly path: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Ask for metadata alone: the API server then sends nothing else. */
+  /** Whether only metadata is requested. */
   readonly metadataOnly?: boolean;
 }
 
-/** Told of each change, in order. A deletion followed by a creation is always told as both. */
+/** Called with each change, in order. A deletion followed by a creation always causes both calls. */
 export interface ReflectorHandler<T extends KubeObject> {
   /** A new object, or a new version of one. */
   onUpsert(object: T): void;
-  /** The last that was seen of an object that is gone, or that no longer fits the selector. */
+  /** An object that was deleted or no longer matches the selector, in its last seen version. */
   onDelete(object: T): void;
   /**
-   * A list is complete and told. What was made and went while no watch looked is told by nothing else: whoever expects
-   * an object that is not there now has missed its end.
+   * A list is complete, and the handler has all its objects. An object that was created and deleted between two watches causes
+   * no other call.
    */
   onListed?(): void;
 }
 
 export interface ReflectorLimits extends RetryLimits {
   readonly pageSize: number;
-  /** A watch is asked to end after this long, or up to twice that, so that not all end at once. */
+  /** The requested duration of a watch. Up to twice as long, so that watches do not all end at the same time. */
   readonly watchSeconds: number;
-  /** A watch that sent nothing for so long is begun anew; the API server sends a bookmark every minute or two. */
+  /** A watch without data for this long is started again. The API server sends a bookmark every minute or two. */
   readonly silenceMs: number;
 }
 
@@ -45,11 +45,11 @@ export interface ReflectorDeps<T extends KubeObject> {
   readonly source: ReflectorSource;
   readonly handler: ReflectorHandler<T>;
   readonly limits?: Partial<ReflectorLimits>;
-  /** Told of each list and watch that failed, by the kind of failure. */
+  /** Called with the kind of failure of each list and watch that failed. */
   readonly onFailure?: (kind: FailureKind) => void;
-  /** Told when a list or watch succeeded again after one that failed for more than silence or an expired version. */
+  /** Called when a list or watch succeeds after a failure other than silence or an expired version. */
   readonly onRecovered?: () => void;
-  /** What of an object is kept in memory; default: all that is neither large nor secret. */
+  /** Returns the part of an object to keep in memory. Default: everything that is neither large nor secret. */
   readonly keep?: (object: T) => T;
   readonly random?: () => number;
 }
@@ -63,8 +63,8 @@ const defaultLimits: ReflectorLimits = {
   missingRetryMaxMs: 5_000,
 };
 
-// A watch that ends sooner than this, having said nothing, counts as a failure: else a server that ends each one at
-// once would be asked without pause.
+// A watch that ends earlier without an event counts as a failure. Otherwise there would be no pause between watches that the
+// server ends at once.
 const minWatchMs = 1000;
 
 interface ListPage<T> {
@@ -74,9 +74,9 @@ interface ListPage<T> {
 }
 
 /**
- * Keeps a copy of one collection: a paged list, then a watch from there on, again and again until it is stopped. It
- * outlives expired versions (410), throttling (429), server errors, resets, silence and a missing resource, and goes
- * on with what it knew; only a list that succeeded makes anything be gone.
+ * Keeps a copy of one collection: a paged list and then a watch, repeated until it is stopped. It survives expired versions
+ * (410), throttling (429), server errors, resets, silence and a missing resource, and keeps its copy meanwhile. Only a
+ * successful list or watch removes objects.
  */
 export class Reflector<T extends KubeObject> {
   readonly #deps: ReflectorDeps<T>;
@@ -88,7 +88,7 @@ export class Reflector<T extends KubeObject> {
   readonly #stopping = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
-  /** Where the next watch begins; undefined where a list must come first. */
+  /** The version from which the next watch starts; undefined if a list must come first. */
   #resourceVersion: string | undefined;
   #error: unknown;
   #running: Promise<void> | undefined;
@@ -101,7 +101,7 @@ export class Reflector<T extends KubeObject> {
     this.#pace = new RetryPace({ limits: this.#limits, random: this.#random });
   }
 
-  /** Resolves when the first list is complete and was told to the handler. Stays pending if it is stopped before. */
+  /** Resolves when the first list is complete and the handler has its objects. Stays pending after an earlier `stop`. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -127,7 +127,7 @@ export class Reflector<T extends KubeObject> {
     this.#running ??= this.#run();
   }
 
-  /** Cuts the watch. Nothing is told to the handler after this resolved. */
+  /** Ends the watch. The handler is not called after this resolves. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -160,7 +160,7 @@ export class Reflector<T extends KubeObject> {
     }
     this.#replaceAll(found);
     this.#resourceVersion = resourceVersion;
-    // Before the handler is told: it may look at once.
+    // Before the call of the handler, which may read it.
     this.#isSynced = true;
     this.#contain({}, () => this.#deps.handler.onListed?.());
     this.#recovered();
@@ -178,7 +178,7 @@ export class Reflector<T extends KubeObject> {
     });
   }
 
-  /** Reads one watch to its end. Throws whatever ended it otherwise. */
+  /** Reads one watch to its end. Throws any other reason for its end. */
   async #watch(resourceVersion: string): Promise<void> {
     const { client, clock, source } = this.#deps;
     const liveness = new Liveness(clock, this.#limits.silenceMs);
@@ -196,11 +196,11 @@ export class Reflector<T extends KubeObject> {
         liveness.renew();
         this.#take(event);
       }
-      const wasOfUse = this.#resourceVersion !== resourceVersion || clock.now() - beganAt >= minWatchMs;
-      if (!wasOfUse) throw new Error('the watch ended at once');
+      const wasUseful = this.#resourceVersion !== resourceVersion || clock.now() - beganAt >= minWatchMs;
+      if (!wasUseful) throw new Error('the watch ended at once');
       this.#pace.progressed();
     } catch (error) {
-      // A watch that lived, if only in silence, is no failure in a row with the one before it.
+      // After a watch that lasted, even in silence, the count of failures in a row starts again.
       if (clock.now() - beganAt >= minWatchMs) this.#pace.progressed();
       throw liveness.signal.aborted ? new SilenceError('the watch fell silent') : error;
     } finally {
@@ -226,7 +226,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #take(event: WatchEvent<T>): void {
-    // What was sent before the stop may still be in a buffer.
+    // Earlier events can still be in a buffer.
     if (this.#stopping.signal.aborted) return;
     if (event.type === 'ERROR') throw new WatchEndedError(event.status);
     this.#pace.progressed();
@@ -253,7 +253,7 @@ export class Reflector<T extends KubeObject> {
 
   #upsert(key: string, object: T): void {
     const before = this.#objects.get(key);
-    // Deleted and made again while no watch looked: the same name, but another object.
+    // Deleted and created again between two watches: the same name, but another object.
     if (before !== undefined && before.metadata.uid !== object.metadata.uid) {
       this.#objects.delete(key);
       this.#notify('onDelete', before);
@@ -262,7 +262,7 @@ export class Reflector<T extends KubeObject> {
     this.#notify('onUpsert', object);
   }
 
-  /** A handler that throws has a fault of its own; the copy goes on. */
+  /** Calls the handler. If it throws, the reflector continues. */
   #notify(what: 'onUpsert' | 'onDelete', object: T): void {
     const { namespace, name } = object.metadata;
     this.#contain({ namespace, name }, () => this.#deps.handler[what](object));
@@ -280,21 +280,21 @@ export class Reflector<T extends KubeObject> {
     if (this.#error === undefined) return;
     const kind = failureKind(this.#error);
     this.#error = undefined;
-    // These two come in the order of things, with an API server that is well.
+    // These two are normal, even without a problem of the API server.
     if (kind !== 'silent' && kind !== 'expired') this.#deps.onRecovered?.();
   }
 
-  /** Notes a failure and answers how long to wait before the next try, in milliseconds. */
+  /** Records a failure and returns the delay until the next attempt in milliseconds. */
   #afterFailure(error: unknown): number {
     const { kind, delayMs, list, inARow } = this.#pace.failed(error);
     this.#error = error;
     if (list) this.#resourceVersion = undefined;
     this.#deps.onFailure?.(kind);
-    // One failure heals by itself and is nothing to tell; of more in a row one line is enough. A missing resource is
-    // told by whoever knows what to do about it.
+    // A single failure is not logged as a warning, and several in a row are logged once. The manager logs missing
+    // definitions with advice.
     const level = inARow === 2 && kind !== 'missing' ? 'warn' : 'debug';
     const { path } = this.#deps.source;
-    this.#deps.logger[level]({ path, kind, ...errorFields(error) }, 'a watch fails and is tried again');
+    this.#deps.logger[level]({ path, kind, ...errorFields(error) }, 'a watch fails and is retried');
     return delayMs;
   }
 }

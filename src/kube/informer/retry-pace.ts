@@ -5,24 +5,24 @@ import { type FailureKind, failureKind, needsList } from './watch-failure.ts';
 export interface RetryLimits {
   readonly backoffInitialMs: number;
   readonly backoffMaxMs: number;
-  /** The longest pause while the resource does not exist: someone is about to make it. */
+  /** The maximum delay while the resource does not exist, because it will probably be created soon. */
   readonly missingRetryMaxMs: number;
 }
 
 export interface Retry {
   readonly kind: FailureKind;
   readonly delayMs: number;
-  /** Whether to begin with a list. */
+  /** Whether to start with a list. */
   readonly list: boolean;
-  /** How many failures there were since the last progress, with this one. */
+  /** The number of failures since the last progress, including this one. */
   readonly inARow: number;
 }
 
-// After so many failures in a row even a watch that could go on begins with a list: the version it waits for may never
-// come, as after etcd was restored from a backup.
+// After this many failures in a row, even a watch that could continue starts with a list. Its version may never come, for
+// example after a restore of etcd from a backup.
 const failuresBeforeList = 4;
 
-/** How a reflector goes on after failures: when, and with what. */
+/** When and how a reflector continues after failures. */
 export class RetryPace {
   readonly #limits: RetryLimits;
   readonly #random: () => number;
@@ -45,7 +45,7 @@ export class RetryPace {
   }
 
   #delayMs(kind: FailureKind, error: unknown): number {
-    // Silence was pause enough. An expired version is in the order of things; one right after another is not.
+    // After silence, no delay is needed. An expired version is normal, but two in a row are not.
     if (kind === 'silent' || (kind === 'expired' && this.#inARow === 1)) return 0;
     const { backoffInitialMs: initialMs, backoffMaxMs, missingRetryMaxMs } = this.#limits;
     const maxMs = kind === 'missing' ? missingRetryMaxMs : backoffMaxMs;

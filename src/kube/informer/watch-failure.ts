@@ -1,20 +1,20 @@
 import { ApiError } from '../client/api-error.ts';
 
 /**
- * Why a list or watch failed, by what has to happen next. `expired`, `refused`, `missing` and `broken` begin again with
- * a list; the others go on from the version that was seen last.
+ * Why a list or watch failed, grouped by what happens next. `expired`, `refused`, `missing` and `broken` start again with a
+ * list; the others continue from the last seen version.
  */
 export type FailureKind = 'expired' | 'throttled' | 'unreachable' | 'silent' | 'refused' | 'missing' | 'broken';
 
-/** The watch sent nothing for longer than a living one does. */
+/** The watch sent nothing for too long. */
 export class SilenceError extends Error {
   override readonly name = 'SilenceError';
 }
 
-/** The server ended the watch by an ERROR event. */
+/** The server ended the watch with an ERROR event. */
 export class WatchEndedError extends Error {
   override readonly name = 'WatchEndedError';
-  /** HTTP status of the Status object that the event held. */
+  /** The HTTP status of the Status object in the event. */
   readonly status: number;
 
   constructor(status: number) {
@@ -23,12 +23,12 @@ export class WatchEndedError extends Error {
   }
 }
 
-/** A line that is no watch event, or one longer than any object can be. */
+/** A line that is not a watch event, or is too long for any object. */
 export class WatchFormatError extends Error {
   override readonly name = 'WatchFormatError';
 }
 
-/** The kind of anything that a list or watch threw. What is not known is a fault of the connection. */
+/** The kind of failure of any error from a list or watch. An unknown error counts as one of the connection. */
 export function failureKind(error: unknown): FailureKind {
   if (error instanceof SilenceError) return 'silent';
   if (error instanceof WatchFormatError) return 'broken';
@@ -40,7 +40,7 @@ export function failureKind(error: unknown): FailureKind {
 
 const statusKinds: Readonly<Record<number, FailureKind>> = { 410: 'expired', 429: 'throttled' };
 
-/** Whether the next try begins with a list. */
+/** Whether the next attempt starts with a list. */
 export function needsList(kind: FailureKind): boolean {
   return kind === 'expired' || kind === 'refused' || kind === 'missing' || kind === 'broken';
 }

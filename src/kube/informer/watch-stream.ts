@@ -5,15 +5,15 @@ export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ER
 
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: Exclude<WatchEventType, 'ERROR'>; readonly object: T }
-  /** The server gave up the watch; `status` is the HTTP status of the Status object it sent. */
+  /** The server ended the watch; `status` is the HTTP status of its Status object. */
   | { readonly type: 'ERROR'; readonly status: number };
 
-// etcd holds nothing over 1.5 MiB by default; what is ten times that is no object.
+// The default limit of etcd is 1.5 MiB, so a line of ten times that size is not an object.
 const maxLineLength = 16 * 1024 * 1024;
 
 /**
- * The events of a watch's body, one JSON object a line. Ends where the body ends; a line that was cut off there is
- * dropped, for the server sends it again after the last resource version. Throws WatchFormatError.
+ * The events in the body of a watch, one JSON object on each line. Ends with the body. A truncated last line is dropped, because
+ * the server sends it again after the last resource version. Throws WatchFormatError.
  */
 export async function* watchEvents<T extends KubeObject>(
   body: AsyncIterable<Uint8Array>,
@@ -41,7 +41,7 @@ function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> {
   const { type, object } = (parseJson(line) ?? {}) as EventLine;
   if (type === 'ERROR') return { type, status: typeof object?.code === 'number' ? object.code : 500 };
   if (!objectEvents.has(type) || typeof object?.metadata?.resourceVersion !== 'string') {
-    throw new WatchFormatError('a line of a watch is no watch event');
+    throw new WatchFormatError('a line of a watch is not a watch event');
   }
   return { type, object } as unknown as WatchEvent<T>;
 }
@@ -50,7 +50,7 @@ function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // JSON.parse quotes what it could not read; that may be data.
+    // The error of JSON.parse quotes the text, which may be data.
     throw new WatchFormatError('a line of a watch is not JSON');
   }
 }

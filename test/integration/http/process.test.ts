@@ -105,7 +105,7 @@ describe('a start that cannot succeed says why in one message', () => {
     const [code, output] = await refusal(['controller'], env);
     expect([code, output]).toEqual([
       78,
-      expect.stringMatching(/^keyframe-server: the kubeconfig file \S+ cannot be read as one\n$/),
+      expect.stringMatching(/^keyframe-server: the kubeconfig file \S+ cannot be read or is invalid\n$/),
     ]);
   });
 

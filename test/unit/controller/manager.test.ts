@@ -62,7 +62,7 @@ describe('without the right to list', () => {
   test('SecretSyncs, the controller leads and says that they are off, until the right is there', async () => {
     failLists(collection, 403, 3);
     await harness.synced();
-    const warning = `the API server does not let the controller list SecretSyncs: ${advice}; until then, what needs them is off`;
+    const warning = `the API server does not let the controller list SecretSyncs: ${advice}; until then, features that need them are disabled`;
     expect(harness.controller.ready()).toBeUndefined();
     expect(harness.controller.warnings()).toEqual([warning]);
     expect(errors()).toEqual([warning]);

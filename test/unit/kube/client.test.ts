@@ -163,7 +163,7 @@ describe('credentials', () => {
   });
 
   test.each([
-    ['is not there', undefined, 'cannot be read as one'],
+    ['is not there', undefined, 'cannot be read or is invalid'],
     ['is no YAML mapping', '- a\n- b\n', 'has no current context with a cluster and a user'],
     [
       'names no context',
@@ -179,7 +179,7 @@ describe('credentials', () => {
 
   test('outside a pod without a kubeconfig file are refused by a message that says what to set', () => {
     expect(() => KubeClient.load({ clock: systemClock })).toThrow(
-      'this is no pod with a Kubernetes service account: set KEYFRAME_KUBECONFIG_FILE to a kubeconfig file',
+      'this process is not in a pod with a Kubernetes service account: set KEYFRAME_KUBECONFIG_FILE to a kubeconfig file',
     );
   });
 });

@@ -13,7 +13,7 @@ async function synced(): Promise<Harness> {
 
 /** Has another process lead while `happen` happens. */
 async function standingBy(harness: Harness, happen: () => void | Promise<void>): Promise<void> {
-  const isLeader = (): boolean => !harness.logs.some(({ msg }) => msg === 'this controller leads no more');
+  const isLeader = (): boolean => !harness.logs.some(({ msg }) => msg === 'this controller no longer leads');
   harness.lease.isTaken = true;
   await harness.clock.advance(3_000);
   if (isLeader()) throw new Error('the controller must have lost the Lease');
