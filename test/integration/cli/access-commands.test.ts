@@ -187,7 +187,7 @@ describe('people', () => {
     expect(await cli.output(['user', 'list'])).toMatch(/ann@example\.test +Ann/);
     await cli.output(['user', 'enable', made.id]);
     expect((await cli.run(['whoami'], asAnn)).code).toBe(0);
-    expect((await cli.run(['user', 'disable', 'nobody@example.test', '--yes'])).code).toBe(5);
+    expect((await cli.run(['user', 'disable', 'missing@example.test', '--yes'])).code).toBe(5);
     expect((await cli.run(['user', 'create', 'not an address'])).code).toBe(2);
   });
 
@@ -219,7 +219,7 @@ describe('people', () => {
 });
 
 describe('tokens that an administrator of the server creates for others', () => {
-  test('are told in the audit of the server, in that of the organization and in the list of tokens', async () => {
+  test('appear in the audit of the server, in that of the organization and in the list of tokens', async () => {
     const person = await createUser(api.services);
     const { organization } = world.slugs;
     await cli.output(['member', 'set', person.email, '-o', organization, '--role', 'viewer']);

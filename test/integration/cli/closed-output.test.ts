@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { CliRunner } from '../../support/cli/cli.ts';
 
-test('ends without a word when whoever reads its output has read enough', async () => {
+test('ends without a message when the reader of its output has read enough', async () => {
   const cli = await CliRunner.create();
   try {
     const running = cli.start(['completion', 'zsh']);

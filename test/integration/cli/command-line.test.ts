@@ -74,7 +74,7 @@ describe('the command line', () => {
     expect(stderr).not.toContain('swordfish');
   });
 
-  test('an output that takes no more is a failure that is told, and nobody to tell it to is none', async () => {
+  test('reports a full output as a failure, and keeps its exit code if the report cannot be written', async () => {
     const env = { KEYFRAME_URL: url, KEYFRAME_TOKEN: token };
     const full = await cli.bash('keyframe org list > /dev/full', { env });
     expect(full).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: the output .*\(ENOSPC\).*\n$/) });

@@ -71,7 +71,7 @@ describe('destroy', () => {
     expect([await codeOfVersion('SAME', 1), await codeOfVersion('SAME', 2)]).toEqual([5, 0]);
   });
 
-  test('takes the same value out of all versions when told to, and needs a version', async () => {
+  test('takes the same value out of all versions on request, and needs a version', async () => {
     await write('ALL', 'leaked', 'leaked', 'safe');
     const answer = await cli.json(destroy('ALL', 2, '--same-value', '--yes'));
     expect(answer).toMatchObject({ version: 2, destroyedVersions: [1, 2] });
@@ -108,7 +108,7 @@ describe('destroy', () => {
 });
 
 describe('snapshot restore', () => {
-  test('--plan tells what --dry-run tells, and its hash is what --plan-hash holds to', async () => {
+  test('--plan prints what --dry-run prints, and --plan-hash holds to its hash', async () => {
     await write('PLAN', 'good');
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     await write('PLAN', 'broken');

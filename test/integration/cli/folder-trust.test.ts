@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-/** A folder with a file that came with somebody's repository. */
+/** A folder with a file that came with another user's repository. */
 beforeEach(async () => {
   folder = await site.newFolder();
   await folder.patch({ set: { A: 'hunter2' } });

@@ -102,7 +102,7 @@ describe('snapshots', () => {
     expect(await cli.output(['snapshot', 'show', short.id])).toContain(`${organization}/${project}/${environment}`);
   });
 
-  test('snapshot diff tells keys and versions since the snapshot, and between two', async () => {
+  test('snapshot diff lists keys and versions since the snapshot, and between two', async () => {
     await write({ DIFF: 'a' });
     const before = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     expect((await cli.run(['snapshot', 'diff', before])).stderr).toContain('No difference');
@@ -142,8 +142,8 @@ describe('snapshots', () => {
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     await write({}, ['BACK']);
     const { stderr } = await cli.run(['snapshot', 'restore', id, '--yes']);
-    const told = /deleted since.*\n +(?<line>keyframe pull .*)\n/.exec(stderr)?.groups?.['line'] ?? 'false';
-    expect((await cli.bash(told)).code).toBe(0);
+    const advised = /deleted since.*\n +(?<line>keyframe pull .*)\n/.exec(stderr)?.groups?.['line'] ?? 'false';
+    expect((await cli.bash(advised)).code).toBe(0);
     expect(await valueOf('BACK')).toBe('good');
     const { stderr: silent } = await cli.run(['snapshot', 'restore', id, '--yes']);
     expect(silent).toBe('');
@@ -209,7 +209,7 @@ describe('snapshots', () => {
     }
   });
 
-  test('a snapshot goes by its id, and whoever gives a name is told where the ids are', async () => {
+  test('a snapshot goes by its id, and a name is refused with the command that lists the ids', async () => {
     const id = (await cli.output(['snapshot', 'create', '-n', 'named', ...scope, '--output', 'name'])).trim();
     for (const command of ['show', 'diff', 'restore', 'delete']) {
       const named = await cli.run(['snapshot', command, 'named', '--yes']);
@@ -265,7 +265,7 @@ describe('snapshots', () => {
     expect(done.pruned.map(({ id }) => id)).toEqual(ids.slice(0, 3).toReversed());
   });
 
-  test('history tells who changed which keys, and --since leaves out what was before', async () => {
+  test('history shows who changed which keys, and --since leaves out what was before', async () => {
     await write({ HISTORY: 'value-of-history' });
     const output = await cli.output(['history', ...scope, '--limit', '1']);
     expect(output).toContain('HISTORY v1');

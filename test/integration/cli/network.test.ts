@@ -78,7 +78,7 @@ describe('plain http to another machine', () => {
   );
 
   test.each(['localhost', '127.0.0.1', '127.1.2.3', '[::1]'])('is not what %s means', async (host) => {
-    // The port of nobody: it fails because nothing answers there.
+    // An unused port: the request fails because nothing answers there.
     const { code } = await cli.run(['whoami'], { env: { KEYFRAME_URL: `http://${host}:9`, KEYFRAME_TOKEN: token } });
     expect(code).toBe(1);
   });
@@ -111,7 +111,7 @@ describe('what the server or the network does', () => {
     expect(leaked).toHaveLength(1 + redirections.length);
   });
 
-  test('JSON of another kind is told as what it is, and login stores no token for it', async () => {
+  test('JSON of another kind is reported as what it is, and login stores no token for it', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const answer of [
       { body: 'null' },
@@ -172,7 +172,7 @@ describe('what the server or the network does', () => {
     },
   );
 
-  test('control characters in what the server tells do not reach a terminal', async () => {
+  test('control characters in the server’s answers do not reach a terminal', async () => {
     const me = {
       type: 'user',
       name: 'a\u001B[2Jb\nc\u202Ed',

@@ -152,7 +152,7 @@ describe('on a terminal', () => {
 describe('--file', () => {
   const mode = (name: string): number => statSync(folder.pathOf(name)).mode & 0o777;
 
-  test('is written for its owner alone, in the format that its name tells', async () => {
+  test('is written for its owner alone, in the format of its name', async () => {
     const { stdout, stderr } = await folder.run(['pull', '--file', 'all.yaml']);
     expect(stdout).toBe('');
     expect(stderr).toBe(`Wrote 4 secrets of ${folder.place} to all.yaml (mode 600)\n`);
@@ -171,7 +171,7 @@ describe('--file', () => {
     expect(folder.read('.env')).toContain('hunter2');
   });
 
-  test('that holds something else is replaced only after a yes; the same is written anew without a question', async () => {
+  test('that holds something else is replaced only after a yes; the same is written again without a question', async () => {
     folder.write('.env', 'MINE=1\n');
     chmodSync(folder.pathOf('.env'), 0o644);
     const { code, stderr } = await folder.run(['pull', '--file', '.env']);
@@ -196,7 +196,7 @@ describe('--file', () => {
     expect(mode('target')).toBe(0o600);
   });
 
-  test('that cannot be written is told, and leaves nothing behind', async () => {
+  test('that cannot be written is reported, and leaves nothing behind', async () => {
     mkdirSync(folder.pathOf('dir.env'));
     execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', folder.pathOf('pipe.env')]);
     for (const [path, message] of [

@@ -168,7 +168,7 @@ describe('a file that is not as it must be is refused with exit code 2', () => {
     expect((await folder.list()).revision).toBe(0);
   });
 
-  test('more than a request may hold is told as what it is', async () => {
+  test('more than a request may hold is reported as what it is', async () => {
     const secrets = new Map(Array.from({ length: 40 }, (_, at) => [`K${at}`, 'x'.repeat(250 * 1024)]));
     folder.write('.env', writeDotenv(secrets));
     const { code, stderr } = await folder.run(['push', '.env', '--yes']);

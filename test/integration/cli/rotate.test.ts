@@ -16,7 +16,7 @@ const valueOf = (key: string): Promise<string> => cli.output(['get', key, ...sco
 const rotate = (key: string, ...flags: string[]): string[] => ['rotate', key, ...scope, ...flags];
 
 describe('rotate', () => {
-  test('gives a secret a random value that it does not show, and tells how to destroy the one before', async () => {
+  test('gives a secret a random value that it does not show, and prints how to destroy the one before', async () => {
     await cli.output(['set', 'PASSWORD=leaked', ...scope]);
     const { code, stdout, stderr } = await cli.run(rotate('PASSWORD', '--comment', 'leaked'));
     expect([code, stdout]).toEqual([0, expect.stringMatching(/Version: +2\n/)]);
@@ -24,12 +24,12 @@ describe('rotate', () => {
     expect(value).toMatch(/^[A-Za-z0-9]{32}$/);
     expect(stdout + stderr).not.toContain(value);
     expect(await cli.output(['versions', 'PASSWORD', ...scope])).toMatch(/^v2 +updated .* leaked$/m);
-    const told = /\n +(?<line>keyframe destroy .*)\n/.exec(stderr)?.groups?.['line'] ?? 'false';
-    expect((await cli.bash(`${told} --yes`)).code).toBe(0);
+    const advised = /\n +(?<line>keyframe destroy .*)\n/.exec(stderr)?.groups?.['line'] ?? 'false';
+    expect((await cli.bash(`${advised} --yes`)).code).toBe(0);
     expect((await cli.run(['get', 'PASSWORD', '--version', '1', ...scope])).code).toBe(5);
   });
 
-  test('makes it as long and of what it is told', async () => {
+  test('makes it of the given length and characters', async () => {
     await cli.output(['set', 'KEY=x', ...scope]);
     await cli.output(rotate('KEY', '--length', '64', '--charset', 'hex'));
     expect(await valueOf('KEY')).toMatch(/^[0-9a-f]{64}$/);

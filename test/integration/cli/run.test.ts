@@ -206,8 +206,8 @@ describe('the program', () => {
   test('is not run where the secrets cannot be had', async () => {
     const echo = ['--', 'sh', '-c', 'echo run'];
     expect(await folder.run(['run', '-e', 'none', ...echo])).toMatchObject({ code: 5, stdout: '' });
-    const nobody = await folder.run(['run', ...echo], { env: { KEYFRAME_TOKEN: 'kf_pat_nobody' } });
-    expect(nobody).toMatchObject({ code: 3, stdout: '' });
+    const unknown = await folder.run(['run', ...echo], { env: { KEYFRAME_TOKEN: 'kf_pat_unknown' } });
+    expect(unknown).toMatchObject({ code: 3, stdout: '' });
     expect(await folder.run(['run'])).toMatchObject({ code: 2, stdout: '' });
     expect(await folder.run(['run', '--', ''])).toMatchObject({ code: 2, stdout: '' });
   });

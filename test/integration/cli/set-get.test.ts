@@ -34,7 +34,7 @@ describe('set', () => {
     expect(await folder.output(['versions', 'A'])).toContain('why');
   });
 
-  test('what the server refuses is told in its words, and nothing is written', async () => {
+  test('what the server refuses is reported in its words, and nothing is written', async () => {
     const { code, stderr } = await folder.run(['set', 'A=hunter2', 'B=2', '--comment', 'two\nlines']);
     expect(code).toBe(2);
     expect(stderr).toContain('comment');
@@ -104,7 +104,7 @@ describe('set', () => {
     ['a key that is kept for others', ['__proto__=hunter2'], 'the key __proto__ must not be'],
     ['a key twice', ['A=hunter2', 'A=hunter3'], 'A is given twice; one of the values would be lost'],
     ['two that want standard input', ['A=-', 'B=-'], 'standard input is one value, and A and B want it'],
-    ['--stdin for nobody', ['A=hunter2', '--stdin'], '--stdin needs a key that stands alone'],
+    ['--stdin for no key', ['A=hunter2', '--stdin'], '--stdin needs a key that stands alone'],
     ['a key alone without a terminal', ['A'], 'A has no value, and there is no terminal to ask for it'],
     ['a file that is not there', ['A=@hunter2'], 'the file for A cannot be read: there is no such file'],
     ['a folder for a file', ['A=@.'], 'the file for A cannot be read: EISDIR'],
@@ -136,13 +136,13 @@ describe('set', () => {
     expect(await folder.secrets()).toEqual({});
   });
 
-  test('who may not write gets 4, who may not see 5, and who is nobody 3', async () => {
+  test('without the right to write it exits with 4, without the right to read with 5, without a valid token with 3', async () => {
     const { viewer, stranger } = site.world;
     const as = async (token: string): Promise<number | null> =>
       (await folder.run(['set', 'A=1'], { env: { KEYFRAME_TOKEN: token } })).code;
     expect(await as(viewer.token.reveal())).toBe(4);
     expect(await as(stranger.token.reveal())).toBe(5);
-    expect(await as('kf_pat_nobody')).toBe(3);
+    expect(await as('kf_pat_unknown')).toBe(3);
     expect(await folder.secrets()).toEqual({});
   });
 });

@@ -15,7 +15,7 @@ let url: string;
 let token: string;
 let scope: string[];
 
-/** Somebody else's server: it keeps the Authorization headers that it is sent. */
+/** The server of an attacker: it keeps the Authorization headers that it is sent. */
 let foreign: Server;
 let foreignUrl: string;
 const leaked: (string | undefined)[] = [];
@@ -233,7 +233,7 @@ describe('where settings come from', () => {
     expect(leaked).toEqual([`Bearer ${token}`]);
   });
 
-  test("the folder's file is found from below it, and what is wrong with it is told", async () => {
+  test("the folder's file is found from below it, and what is wrong with it is reported", async () => {
     const env = { KEYFRAME_URL: url, KEYFRAME_TOKEN: token };
     const { organization, project, environment } = world.slugs;
     writeFolder({ organization, project, environment });

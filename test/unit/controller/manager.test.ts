@@ -145,7 +145,7 @@ describe('many SecretSyncs', () => {
     for (let number = 0; number < 20; number += 1) expect(harness.values(`sync-${number}`)).toEqual({ A: 'x' });
   });
 
-  test('of one target leave it to whoever has it', async () => {
+  test('of one target leave it to the one that has it', async () => {
     await harness.synced();
     harness.putSync({ name: 'second', target: { name: 'app' } });
     await harness.calls();
