@@ -30,32 +30,10 @@ export interface CommandContext {
   readonly confirmByTyping: (question: string, word: string) => Promise<void>;
   /** Whether values are printed: always into a pipe or file, on a terminal with --reveal alone. */
   readonly showsValues: (flags: { readonly reveal: boolean }) => boolean;
-  /** The program with all its commands and options, for completion scripts. */
-  readonly program: () => Promise<CommandNode>;
   /** Shows the help of the command that these words name; none is the whole program. Throws CliError usage. */
   readonly help: (words: readonly string[]) => Promise<void>;
   /** Makes the command end with this code although nothing failed, as `run` does with its child's. */
   readonly endWith: (exitCode: number) => void;
-}
-
-/** A command or a group of them, as completion scripts tell of it. */
-export interface CommandNode {
-  readonly name: string;
-  readonly summary: string;
-  readonly options: readonly OptionNode[];
-  readonly commands: readonly CommandNode[];
-  /** What its argument is: one of these words, a file, a program with arguments of its own, or something to type. */
-  readonly argument: readonly string[] | 'file' | 'program' | undefined;
-}
-
-export interface OptionNode {
-  /** All its forms, such as `-o` and `--org`. */
-  readonly flags: readonly string[];
-  readonly description: string;
-  /** Something must follow it. */
-  readonly hasValue: boolean;
-  /** What it may be given, where that is a few words or a file. */
-  readonly choices: readonly string[] | 'file';
 }
 
 type OptionSet = Readonly<Record<string, Option<unknown>>>;

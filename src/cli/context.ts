@@ -7,14 +7,13 @@ import { exitCodes } from './exit-codes.ts';
 import type { GlobalValues } from './global-options.ts';
 import { Io, type Streams } from './terminal/io.ts';
 import { Printer } from './terminal/printer.ts';
-import { type Scope, type ScopeFlags, type ScopeName, isWhole, resolveScope } from './settings/scope.ts';
+import { scopeFrom } from './settings/scope.ts';
 
 export interface ContextOptions {
   readonly streams: Streams;
   readonly environment: Environment;
   readonly flags: GlobalValues;
   readonly endWith: (exitCode: number) => void;
-  readonly program: CommandContext['program'];
   readonly help: CommandContext['help'];
 }
 
@@ -36,9 +35,9 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
         // Takes a while where it is a pipe.
         whileWaiting: () => void streams.stdout,
       }),
-    scope: (scopeFlags) => scopeOf(scopeFlags, configuration, 'environment'),
-    project: (projectFlags) => scopeOf(projectFlags, configuration, 'project'),
-    organization: (organizationFlags) => scopeOf(organizationFlags, configuration, 'organization').organization,
+    scope: (scopeFlags) => scopeFrom(scopeFlags, configuration, 'environment'),
+    project: (projectFlags) => scopeFrom(projectFlags, configuration, 'project'),
+    organization: (organizationFlags) => scopeFrom(organizationFlags, configuration, 'organization').organization,
     confirm: async (question) => {
       if (isConfirmed) return;
       const answer = await askOrRefuse(io, `${question} [y/N]`);
@@ -52,11 +51,6 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
     showsValues: ({ reveal }) => reveal || !io.isOutputTerminal,
     ...rest,
   };
-}
-
-/** What flags name whole needs no folder file, so an untrusted one is no obstacle to it. */
-function scopeOf(flags: Partial<ScopeFlags>, configuration: Configuration, deepest: ScopeName): Scope {
-  return resolveScope(flags, isWhole(flags, deepest) ? undefined : configuration.folder, deepest);
 }
 
 async function askOrRefuse(io: Io, question: string): Promise<string> {

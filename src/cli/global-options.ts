@@ -1,11 +1,14 @@
 import type { Option } from './options.ts';
-import { choice, flag, text } from './options.ts';
+import { choice, completing, flag, text } from './options.ts';
 import { outputFormats } from './terminal/printer.ts';
 
 /** The options of every command. They may stand before the command's name as well as behind it. */
 export const globalOptions = {
   url: text('--url <address>', 'Address of the server (default: KEYFRAME_URL, .keyframe.json, what login stored)'),
-  tokenFile: text('--token-file <path>', 'File that holds the token (default: KEYFRAME_TOKEN, what login stored)'),
+  tokenFile: completing(
+    'file',
+    text('--token-file <path>', 'File that holds the token (default: KEYFRAME_TOKEN, what login stored)'),
+  ),
   allowsInsecureHttp: flag(
     '--insecure-http',
     'Send the token over http to another machine, readable on the way (or KEYFRAME_INSECURE_HTTP=1)',

@@ -41,6 +41,10 @@ function openErrorOutput(): NodeJS.WriteStream {
 /** The `keyframe` command: runs what the command line says and ends with its exit code (exit-codes.ts). */
 async function main(args: readonly string[]): Promise<void> {
   const environment = readEnvironment();
+  if (args[0] === '__complete') {
+    const { printCompletions } = await import('./completion/complete.ts');
+    return await printCompletions(args.slice(1), environment);
+  }
   const endWith = (exitCode: number): void => {
     process.exitCode = exitCode;
   };

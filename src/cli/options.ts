@@ -6,6 +6,19 @@ import { usageError } from './cli-error.ts';
  * a number.
  */
 
+/** What a shell completes for an option or argument, besides choices: files, commands, or names that the server knows. */
+export type CompletionKind =
+  | 'file'
+  | 'command'
+  | 'organization'
+  | 'project'
+  | 'environment'
+  | 'key'
+  | 'version'
+  | 'snapshot'
+  | 'serviceToken'
+  | 'personalToken';
+
 /** One option; T is what `run` gets. */
 export interface Option<T> {
   /** As commander has them, such as `-n, --name <name>`; `--no-backup` is true unless it is given. */
@@ -16,6 +29,7 @@ export interface Option<T> {
   readonly isRequired?: boolean;
   /** May be given several times. */
   readonly isRepeated?: boolean;
+  readonly completes?: CompletionKind;
   /** What the text stands for. Throws a usage error, whose message goes on from the option's name. */
   parse?(text: string): T;
 }
@@ -26,8 +40,17 @@ export interface Argument<T> {
   readonly form: string;
   readonly description: string;
   readonly choices?: readonly string[];
-  /** Carries the type alone. */
+  readonly completes?: CompletionKind;
+  /** Only carries the type. */
   readonly value?: T;
+}
+
+/** An option or argument that a shell completes. */
+export function completing<Target extends Option<unknown> | Argument<unknown>>(
+  completes: CompletionKind,
+  target: Target,
+): Target {
+  return { ...target, completes };
 }
 
 /** A text that may be absent. */
@@ -128,9 +151,9 @@ export function restArguments(
 
 /** The flags that say which environment: for `context.scope(options)`. */
 export const scopeOptions = {
-  organization: text('-o, --org <slug>', 'Organization (default: that of .keyframe.json)'),
-  project: text('-p, --project <slug>', 'Project (default: that of .keyframe.json)'),
-  environment: text('-e, --env <slug>', 'Environment (default: that of .keyframe.json)'),
+  organization: completing('organization', text('-o, --org <slug>', 'Organization (default: that of .keyframe.json)')),
+  project: completing('project', text('-p, --project <slug>', 'Project (default: that of .keyframe.json)')),
+  environment: completing('environment', text('-e, --env <slug>', 'Environment (default: that of .keyframe.json)')),
 };
 
 /** For `context.organization(options)`. */

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { usageError } from './cli-error.ts';
-import type { CommandContext, CommandDefinition, CommandNode } from './command.ts';
+import type { CommandContext, CommandDefinition } from './command.ts';
 import type { CommandEntry, CommandGroup, CommandSection } from './command-section.ts';
 import { commandTable } from './command-table.ts';
 import { commanderOption, optionValue } from './commander-options.ts';
@@ -46,7 +46,7 @@ export function createProgram(options: ProgramOptions): Command {
   return program;
 }
 
-/** Loads the modules of all commands, for what shows them all: the completion scripts and the documentation. */
+/** Loads the modules of all commands, for the documentation, which shows them all. */
 export async function loadAll(program: Command): Promise<void> {
   for (const command of program.commands) await loadWithin(command);
 }
@@ -156,37 +156,9 @@ function fill(command: Command, definition: CommandDefinition, options: ProgramO
 
 function contextOf(command: Command, options: ProgramOptions): CommandContext {
   const { environment, streams, endWith } = options;
-  const program = async (): Promise<CommandNode> => {
-    const whole = createProgram({ ...options, firstWord: undefined });
-    await loadAll(whole);
-    return commandNode(whole);
-  };
   const help = async (words: readonly string[]): Promise<void> =>
     await showHelp(createProgram({ ...options, firstWord: words[0] }), words);
-  return createContext({ streams, environment, flags: globalValues(command), endWith, program, help });
-}
-
-function commandNode(command: Command): CommandNode {
-  return {
-    name: command.name(),
-    summary: command.summary(),
-    options: command
-      .createHelp()
-      .visibleOptions(command)
-      .map((option) => ({
-        flags: [option.short, option.long].filter((flag) => flag !== undefined),
-        description: option.description,
-        hasValue: option.required,
-        choices: option.flags.endsWith('<path>') ? 'file' : (option.argChoices ?? []),
-      })),
-    commands: command.commands.map(commandNode),
-    argument: argumentNode(command.registeredArguments[0]),
-  };
-}
-
-function argumentNode(argument: Argument | undefined): CommandNode['argument'] {
-  if (argument?.argChoices !== undefined) return argument.argChoices;
-  return ({ file: 'file', command: 'program' } as const)[argument?.name() ?? ''];
+  return createContext({ streams, environment, flags: globalValues(command), endWith, help });
 }
 
 /** The nearest word counts: an option behind the command's name wins over the same one before it. */

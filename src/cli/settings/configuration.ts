@@ -13,7 +13,8 @@ export interface ConfigurationOptions {
   readonly environment: Environment;
   /** --url, --token-file and --insecure-http. */
   readonly flags: { readonly url?: string; readonly tokenFile?: string; readonly allowsInsecureHttp?: boolean };
-  readonly warn: (line: string) => void;
+  /** Without it nothing is written and nothing repaired: a user file that others can read is refused. */
+  readonly warn?: (line: string) => void;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface ConfigurationOptions {
 export class Configuration {
   readonly #environment: Environment;
   readonly #flags: ConfigurationOptions['flags'];
-  readonly #warn: (line: string) => void;
+  readonly #warn: ((line: string) => void) | undefined;
   #folder: { readonly found: FoundFolderFile | undefined } | undefined;
   #user: UserFile | undefined;
 

@@ -36,6 +36,15 @@ export function resolveScope(flags: Partial<ScopeFlags>, folder: FolderFile | un
   return { organization: '', project: '', environment: '', ...found };
 }
 
+/** As `resolveScope`, with the folder file of a configuration, which is not read if the flags name everything. */
+export function scopeFrom(
+  flags: Partial<ScopeFlags>,
+  configuration: { readonly folder: FolderFile | undefined },
+  deepest: ScopeName,
+): Scope {
+  return resolveScope(flags, isWhole(flags, deepest) ? undefined : configuration.folder, deepest);
+}
+
 /** Whether flags name everything down to `deepest`. */
 export function isWhole(flags: Partial<ScopeFlags>, deepest: ScopeName): boolean {
   return names.slice(0, names.indexOf(deepest) + 1).every((name) => flags[name] !== undefined);

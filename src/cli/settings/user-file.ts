@@ -16,7 +16,7 @@ const ownerOnly = 0o600;
  *
  * @throws CliError usage where it is not as it must be; never with what it holds.
  */
-export function readUserFile(path: string, warn: (line: string) => void): UserFile {
+export function readUserFile(path: string, warn: ((line: string) => void) | undefined): UserFile {
   const text = readGuarded(path, warn);
   if (text === undefined) return {};
   const content = parse(path, text);
@@ -36,7 +36,7 @@ export function writeUserFile(path: string, content: UserFile): void {
 
 const renewal = 'Remove the file and sign in again: keyframe login';
 
-function readGuarded(path: string, warn: (line: string) => void): string | undefined {
+function readGuarded(path: string, warn: ((line: string) => void) | undefined): string | undefined {
   let file: number;
   try {
     file = openSync(path, 'r');
@@ -57,7 +57,8 @@ function readGuarded(path: string, warn: (line: string) => void): string | undef
   }
 }
 
-function repair(path: string, mode: number, warn: (line: string) => void): void {
+function repair(path: string, mode: number, warn: ((line: string) => void) | undefined): void {
+  if (warn === undefined) throw usageError(`other users can read ${path} (mode ${mode.toString(8)})`);
   try {
     chmodSync(path, ownerOnly);
   } catch (error) {

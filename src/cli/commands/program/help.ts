@@ -1,11 +1,13 @@
 import { defineCommand } from '../../command.ts';
-import { restArguments } from '../../options.ts';
+import { completing, restArguments } from '../../options.ts';
 
 /** `help`. */
 export const helpCommand = defineCommand({
   summary: 'Show the help of a command',
   description: 'The same as --help behind the command. Without a command, the help of the whole program.',
-  arguments: { words: restArguments('[words...]', 'Words of the command, such as: snapshot restore') },
+  arguments: {
+    words: completing('command', restArguments('[words...]', 'Words of the command, such as: snapshot restore')),
+  },
   examples: [
     { line: 'help', note: 'All commands' },
     { line: 'help snapshot restore', note: 'One of them' },

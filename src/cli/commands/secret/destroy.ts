@@ -2,7 +2,7 @@ import type { DestroyedVersionView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
-import { argument, flag, integer, scopeOptions } from '../../options.ts';
+import { completing, argument, flag, integer, scopeOptions } from '../../options.ts';
 import { shownScope } from './secrets-api.ts';
 
 /** `destroy <secret_key> --version <n>`: docs/interface.md 4.11. */
@@ -13,13 +13,16 @@ export const destroyCommand = defineCommand({
     'version stays in the history. The current version is refused: give the secret another value first. Where other ' +
     'versions have the same value, it must be said whether they keep it. For admins and owners. Database backups, ' +
     'Kubernetes Secrets and programs that have the value keep it.',
-  arguments: { key: argument('<secret_key>', 'Key of the secret') },
+  arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
-    version: integer('--version <n>', 'The version whose value is destroyed', {
-      min: 1,
-      max: 2 ** 31 - 1,
-      isRequired: true,
-    }),
+    version: completing(
+      'version',
+      integer('--version <n>', 'The version whose value is destroyed', {
+        min: 1,
+        max: 2 ** 31 - 1,
+        isRequired: true,
+      }),
+    ),
     isSameValue: flag('--same-value', 'Destroy the same value in all other versions of the secret too'),
     isThisAlone: flag('--this-version-only', 'Let other versions keep the same value'),
     ...scopeOptions,

@@ -3,7 +3,7 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
 import { yamlString } from '../../formats/yaml.ts';
-import { choice, flag, optionalArgument, scopeOptions, text } from '../../options.ts';
+import { completing, choice, flag, optionalArgument, scopeOptions, text } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type DifferenceLine, differenceLines, differenceOf } from './difference.ts';
 import { readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
@@ -14,7 +14,7 @@ export const diffCommand = defineCommand({
   description:
     'Tells what leads from the environment to a file or to another environment, or from a past revision of it to now: + only there, ~ another value, - only here. Keys alone, unless --reveal is given. ' +
     'It ends with 0 whatever it finds, with --exit-code with 8 where there is a difference.',
-  arguments: { file: optionalArgument('[file]', 'dotenv, JSON or YAML; - for standard input') },
+  arguments: { file: completing('file', optionalArgument('[file]', 'dotenv, JSON or YAML; - for standard input')) },
   options: {
     ...scopeOptions,
     with: text('--with <org/project/env>', 'Another environment in place of a file'),

@@ -3,17 +3,20 @@ import type { VersionWithValueView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { argument, integer, revealOption, scopeOptions, text } from '../../options.ts';
+import { completing, argument, integer, revealOption, scopeOptions, text } from '../../options.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 
 export const getCommand = defineCommand({
   summary: 'Print the value of one secret',
   description:
     'Into a pipe or a file it prints the value exactly, with nothing behind it. On a terminal the value is hidden unless --reveal is given.',
-  arguments: { key: argument('<key>', 'Key of the secret') },
+  arguments: { key: completing('key', argument('<key>', 'Key of the secret')) },
   options: {
     ...scopeOptions,
-    version: integer('--version <n>', 'The value of this version, also of a secret that is deleted', { min: 1 }),
+    version: completing(
+      'version',
+      integer('--version <n>', 'The value of this version, also of a secret that is deleted', { min: 1 }),
+    ),
     revision: text('--revision <revision>', 'As it was at this revision (its number or id)'),
     ...revealOption,
   },

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
-import { choice, revealOption, scopeOptions, text } from '../../options.ts';
+import { completing, choice, revealOption, scopeOptions, text } from '../../options.ts';
 import { writePrivateFile } from '../../settings/private-file.ts';
 import { printSecretList } from './list.ts';
 import { loaderOption, requireNoLoaderVariables } from './loader-refusal.ts';
@@ -19,7 +19,7 @@ export const pullCommand = defineCommand({
   options: {
     ...scopeOptions,
     format: choice('--format <format>', "Form of the secrets (default: by the file's name, else env)", writableFormats),
-    file: text('--file <path>', 'Write them into this file, readable for its owner alone'),
+    file: completing('file', text('--file <path>', 'Write them into this file, readable for its owner alone')),
     revision: text('--revision <revision>', 'As they were at this revision (its number or id)'),
     name: text('--name <name>', "Name of the Secret for --format k8s-secret (default: the environment's slug)"),
     namespace: text('--namespace <namespace>', 'Namespace of the Secret for --format k8s-secret'),

@@ -1,7 +1,7 @@
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
-import { argument, choice, commentOption, flag, scopeOptions } from '../../options.ts';
+import { completing, argument, choice, commentOption, flag, scopeOptions } from '../../options.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type Difference, differenceLines, differenceOf } from './difference.ts';
 import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
@@ -13,7 +13,7 @@ export const pushCommand = defineCommand({
     'The plan is shown first, as keys without values: + new, ~ changed, - deleted. It is done in one step and just as it was shown: if the environment changes meanwhile, nothing is done. ' +
     'Secrets with the same value get no new version; those that are not in the file stay unless --prune is given. ' +
     'A line of a dotenv file that other programs read differently gets a warning (docs/cli-files.md); --strict refuses such a file.',
-  arguments: { file: argument('<file>', 'dotenv, JSON or YAML; - for standard input') },
+  arguments: { file: completing('file', argument('<file>', 'dotenv, JSON or YAML; - for standard input')) },
   options: {
     ...scopeOptions,
     format: choice('--format <format>', "Format of the file (default: by its name; env for '-')", readableFormats),

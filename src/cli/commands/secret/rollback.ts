@@ -1,15 +1,18 @@
 import type { RollbackView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { argument, commentOption, integer, scopeOptions } from '../../options.ts';
+import { completing, argument, commentOption, integer, scopeOptions } from '../../options.ts';
 
 /** `rollback <secret_key> --version <n>`: docs/interface.md 4.7 and 4.9. */
 export const rollbackCommand = defineCommand({
   summary: 'Give a secret the value of an earlier version',
   description: 'The secret gets a new version with the value of the earlier one. Nothing of its history is lost.',
-  arguments: { key: argument('<secret_key>', 'Key of the secret') },
+  arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
-    version: integer('--version <n>', 'The version to go back to', { min: 1, max: 2 ** 31 - 1, isRequired: true }),
+    version: completing(
+      'version',
+      integer('--version <n>', 'The version to go back to', { min: 1, max: 2 ** 31 - 1, isRequired: true }),
+    ),
     ...scopeOptions,
     ...commentOption,
   },

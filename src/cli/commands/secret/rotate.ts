@@ -3,7 +3,7 @@ import { shownName } from '../../../wire/shown-name.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { argument, choice, commentOption, flag, integer, scopeOptions } from '../../options.ts';
+import { completing, argument, choice, commentOption, flag, integer, scopeOptions } from '../../options.ts';
 import { findSecretKey, patchSecrets, shownScope } from './secrets-api.ts';
 
 const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
@@ -15,7 +15,7 @@ export const rotateCommand = defineCommand({
     'The server makes the value up, and nobody is shown it: read it where it is needed. The value before stays in the ' +
     'history; once nothing uses it any more, `keyframe destroy` erases it. If somebody else changes the secret at the same ' +
     'time, nothing is done.',
-  arguments: { key: argument('<key>', 'Key of the secret') },
+  arguments: { key: completing('key', argument('<key>', 'Key of the secret')) },
   options: {
     ...scopeOptions,
     length: integer('--length <n>', 'How many characters the value has', {

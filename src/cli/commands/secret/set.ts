@@ -3,7 +3,7 @@ import { validateSecretKey, validateSecretValue } from '../../../wire/secret-rul
 import { shownName } from '../../../wire/shown-name.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { commentOption, flag, restArguments, scopeOptions } from '../../options.ts';
+import { completing, commentOption, flag, restArguments, scopeOptions } from '../../options.ts';
 import { decoded, readBytes, told } from './secret-file.ts';
 import { counted, patchSecrets } from './secrets-api.ts';
 
@@ -12,9 +12,12 @@ export const setCommand = defineCommand({
   description:
     'Several are written in one step, all or none. Other users of this machine can see a command line, and a shell keeps it: give what matters by -, @ or the hidden question.',
   arguments: {
-    pairs: restArguments(
-      '<pair...>',
-      'KEY=VALUE; KEY=@FILE takes the value from a file, KEY=- from standard input; KEY alone asks for it at the terminal',
+    pairs: completing(
+      'key',
+      restArguments(
+        '<pair...>',
+        'KEY=VALUE; KEY=@FILE takes the value from a file, KEY=- from standard input; KEY alone asks for it at the terminal',
+      ),
     ),
   },
   options: {

@@ -1,12 +1,12 @@
 import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
-import { commentOption, restArguments, scopeOptions } from '../../options.ts';
+import { completing, commentOption, restArguments, scopeOptions } from '../../options.ts';
 import { counted, patchSecrets, shownScope } from './secrets-api.ts';
 
 export const unsetCommand = defineCommand({
   summary: 'Delete secrets',
   description: 'Several are deleted in one step, all or none. Their history stays readable with `keyframe versions`.',
-  arguments: { keys: restArguments('<key...>', 'Keys of the secrets') },
+  arguments: { keys: completing('key', restArguments('<key...>', 'Keys of the secrets')) },
   options: { ...scopeOptions, ...commentOption },
   examples: [
     { line: 'unset OLD_KEY', note: 'Delete one, after a question' },

@@ -1,7 +1,7 @@
 import type { VersionListView, VersionView, VersionWithValueView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { argument, integer, revealOption, scopeOptions } from '../../options.ts';
+import { completing, argument, integer, revealOption, scopeOptions } from '../../options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import type { Scope } from '../../settings/scope.ts';
 
@@ -13,11 +13,14 @@ const maxPage = 1000;
 export const versionsCommand = defineCommand({
   summary: 'List the versions of a secret, or show one of them',
   description: 'The newest version comes first. A deleted secret keeps its history.',
-  arguments: { key: argument('<secret_key>', 'Key of the secret') },
+  arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
     ...scopeOptions,
     limit: integer('--limit <n>', 'How many versions to show at most', { min: 1, default: 20 }),
-    version: integer('--version <n>', 'Show this one version, with its value', { min: 1, max: maxVersion }),
+    version: completing(
+      'version',
+      integer('--version <n>', 'Show this one version, with its value', { min: 1, max: maxVersion }),
+    ),
     ...revealOption,
   },
   examples: [

@@ -1,11 +1,11 @@
 import { defineCommand } from '../../command.ts';
-import { argument } from '../../options.ts';
+import { completing, argument } from '../../options.ts';
 import { findSnapshot, snapshotPath, snapshotTitle } from './snapshot-view.ts';
 
 /** `snapshot delete <id>`. */
 export const snapshotDeleteCommand = defineCommand({
   summary: 'Delete a snapshot; the secrets are left alone',
-  arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
+  arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
   examples: [
     { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Asks before it deletes' },
     { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --yes', note: 'In a script' },

@@ -1,6 +1,6 @@
 import type { SnapshotDiffView } from '../../../wire/snapshots.ts';
 import { defineCommand } from '../../command.ts';
-import { argument, text } from '../../options.ts';
+import { completing, argument, text } from '../../options.ts';
 import type { Cell } from '../../terminal/printer.ts';
 import { findSnapshot, snapshotPath } from './snapshot-view.ts';
 
@@ -15,9 +15,12 @@ interface Row {
 export const snapshotDiffCommand = defineCommand({
   summary: 'Compare a snapshot with the present, or with another snapshot',
   description: 'Tells what has happened since the snapshot: keys and versions, no values.',
-  arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
+  arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
   options: {
-    against: text('--against <id>', 'Another snapshot of the same environment, or «current» (default: current)'),
+    against: completing(
+      'snapshot',
+      text('--against <id>', 'Another snapshot of the same environment, or «current» (default: current)'),
+    ),
   },
   examples: [
     { line: 'snapshot diff 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'What has changed since the snapshot' },

@@ -1,7 +1,7 @@
 import type { RestoreView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { argument, commentOption, flag, text } from '../../options.ts';
+import { completing, argument, commentOption, flag, text } from '../../options.ts';
 import { counted } from '../secret/secrets-api.ts';
 import { type PlacedSnapshot, findSnapshot, snapshotTitle } from './snapshot-view.ts';
 
@@ -13,7 +13,7 @@ export const snapshotRestoreCommand = defineCommand({
     'skipped, and so are those whose value of then was destroyed. All or nothing. The plan is shown first, and if the environment changes between the plan and the answer ' +
     'to it, nothing is done. The present state is kept as a snapshot of its own. Where there is no terminal to ask at, it ' +
     'goes on unasked, but for --prune and --no-backup, which then need --yes.',
-  arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
+  arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
   options: {
     isPlan: flag('--plan', 'Show the plan and change nothing'),
     isDryRun: flag('--dry-run', 'The same as --plan'),

@@ -1,11 +1,11 @@
 import { defineCommand } from '../../command.ts';
-import { argument } from '../../options.ts';
+import { completing, argument } from '../../options.ts';
 import { findSnapshot, snapshotFields } from './snapshot-view.ts';
 
 /** `snapshot show <id>`. */
 export const snapshotShowCommand = defineCommand({
   summary: 'Show a snapshot and where it belongs',
-  arguments: { id: argument('<snapshot-id>', 'Id of the snapshot') },
+  arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
   examples: [{ line: 'snapshot show 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'What it is and where it belongs' }],
   async run(context, { args: { id } }) {
     const snapshot = await findSnapshot(context, id);

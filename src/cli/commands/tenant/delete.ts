@@ -1,17 +1,17 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { argument } from '../../options.ts';
+import { completing, argument } from '../../options.ts';
 import { type Tenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
 
 /** `org delete`, `project delete`, `env delete`: the user must type the slug. */
 export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, article, contents } = tenantKinds[name];
+  const { path, options: own, flags, sample, word, article, completes, contents } = tenantKinds[name];
   return defineCommand({
     summary: `Delete ${article} ${word} and everything in it`,
     description:
       `Also deletes ${contents}: they are inaccessible immediately. The slug stays reserved until an administrator of ` +
       `the server purges the ${word}.`,
-    arguments: { slug: argument('<slug>', `Slug of the ${word}`) },
+    arguments: { slug: completing(completes, argument('<slug>', `Slug of the ${word}`)) },
     options: own,
     examples: [
       { line: `${name} delete ${sample}${flags}`, note: 'You must type the slug again to confirm' },

@@ -1,14 +1,14 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { argument, requiredText } from '../../options.ts';
+import { completing, argument, requiredText } from '../../options.ts';
 import { type Tenant, type TenantKind, printTenant, tenantKinds } from './tenant-kinds.ts';
 
 /** `org rename`, `project rename`, `env rename`. */
 export function tenantRenameCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, article } = tenantKinds[name];
+  const { path, options: own, flags, sample, word, article, completes } = tenantKinds[name];
   return defineCommand({
     summary: `Change the display name of ${article} ${word}; the slug is immutable`,
-    arguments: { slug: argument('<slug>', `Slug of the ${word}`) },
+    arguments: { slug: completing(completes, argument('<slug>', `Slug of the ${word}`)) },
     options: { ...own, displayName: requiredText('-n, --name <name>', 'New display name') },
     examples: [{ line: `${name} rename ${sample}${flags} -n 'New name'`, note: 'The slug does not change' }],
     async run(context, { args: { slug }, options }) {

@@ -1,14 +1,14 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandDefinition, defineCommand } from '../../command.ts';
-import { argument } from '../../options.ts';
+import { completing, argument } from '../../options.ts';
 import { type Tenant, type TenantKind, printTenant, tenantKinds } from './tenant-kinds.ts';
 
 /** `org show`, `project show`, `env show`. */
 export function tenantShowCommand(name: TenantKind): CommandDefinition {
-  const { path, options: own, flags, sample, word, article } = tenantKinds[name];
+  const { path, options: own, flags, sample, word, article, completes } = tenantKinds[name];
   return defineCommand({
     summary: `Show ${article} ${word}`,
-    arguments: { slug: argument('<slug>', `Slug of the ${word}`) },
+    arguments: { slug: completing(completes, argument('<slug>', `Slug of the ${word}`)) },
     options: own,
     examples: [{ line: `${name} show ${sample}${flags}`, note: 'Its id and display name' }],
     async run(context, { args: { slug }, options }) {

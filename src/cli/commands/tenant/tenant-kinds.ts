@@ -1,7 +1,7 @@
 import type { EnvironmentView, OrganizationView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import type { CommandContext } from '../../command.ts';
-import { organizationOption, projectOptions } from '../../options.ts';
+import { type CompletionKind, organizationOption, projectOptions } from '../../options.ts';
 import type { ProjectFlags } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 
@@ -16,6 +16,7 @@ export type Tenant = Omit<OrganizationView, 'impersonationForbidden'> &
 
 interface Kind {
   readonly word: string;
+  readonly completes: CompletionKind;
   readonly article: 'a' | 'an';
   /** The field of the list's answer. */
   readonly plural: 'organizations' | 'projects' | 'environments';
@@ -33,6 +34,7 @@ interface Kind {
 export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   org: {
     word: 'organization',
+    completes: 'organization',
     article: 'an',
     plural: 'organizations',
     options: {},
@@ -43,6 +45,7 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   },
   project: {
     word: 'project',
+    completes: 'project',
     article: 'a',
     plural: 'projects',
     options: organizationOption,
@@ -53,6 +56,7 @@ export const tenantKinds: Readonly<Record<TenantKind, Kind>> = {
   },
   env: {
     word: 'environment',
+    completes: 'environment',
     article: 'an',
     plural: 'environments',
     options: projectOptions,

@@ -3,7 +3,7 @@ import type { EnvironmentView, ProjectView } from '../../../wire/tenancy.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { choice, integer, organizationOption, requiredText, text } from '../../options.ts';
+import { completing, choice, integer, organizationOption, requiredText, text } from '../../options.ts';
 import { findScope, isWhole } from '../../settings/scope.ts';
 import { printNewServiceToken } from './service-token-view.ts';
 
@@ -21,8 +21,11 @@ export const tokenCreateServiceCommand = defineCommand({
     }),
     projectId: text('--project-id <uuid>', 'The project, for project scope'),
     environmentId: text('--environment-id <uuid>', 'The environment, for environment scope'),
-    project: text('--project <slug>', 'The project by its slug, for --project-id or beside --env'),
-    environment: text('--env <slug>', 'The environment by its slug, for --environment-id'),
+    project: completing(
+      'project',
+      text('--project <slug>', 'The project by its slug, for --project-id or beside --env'),
+    ),
+    environment: completing('environment', text('--env <slug>', 'The environment by its slug, for --environment-id')),
     permission: choice('-p, --permission <permission>', 'What it may do', ['read', 'read_write'], { isRequired: true }),
     expiresInDays: integer('--expires-in <days>', 'Days until it ends (default: it does not)', { min: 1 }),
   },

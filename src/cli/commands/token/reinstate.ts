@@ -1,7 +1,7 @@
 import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { organizationOption, requiredText } from '../../options.ts';
+import { completing, organizationOption, requiredText } from '../../options.ts';
 
 /** `token reinstate`: docs/interface.md 2.4. */
 export const tokenReinstateCommand = defineCommand({
@@ -10,7 +10,10 @@ export const tokenReinstateCommand = defineCommand({
     'For tokens without a value alone, which SecretSyncs of a namespace read with. They read again at once if an AccessGrant still allows it.',
   options: {
     ...organizationOption,
-    id: requiredText('--id <uuid>', 'Id of the token, as token list-service and the SecretSync show it'),
+    id: completing(
+      'serviceToken',
+      requiredText('--id <uuid>', 'Id of the token, as token list-service and the SecretSync show it'),
+    ),
   },
   examples: [
     {

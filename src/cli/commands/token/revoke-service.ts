@@ -1,6 +1,6 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { organizationOption, requiredText } from '../../options.ts';
+import { completing, organizationOption, requiredText } from '../../options.ts';
 
 /** `token revoke-service`: docs/interface.md 4.8 and 4.9. It does not ask: a leaked token has to end now. */
 export const tokenRevokeServiceCommand = defineCommand({
@@ -9,7 +9,7 @@ export const tokenRevokeServiceCommand = defineCommand({
     'The token is refused from the next request on. It does not ask first. Only the revocation of a keyless token can be undone (token reinstate).',
   options: {
     ...organizationOption,
-    id: requiredText('--id <uuid>', 'Id of the token, as token list-service shows it'),
+    id: completing('serviceToken', requiredText('--id <uuid>', 'Id of the token, as token list-service shows it')),
   },
   examples: [
     { line: 'token revoke-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'It ends at once' },

@@ -3,7 +3,7 @@ import type { CreatedServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
-import { type Option, organizationOption, requiredText } from '../../options.ts';
+import { completing, type Option, organizationOption, requiredText } from '../../options.ts';
 import { printNewServiceToken } from './service-token-view.ts';
 
 const overlap: Option<number> = {
@@ -21,7 +21,11 @@ const overlap: Option<number> = {
 export const tokenRotateServiceCommand = defineCommand({
   summary: 'Give a service token a new value; it is shown once',
   description: 'The token keeps its id, scope and permission and gets a new value, which is shown this once.',
-  options: { ...organizationOption, id: requiredText('--id <uuid>', 'Id of the token'), overlap },
+  options: {
+    ...organizationOption,
+    id: completing('serviceToken', requiredText('--id <uuid>', 'Id of the token')),
+    overlap,
+  },
   examples: [
     {
       line: 'token rotate-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --overlap 1h',

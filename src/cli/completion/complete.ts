@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { ApiClient } from '../../client/api-client.ts';
+import { commandTable } from '../command-table.ts';
+import { Configuration } from '../settings/configuration.ts';
+import type { Environment } from '../settings/environment.ts';
+import { scopeFrom } from '../settings/scope.ts';
+import { completionOutput, completionsOf } from './candidates.ts';
+import { type GivenInput, targetOf } from './line.ts';
+import { apiSources } from './sources.ts';
+
+// Users wait for it with a key pressed.
+const deadlineMs = 1000;
+
+/**
+ * `keyframe __complete -- words…`, or with the words on standard input, each ended by NUL: prints what can stand in place of
+ * the last word, and ends with 0. It asks nothing, stores nothing and writes nothing to standard error: what fails leaves
+ * candidates out.
+ */
+export async function printCompletions(args: readonly string[], environment: Environment): Promise<never> {
+  const output = await outputFor(args, environment).catch(() => ':words\n');
+  process.stdout.on('error', () => process.exit(0));
+  // A lookup of a host's name cannot be cancelled, and would keep the process running.
+  return await new Promise<never>(() => void process.stdout.write(output, () => process.exit(0)));
+}
+
+async function outputFor(args: readonly string[], environment: Environment): Promise<string> {
+  const words = args[0] === '--' ? args.slice(1) : wordsOfInput();
+  const configurationOf = ({ options }: GivenInput): Configuration => {
+    const [url, tokenFile] = [options.get('url'), options.get('tokenFile')];
+    const flags = {
+      ...(url === undefined ? {} : { url }),
+      ...(tokenFile === undefined ? {} : { tokenFile }),
+      allowsInsecureHttp: options.has('allowsInsecureHttp'),
+    };
+    return new Configuration({ environment, flags });
+  };
+  const sources = apiSources({
+    api: (given) => {
+      const { url, token } = configurationOf(given);
+      return new ApiClient({ url, token, deadlineMs });
+    },
+    scope: (given, deepest) => {
+      const { options } = given;
+      const flags = {
+        organization: options.get('organization'),
+        project: options.get('project'),
+        environment: options.get('environment'),
+      };
+      return scopeFrom(flags, configurationOf(given), deepest);
+    },
+  });
+  const target = await targetOf(words, commandTable);
+  return completionOutput(await completionsOf(target, { sections: commandTable, sources }));
+}
+
+/** The words on standard input; none at a terminal, where it would wait. */
+function wordsOfInput(): string[] {
+  if (process.getBuiltinModule('node:tty').isatty(0)) return [];
+  return readFileSync(0, 'utf8').split('\0').slice(0, -1);
+}

@@ -1,0 +1,91 @@
+import { type ApiClient, apiPath } from '../../client/api-client.ts';
+import type { SecretKeyListView } from '../../wire/secrets.ts';
+import type { ServiceTokenListView } from '../../wire/service-tokens.ts';
+import type { SnapshotListView } from '../../wire/snapshots.ts';
+import type { VersionListView } from '../../wire/versions.ts';
+import type { Scope, ScopeName } from '../settings/scope.ts';
+import type { Candidate, Sources } from './candidates.ts';
+import type { GivenInput } from './line.ts';
+
+// What is older is seldom meant, and a terminal shows no more.
+const maxCandidates = 100;
+
+export interface SourceDeps {
+  /** Throws if there is no token. */
+  readonly api: (given: GivenInput) => ApiClient;
+  /** Throws if a slug is missing or the folder file is not trusted. */
+  readonly scope: (given: GivenInput, deepest: ScopeName) => Scope;
+}
+
+interface Named {
+  readonly slug: string;
+  readonly displayName: string;
+}
+
+/** Lists from the API: names, numbers and ids, and never a value. */
+export function apiSources({ api, scope }: SourceDeps): Sources {
+  const get = async <Body>(given: GivenInput, path: string, query: Record<string, string | number | boolean> = {}) =>
+    await api(given).get<Body>(path, { query });
+  return {
+    organization: async (given) => {
+      const { organizations } = await get<{ organizations: Named[] }>(given, '/organizations');
+      return organizations.map(named);
+    },
+    project: async (given) => {
+      const { organization } = scope(given, 'organization');
+      const { projects } = await get<{ projects: Named[] }>(given, apiPath`/projects/${organization}`);
+      return projects.map(named);
+    },
+    environment: async (given) => {
+      const { organization, project } = scope(given, 'project');
+      const path = apiPath`/environments/${organization}/${project}`;
+      const { environments } = await get<{ environments: Named[] }>(given, path);
+      return environments.map(named);
+    },
+    key: async (given, current) => {
+      const { organization, project, environment } = scope(given, 'environment');
+      const path = apiPath`/secrets/${organization}/${project}/${environment}`;
+      const { secrets } = await get<SecretKeyListView>(given, path, {
+        values: false,
+        ...(current === '' ? {} : { prefix: current }),
+      });
+      return secrets.map(({ key, version }) => ({ word: key, description: `version ${version}` }));
+    },
+    version: async (given) => {
+      const { organization, project, environment } = scope(given, 'environment');
+      const path = apiPath`/versions/${organization}/${project}/${environment}/${given.args[0] ?? ''}`;
+      const { versions } = await get<VersionListView>(given, path, { limit: maxCandidates });
+      return versions.map(({ version, changeType, createdAt, changedByName }) => ({
+        word: String(version),
+        description: `${changeType} ${createdAt} by ${changedByName}`,
+      }));
+    },
+    snapshot: async (given) => {
+      const { organization, project, environment } = scope(given, 'environment');
+      const path = apiPath`/snapshots/${organization}/${project}/${environment}`;
+      const { snapshots } = await get<SnapshotListView>(given, path, { limit: maxCandidates });
+      return snapshots.map(({ id, name, createdAt }) => ({
+        word: id,
+        description: `${name ?? ''} ${createdAt}`.trim(),
+      }));
+    },
+    serviceToken: async (given) => {
+      const path = apiPath`/service-tokens/${scope(given, 'organization').organization}`;
+      const { serviceTokens } = await get<ServiceTokenListView>(given, path, { limit: maxCandidates });
+      return serviceTokens.map(({ id, name }) => ({ word: id, description: name }));
+    },
+    personalToken: async (given) => {
+      const query = { limit: maxCandidates };
+      const { personalTokens } = await get<{ personalTokens: { id: string; name: string }[] }>(
+        given,
+        '/personal-tokens',
+        query,
+      );
+      return personalTokens.map(({ id, name }) => ({ word: id, description: name }));
+    },
+  };
+}
+
+function named({ slug, displayName }: Named): Candidate {
+  return { word: slug, description: displayName };
+}

@@ -1,0 +1,183 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CliFolder, CliSite } from '../../support/cli/cli-site.ts';
+
+const canary = 'swordfish-canary-4711';
+let site: CliSite;
+let folder: CliFolder;
+
+beforeAll(async () => {
+  site = await CliSite.start();
+  folder = await site.newFolder();
+  await folder.patch({ set: { DATABASE_URL: canary, DATABASE_PASSWORD: canary, API_KEY: canary } });
+  await folder.patch({ set: { API_KEY: `${canary}-2` } });
+});
+afterAll(() => site.close());
+
+type Env = Record<string, string | undefined>;
+
+/** What `keyframe __complete` offers for these words: the candidates without descriptions, and the directive last. */
+async function offered(words: readonly string[], env: Env = {}): Promise<string[]> {
+  const { code, stdout, stderr } = await folder.run(['__complete', '--', ...words], { env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).not.toContain('swordfish');
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t')[0] ?? '');
+}
+
+describe('__complete offers', () => {
+  test('keys of the environment of the folder, or of the flags', async () => {
+    expect(await offered(['get', 'DATA'])).toEqual(['DATABASE_PASSWORD', 'DATABASE_URL', ':words']);
+    expect(await offered(['unset', 'API_KEY', ''])).toEqual(['API_KEY', 'DATABASE_PASSWORD', 'DATABASE_URL', ':words']);
+    expect(await offered(['get', '-e', 'no-such', ''])).toEqual([':words']);
+    const { organization, project } = site.world.slugs;
+    const other = await site.newFolder();
+    await other.patch({ set: { OTHER: canary } });
+    const { environment } = other.scope;
+    expect(await offered(['get', '-o', organization, `--project=${project}`, '--env', environment, ''])).toEqual([
+      'OTHER',
+      ':words',
+    ]);
+  });
+
+  test('slugs of organizations, projects and environments', async () => {
+    const { organization, project } = site.world.slugs;
+    expect(await offered(['list', '-o', ''])).toContain(organization);
+    expect(await offered(['list', `--org=${organization.slice(0, 2)}`])).toContain(organization);
+    expect(await offered(['list', '-p', ''])).toContain(project);
+    expect(await offered(['project', 'show', ''])).toContain(project);
+    expect(await offered(['list', '-e', ''])).toContain(folder.scope.environment);
+    expect(await offered(['env', 'delete', ''])).toContain(folder.scope.environment);
+  });
+
+  test('versions of the key that was given', async () => {
+    expect(await offered(['rollback', 'API_KEY', '--version', ''])).toEqual(['2', '1', ':words']);
+    expect(await offered(['get', 'DATABASE_URL', '--version', ''])).toEqual(['1', ':words']);
+    expect(await offered(['rollback', '--version', ''])).toEqual([':words']);
+  });
+
+  test('ids of snapshots and tokens, with their names as descriptions', async () => {
+    const id = (await folder.output(['snapshot', 'create', '-n', 'before release', '--output', 'name'])).trim();
+    expect(await offered(['snapshot', 'restore', ''])).toEqual([id, ':words']);
+    const { stdout } = await folder.run(['__complete', '--', 'snapshot', 'show', '']);
+    expect(stdout).toContain(`${id}\tbefore release `);
+    const create = ['token', 'create-service', '-n', 'ci', '-s', 'organization', '-p', 'read', '--output', 'json'];
+    const token = JSON.parse((await folder.run(create)).stdout) as { id: string; token: string };
+    const { organization } = site.world.slugs;
+    const words = ['token', 'revoke-service', '-o', organization, '--id', ''];
+    expect(await offered(words)).toContain(token.id);
+    expect((await folder.run(['__complete', '--', ...words])).stdout).not.toContain(token.token);
+    const personal = JSON.parse(await folder.output(['token', 'list', '--output', 'json'])) as {
+      personalTokens: { id: string }[];
+    };
+    expect((await offered(['token', 'revoke', ''])).slice(0, -1)).toEqual(personal.personalTokens.map((one) => one.id));
+  });
+
+  test('commands, flags, choices, files and the program of run without a server', async () => {
+    const env = { KEYFRAME_TOKEN: undefined };
+    expect(await offered(['snapshot', 'res'], env)).toEqual(['restore', ':words']);
+    expect(await offered(['list', '--rev'], env)).toEqual(['--revision', '--reveal', ':words']);
+    expect(await offered(['list', '--output=j'], env)).toEqual(['json', ':words']);
+    expect(await offered(['push', ''], env)).toEqual([':files']);
+    expect(await offered(['run', '-e', 'x', '--', 'git', ''], env)).toEqual([':program 5']);
+    expect(await offered(['no-such-command', ''], env)).toEqual([':words']);
+    expect(await offered(['help', 'snapshot', 'res'], env)).toEqual(['restore', ':words']);
+    expect(await offered([], env)).toContain('snapshot');
+  });
+});
+
+describe('__complete is silent', () => {
+  test('and sends no request without a token, or in a folder that is not trusted', async () => {
+    let requests = 0;
+    const server = createServer((_, response) => {
+      requests += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await offered(['get', ''], { KEYFRAME_URL: url, KEYFRAME_TOKEN: undefined })).toEqual([':words']);
+    expect(requests).toBe(0);
+    const other = await site.newFolder();
+    rmSync(join(dirname(other.userFile), 'trusted-folders.json'));
+    const untrusted = await other.run(['__complete', '--', 'get', ''], { env: { KEYFRAME_URL: url } });
+    expect(untrusted).toMatchObject({ code: 0, stdout: ':words\n', stderr: '' });
+    expect(requests).toBe(0);
+    expect(await offered(['get', ''], { KEYFRAME_URL: url })).toEqual([':words']);
+    expect(requests).toBe(1);
+    server.close();
+  });
+
+  test('about a server that does not answer, after about a second, and about one that is not there', async () => {
+    const server = createServer(() => undefined);
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const begin = performance.now();
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await offered(['get', ''], { KEYFRAME_URL: url })).toEqual([':words']);
+    expect(performance.now() - begin).toBeLessThan(10_000);
+    expect(await offered(['get', ''], { KEYFRAME_URL: 'http://127.0.0.1:9' })).toEqual([':words']);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('about words from the server that a shell would run', async () => {
+    const secrets = ['$(touch hacked)', '`id`', 'A B', ';ls', '--yes', 'GOOD'].map((key) => ({ key, version: 1 }));
+    let body: object = { secrets };
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await offered(['get', ''], { KEYFRAME_URL: url })).toEqual(['GOOD', ':words']);
+    const organizations = [{ slug: 'acme', displayName: 'a\u001B[2Jb\tc\n:files' }];
+    body = { organizations };
+    const { stdout } = await folder.run(['__complete', '--', 'list', '-o', ''], { env: { KEYFRAME_URL: url } });
+    expect(stdout).toBe(String.raw`acme<TAB>a\u{1b}[2Jb\tc\n:files`.replace('<TAB>', '\t') + '\n:words\n');
+    server.close();
+  });
+
+  test('about a user file that others can read, which it neither uses nor repairs', async () => {
+    const env = { KEYFRAME_TOKEN: undefined };
+    const own = await site.newFolder();
+    await own.patch({ set: { MINE: canary } });
+    await own.output(['login', '--token', '-'], { input: site.world.owner.token.reveal(), env });
+    const complete = async (): Promise<unknown> => await own.run(['__complete', '--', 'get', ''], { env });
+    expect(await complete()).toMatchObject({ stdout: 'MINE\tversion 1\n:words\n', stderr: '' });
+    chmodSync(own.userFile, 0o644);
+    expect(await complete()).toMatchObject({ code: 0, stdout: ':words\n', stderr: '' });
+    expect(statSync(own.userFile).mode & 0o777).toBe(0o644);
+  });
+});
+
+describe('in an interactive bash', () => {
+  test('Tab completes a key, and the history gets nothing', async () => {
+    const env = { HISTFILE: join(folder.folder, 'history'), INPUTRC: '/dev/null' };
+    const shell = folder.startBashOnTerminal('exec bash --norc --noprofile -i', { env });
+    shell.type(`PS1=rea''dy'> '\n`);
+    await shell.shows('ready> ');
+    shell.type('source <(keyframe completion bash)\n');
+    await shell.shows('ready> ');
+    shell.type('echo keyframe; keyframe get DATABASE_U\t');
+    await shell.shows('DATABASE_URL ');
+    shell.type('\u0003');
+    await shell.shows('ready> ');
+    shell.type('exit\n');
+    const { stdout } = await shell.ended;
+    expect(stdout).not.toContain('swordfish');
+    const history = existsSync(env.HISTFILE) ? readFileSync(env.HISTFILE, 'utf8') : '';
+    expect(history).not.toContain('__complete');
+  });
+
+  test('the script hands the words over on standard input, where other users cannot see them', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const script = await folder.output(['completion', shell]);
+      expect(script).toMatch(/printf '%s\\0' .*\| command keyframe __complete 2>\/dev\/null/);
+      expect(script).not.toContain('eval');
+    }
+  });
+});
