@@ -5,7 +5,7 @@ import { type SecretCalls, secretCalls } from './secret-calls.ts';
 import { createWorld, type StartOptions, startServices, type TestServices, type World } from './services.ts';
 import { type SnapshotCalls, snapshotCalls } from './snapshot-calls.ts';
 
-/** The services on a database of their own. */
+/** The services on a separate database. */
 export interface OwnServices {
   readonly database: TestDatabase;
   readonly services: TestServices;

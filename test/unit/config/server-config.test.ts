@@ -309,8 +309,9 @@ describe('one fault is reported in one sentence', () => {
     ],
     [
       'a misspelt variable that two names are like',
-      { KEYFRAME_RATE_LIMIT_REQEST: 'canary' },
-      'KEYFRAME_RATE_LIMIT_REQEST: is not a variable of this server; KEYFRAME_RATE_LIMIT_REQUESTS is',
+      // Three letters from HOST, which comes first, and one from PORT.
+      { KEYFRAME_PORTS: 'canary' },
+      'KEYFRAME_PORTS: is not a variable of this server; KEYFRAME_PORT is',
     ],
     [
       'the misspelt file of a secret',
@@ -333,6 +334,16 @@ describe('one fault is reported in one sentence', () => {
     expect(found[0]).toContain(fault);
     expect(found[0]).not.toMatch(/canary/i);
   });
+});
+
+test('a role does not check the values of variables that it does not read', () => {
+  const others = { KEYFRAME_PORT: 'canary', KEYFRAME_SMOKE_TEST_URL: 'canary', KEYFRAME_KUBECONFIG_FILE: '/canary' };
+  const given = source({ KEYFRAME_DATABASE_URL: databaseUrl, ...others });
+  expect(faultsOf(() => loadMigrateConfig(given))).toEqual([]);
+  expect(faultsOf(() => loadRecoveredConfig(given))).toEqual([]);
+  const forApi = source({ ...complete, KEYFRAME_DATABASE_WAIT: 'canary', KEYFRAME_KUBECONFIG_FILE: '/canary' });
+  expect(faultsOf(() => loadServerConfig('api', forApi))).toEqual([]);
+  expect(faultsOf(() => loadServerConfig('controller', forApi))).toHaveLength(1);
 });
 
 test('all faults are reported at once', () => {

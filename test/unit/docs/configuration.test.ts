@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
+import { roleNames } from '../../../src/config/role-names.ts';
 import { prefix, secretNames, variableNames, variableOf } from '../../../src/config/variables.ts';
 import { helpText } from '../../../src/roles/help.ts';
 import { roles } from '../../../src/roles/table.ts';
@@ -59,6 +60,7 @@ test('the text of each default is valid, and no other default is documented besi
 });
 
 test('the help describes every role and option', () => {
+  expect(roles.map(({ name }) => name)).toEqual(roleNames);
   const help = helpText(roles);
   for (const { name, summary, options = [] } of roles) {
     expect(help).toMatch(new RegExp(`^  ${name} +${summary[0]?.slice(0, 10)}`, 'm'));
