@@ -63,7 +63,7 @@ describe('reads within a budget', () => {
     ]);
   });
 
-  test('find a state anew when they begin anew, as what was seen meanwhile may be newer', async () => {
+  test('find a state again when they start again, because what was seen meanwhile may be newer', async () => {
     await run(async (beginReads) => {
       for (let look = 0; look < 2; look += 1) await beginReads().find(accessTo('one'));
     });

@@ -7,7 +7,7 @@ import type { BlockedDeletion } from '../../../src/controller/kinds/secret-sync/
 interface Change {
   /** The keys that the Secret has now. */
   readonly present: readonly string[];
-  /** The keys that it shall have. */
+  /** The keys that it must have. */
   readonly names: readonly string[];
   readonly environmentKeys: readonly string[];
   /** From which key of the environment a key of the Secret came, where the two differ. */

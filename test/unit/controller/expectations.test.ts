@@ -93,7 +93,7 @@ describe('news', () => {
   });
 });
 
-test('a write that changed nothing leaves no trace, for no event tells of it', () => {
+test('a write that changed nothing leaves no trace, because no event reports it', () => {
   writes.record('2', at('2'));
   expect(writes.current(at('2'))).toEqual(at('2'));
   expect(writes.observe(at('2').metadata.resourceVersion)).toBe(true);

@@ -5,7 +5,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until it is moved. */
 export class FakeClock implements Clock {
   #now: number;
   readonly #timers = new Set<Timer>();

@@ -107,7 +107,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const before = this.#objects.get(path);
     if (before === undefined) return;
     this.#objects.delete(path);
-    this.#tell(before, { ...before, metadata: { ...before.metadata, resourceVersion: this.#next() } }, path, true);
+    this.#report(before, { ...before, metadata: { ...before.metadata, resourceVersion: this.#next() } }, path, true);
   }
 
   /** Deletes an object as the garbage collector does: one with finalizers stays until they are taken off. */
@@ -295,11 +295,11 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     if (before !== undefined && unversioned(before) === unversioned(object)) return before;
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
     this.#objects.set(path, stored);
-    this.#tell(before, stored, path, false);
+    this.#report(before, stored, path, false);
     return stored;
   }
 
-  #tell(before: AnyObject | undefined, object: AnyObject, path: string, isGone: boolean): void {
+  #report(before: AnyObject | undefined, object: AnyObject, path: string, isGone: boolean): void {
     const change = { before, object, path, isGone };
     this.#changes.push(change);
     for (const watch of this.#watches) show(watch, change);

@@ -180,14 +180,14 @@ export class FakeServices implements Services {
     const token = this.keylessTokens.get(key) ?? { id: `keyless ${key}`, isRevoked };
     token.isRevoked = isRevoked;
     this.keylessTokens.set(key, token);
-    if (!missed) this.tell({ kind: 'service_token', serviceTokenId: token.id });
+    if (!missed) this.notify({ kind: 'service_token', serviceTokenId: token.id });
   }
 
   get subscribers(): number {
     return this.#subscribers.size;
   }
 
-  /** Makes an environment; nobody is told. */
+  /** Makes an environment without a notification. */
   create(path: string, id: string, values: Record<string, string> = {}): void {
     this.environments.set(path, { id, revision: 1, values, history: new Map([[1, values]]) });
   }
@@ -195,7 +195,7 @@ export class FakeServices implements Services {
   /** Makes an environment and reports it. */
   appear(path: string, id: string, values: Record<string, string> = {}): void {
     this.create(path, id, values);
-    this.tell({ kind: 'environment', environmentId: id, revisionId: `${id}-r1`, appeared: true });
+    this.notify({ kind: 'environment', environmentId: id, revisionId: `${id}-r1`, appeared: true });
   }
 
   /** Deletes an environment and reports it, unless that is to be missed. */
@@ -203,10 +203,10 @@ export class FakeServices implements Services {
     const { id = '', revision = 0 } = this.environments.get(path) ?? {};
     this.environments.delete(path);
     const revisionId = `${id}-r${revision}`;
-    if (!missed) this.tell({ kind: 'environment', environmentId: id, revisionId, ended: true });
+    if (!missed) this.notify({ kind: 'environment', environmentId: id, revisionId, ended: true });
   }
 
-  /** Commits a change and tells of it, unless it is to be missed. */
+  /** Commits a change and notifies of it, unless it is to be missed. */
   change(path: string, values: Record<string, string>, { missed = false } = {}): void {
     const environment = this.environments.get(path);
     if (environment === undefined) throw new Error(`no environment ${path}`);
@@ -214,22 +214,22 @@ export class FakeServices implements Services {
     environment.revision += 1;
     environment.history.set(environment.revision, values);
     if (!missed)
-      this.tell({
+      this.notify({
         kind: 'environment',
         environmentId: environment.id,
         revisionId: `${environment.id}-r${environment.revision}`,
       });
   }
 
-  /** Destroys the values that a revision has of some keys, and tells of it unless it is to be missed. */
+  /** Destroys the values that a revision has of some keys, and notifies of it unless it is to be missed. */
   destroy(path: string, revision: number, keys: string[], { missed = false } = {}): void {
     const { id: environmentId, revision: newest } = this.environments.get(path) ?? { id: '', revision: 0 };
     this.destroyed.set(`${environmentId}-r${revision}`, keys);
     const revisionId = `${environmentId}-r${newest}`;
-    if (!missed) this.tell({ kind: 'environment', environmentId, revisionId, destroyed: true });
+    if (!missed) this.notify({ kind: 'environment', environmentId, revisionId, destroyed: true });
   }
 
-  tell(event: ChangeEvent): void {
+  notify(event: ChangeEvent): void {
     if (this.isFeedLost) return;
     for (const subscriber of this.#subscribers) subscriber.onEvent(event);
   }

@@ -165,7 +165,7 @@ export class FakeTokens {
 
   #report(token: HeldToken): void {
     this.#publish(token);
-    this.#services.tell({ kind: 'service_token', serviceTokenId: token.tokenId });
+    this.#services.notify({ kind: 'service_token', serviceTokenId: token.tokenId });
   }
 
   /** Has each value of a token open what it may now. */

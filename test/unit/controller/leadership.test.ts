@@ -111,7 +111,7 @@ describe('of the states', () => {
       leads: false,
     },
     {
-      name: 'who got the Lease back after another may have had it begins anew',
+      name: 'a leader that got the Lease back after another may have had it starts again',
       first: 'new',
       steps: [['new', retryMs]],
       seen: ['lead', 'lose', 'lead'],
@@ -138,7 +138,7 @@ describe('of the states', () => {
 });
 
 describe('a process', () => {
-  test('that stood still past its deadline knows it before any timer or answer tells', async () => {
+  test('that stood still past its deadline knows it before any timer or answer', async () => {
     await start('new');
     const client = leadership.guarded({ request: () => Promise.reject(new Error('was sent')) });
     clock.jump(7_000);
@@ -199,7 +199,7 @@ describe('a process', () => {
     expect(hasStopped).toBe(true);
   });
 
-  test('tells an outage in the log once as a warning', async () => {
+  test('logs an outage once as a warning', async () => {
     await start('new');
     answer = away;
     await clock.advance(60_000);
@@ -226,7 +226,7 @@ describe('a guarded client', () => {
     expect(calls).toEqual([]);
   });
 
-  test('reads for anybody', async () => {
+  test('reads for every process', async () => {
     await start(elsewhere);
     void leadership.guarded(client).request({ method: 'GET', path: '/x' });
     expect(calls).toEqual([{ method: 'GET', path: '/x' }]);

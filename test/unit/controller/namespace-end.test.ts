@@ -129,7 +129,7 @@ describe('a resource that holds something', () => {
     expect(held()).toEqual(['other']);
   });
 
-  test('is told of once, with what to run, where the rights in the namespace went first', async () => {
+  test('is reported once, with what to run, if the rights in the namespace went first', async () => {
     put('ending', 'two');
     await settled();
     const refuse = (): never => {
@@ -142,7 +142,7 @@ describe('a resource that holds something', () => {
     expect(errors).toHaveLength(1);
     expect(errors[0]?.['msg']).toContain('kubectl get secretsnapshots --namespace ending --output name | xargs');
     expect(held()).toContain('ending');
-    // An admin may give the rights anew.
+    // An admin may give the rights again.
     await clock.advance(10_000);
     expect(held()).toEqual(['other']);
   });
@@ -159,7 +159,7 @@ describe('a resource that holds something', () => {
   });
 });
 
-test('a controller that starts while a namespace ends lets go of what is there, and takes no hold of the rest', async () => {
+test('a controller that starts while a namespace ends releases what exists, and takes no hold of the rest', async () => {
   for (const name of ['one', 'new']) put('ending', name);
   cluster.put(things('ending'), 'one', ({ metadata }) => {
     metadata.finalizers = ['example.com/mine', finalizer];

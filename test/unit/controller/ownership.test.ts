@@ -22,7 +22,7 @@ function labelled(annotations?: Record<string, string>): ObjectMeta {
   return annotations === undefined ? metadata : { ...metadata, annotations };
 }
 
-describe('an object with every label of ours', () => {
+describe('an object with every label of Keyframe', () => {
   const token = { metadata: { name: 'app', namespace: 'team-a', uid: 'uid', resourceVersion: '1' } } as ServiceToken;
 
   test('belongs to no SecretSync unless the annotation says so', () => {

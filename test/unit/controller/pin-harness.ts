@@ -44,7 +44,7 @@ export class PinHarness extends Harness {
     await this.calls();
   }
 
-  /** Makes a SecretSnapshot that stands for something already, or for nothing; one that is suspended tells nothing new. */
+  /** Makes a SecretSnapshot that stands for something already, or for nothing; one that is suspended reports nothing new. */
   putSnapshot(name: string, found?: SnapshotOrGone, { suspend = false } = {}): string {
     const source = { environmentRef: { organization: 'acme', project: 'web', name: 'prod' } };
     const { metadata } = this.cluster.put(snapshotsPath, name, (object) => {
@@ -54,11 +54,11 @@ export class PinHarness extends Harness {
     return metadata.uid;
   }
 
-  /** As the database and the feed tell of a snapshot's deletion. */
+  /** As the database and the feed report a snapshot's deletion. */
   deleteSnapshot(uid: string, id: string, { missed = false } = {}): void {
     this.snapshots.claims.set(uid, 'gone');
     this.services.gone.add(id);
-    if (!missed) this.services.tell({ kind: 'snapshot', snapshotId: id });
+    if (!missed) this.services.notify({ kind: 'snapshot', snapshotId: id });
   }
 
   /** The record of the Secret. */

@@ -81,7 +81,7 @@ test('a key that is added while its namespace has all its workers begins as soon
 type Step =
   { readonly kind: 'add' | 'delete'; readonly key: string } | { readonly kind: 'take'; readonly barred: string };
 
-/** Turns beside a plain set of the keys that shall wait. */
+/** Turns beside a plain set of the keys that wait. */
 class ModelledTurns {
   readonly #turns = new NamespaceTurns();
   readonly #model = new Set<string>();

@@ -37,13 +37,13 @@ export function rolledBack(more: Partial<RolledBack> = {}): RolledBack {
 }
 
 /** A controller at rest: the environment at `bad`, and the Secret at `good` with a record that another controller left. */
-export async function recordedBack(told: RolledBack, more: Partial<SecretSyncSpec> = {}): Promise<Harness> {
+export async function recordedBack(recorded: RolledBack, more: Partial<SecretSyncSpec> = {}): Promise<Harness> {
   const before = new Harness();
   await before.synced({ spec: { ...rolloutSpec('Rollback'), ...more } });
   await before.controller.stop();
   before.services.change(prod, bad);
   before.edit(({ metadata }) => {
-    metadata.annotations = { ...metadata.annotations, 'keyframe.dev/rolled-back': formatRolledBack(told) };
+    metadata.annotations = { ...metadata.annotations, 'keyframe.dev/rolled-back': formatRolledBack(recorded) };
   });
   const harness = new Harness(before);
   await harness.start();

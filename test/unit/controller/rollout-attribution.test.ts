@@ -78,13 +78,8 @@ describe('a pod that is not ready', () => {
       'hindered',
       'a pod: Disruption',
     ],
-    ['of which nothing is told does not', {}, 'hindered', 'a pod: Pending'],
-    [
-      'for a reason that somebody made up is told by none',
-      waits('pass word=canary'),
-      'hindered',
-      'container app: Unknown',
-    ],
+    ['of which nothing is known does not', {}, 'hindered', 'a pod: Pending'],
+    ['for an invented reason is reported by none', waits('pass word=canary'), 'hindered', 'container app: Unknown'],
   ])('%s', (...[, status, kind, reason]: PodCase) => {
     const finding = findingOf(pod(status));
     expect(finding).toMatchObject({ kind, ...(reason === undefined ? {} : { reason }) });
@@ -138,7 +133,7 @@ describe('a look at the pods of a restart', () => {
     });
   });
 
-  test('that finds none, as where a quota leaves no room, blames nobody', async () => {
+  test('that finds none, as where a quota leaves no room, blames no container', async () => {
     const { request } = cluster([[]]);
     expect((await observePods({ request }, question)).kind).toBe('hindered');
   });
@@ -154,7 +149,7 @@ describe('a look at the pods of a restart', () => {
     expect(none.queries).toEqual([]);
   });
 
-  test('tells a missing right from a failure to answer', async () => {
+  test('distinguishes a missing right from a failure to answer', async () => {
     const refuse = (status: number) => async (): Promise<never> =>
       await Promise.reject(new ApiError('GET', status, status === 403 ? 'Forbidden' : 'Oops'));
     expect(await observePods({ request: refuse(403) }, question)).toEqual({
@@ -214,13 +209,13 @@ describe('the digest of a pod template', () => {
     spec: { containers: [{ name: 'x', env: [{ name: 'P', value: 'canary' }] }] },
   };
 
-  test('is the same after a restart, whoever made it, and in whatever order its fields are', () => {
+  test('is the same after a restart, for every process, and in whatever order its fields are', () => {
     const annotations = { 'rollout.keyframe.dev/app': 'x', 'kubectl.kubernetes.io/restartedAt': 'y' };
     const again = { spec: template.spec, metadata: { annotations, labels: { b: '2', a: '1' } } };
     expect(digest(again)).toBe(digest(template));
   });
 
-  test('is another one for another template or workload, and tells nothing of either', () => {
+  test('is another one for another template or workload, and reveals nothing of either', () => {
     const others = [
       digest({ ...template, spec: {} }),
       digest({ ...template, metadata: { ...template.metadata, annotations: { theirs: 'x' } } }),
@@ -247,7 +242,7 @@ describe('the looks at a stuck workload', () => {
     expect(observations.nextAt(web, found)).toBe(Infinity);
   });
 
-  test('begin anew with each restart, template and workload', () => {
+  test('restart with each restart, template and workload', () => {
     const observations = new PodObservations('app');
     observations.note(web, found, { kind: 'failing', reason: 'x' }, now);
     const others = [

@@ -11,7 +11,7 @@ export const api: Target = { kind: 'Deployment', name: 'api' };
 export const timeoutMs = 600_000;
 
 export interface Shape {
-  /** What its pod template was restarted for, by SecretSync; nobody by default. */
+  /** What its pod template was restarted for, by SecretSync; none by default. */
   readonly marks?: Readonly<Record<string, string>>;
   readonly updated?: number;
   readonly deadline?: boolean;

@@ -47,7 +47,7 @@ describe('a workload that failed', () => {
     expect(harness.takeRestarts()).toEqual(['web']);
   });
 
-  test('holds nobody back where it fails of something else', async () => {
+  test('holds no workload back if it fails for another reason', async () => {
     await failing(['api', 'web'], 'ImagePullBackOff');
     await harness.clock.advance(second);
     expect(message()).toContain('container main: ImagePullBackOff');
@@ -101,7 +101,7 @@ describe('a workload that failed', () => {
   });
 });
 
-test('a refusal to go back is told until the next reconcile finds another one, or none', async () => {
+test('a refusal to go back is reported until the next reconcile finds another one, or none', async () => {
   await failing(['api'], 'CrashLoopBackOff', 'Rollback');
   const { held } = harness.rollouts.abandoned(harness.sync) ?? {};
   harness.rollouts.learn(harness.sync, { held, rollbackRefusal: 'B was deleted since' });

@@ -109,7 +109,7 @@ test('two that failed are both restarted for newer data', () => {
   expect(restarted(plan([stuck(other), stuck(other, { target: web })]))).toEqual(['api', 'web']);
 });
 
-test('who goes first is marked so, and nobody else', () => {
+test('the one that goes first is marked so, and no other', () => {
   expect(plan([stuck(other), waiting]).restarts.map(({ isAhead }) => isAhead)).toEqual([true]);
   expect(plan([target(workload()), waiting]).restarts.map(({ isAhead }) => isAhead)).toEqual([false, false]);
   const mark = { revision: 3, data, at: now, isAhead: true };
@@ -149,7 +149,7 @@ describe('a workload that is stuck', () => {
   test.each<StuckCase>([
     ['of something else', { failure: image }, {}, 'RolloutStuck', messages.notTheData(image.why, 'Rollback', 'ns')],
     [
-      'of nobody knows what',
+      'of an unknown cause',
       { failure: { kind: 'unseen', reason: '403 Forbidden' } },
       {},
       'RollbackImpossible',
@@ -170,7 +170,7 @@ describe('a workload that is stuck', () => {
     expect(abandoned).toBeUndefined();
   });
 
-  test('after a refusal tells that, and lets it be tried again', () => {
+  test('after a refusal reports it, and lets it be tried again', () => {
     const { claim, abandoned } = only({}, { ...before, rollbackRefusal: 'B was deleted since' });
     expect(claim.reason).toBe('RollbackImpossible');
     expect(claim.message).toContain(': B was deleted since;');
@@ -178,7 +178,7 @@ describe('a workload that is stuck', () => {
   });
 });
 
-test('what all have converged with is told for the record, with the templates of then', () => {
+test('what all have converged with is returned for the record, with the templates of then', () => {
   const { converged } = plan([target(workload({ marks: marked() }))]);
   expect(converged).toEqual({
     data,

@@ -39,7 +39,7 @@ export class RolloutHarness {
       isAllowed: true,
       onAbandoned: () => void (this.abandoned += 1),
       current: () => this.sync,
-      refreshStatus: () => this.#tell(),
+      refreshStatus: () => this.#refresh(),
     });
     this.rollouts.startLeading();
   }
@@ -70,7 +70,7 @@ export class RolloutHarness {
     await settled();
   }
 
-  /** Changes a workload's pod template, or makes the workload, as somebody else. */
+  /** Changes a workload's pod template, or makes the workload, as another client. */
   put(name: string, change: (annotations: Record<string, string>) => void): void {
     this.cluster.put(deployments, name, (object) => {
       const annotations = { ...annotationsOf(object) };
@@ -107,7 +107,7 @@ export class RolloutHarness {
     });
   }
 
-  /** What the SecretSync's status tells that they all converged with last. */
+  /** What they all converged with last, by the SecretSync's status. */
   recordConverged(): void {
     const { converged } = this.rollouts.outcome(this.sync);
     if (converged === undefined) throw new Error('they have not converged');
@@ -118,7 +118,7 @@ export class RolloutHarness {
     this.cluster.remove(`${deployments}/${name}`);
   }
 
-  /** What the pod template of a workload tells of the data: a letter of `hold`. */
+  /** What the pod template of a workload says about the data: a letter of `hold`. */
   mark(name = 'web'): string | undefined {
     const object = this.cluster.get(`${deployments}/${name}`);
     const mark = object === undefined ? undefined : annotationsOf(object)[markAnnotation('app')];
@@ -133,7 +133,7 @@ export class RolloutHarness {
   }
 
   // As the real one: what the status says already is not written again.
-  #tell(): void {
+  #refresh(): void {
     const { claim, workloads } = this.rollouts.outcome(this.sync);
     const reported = { reason: claim?.reason, message: claim?.message, workloads };
     if (!isDeepStrictEqual(reported, this.reported.at(-1))) this.reported.push(reported);

@@ -113,7 +113,7 @@ describe('a workload', () => {
     expect(claim.status).toBe({ Converged: 'True', RolloutsForbidden: 'Unknown' }[reason] ?? 'False');
   });
 
-  test('that has the data of an older revision tells the newest revision with the same data', () => {
+  test('that has the data of an older revision reports the newest revision with the same data', () => {
     expect(plan(target(workload({ marks: marked() }))).workloads).toEqual([
       { ...web, revision: 7, replicas: 2, updatedReplicas: 2 },
     ]);
@@ -132,7 +132,7 @@ test.each([
   expect(planned).toHaveLength(restarts);
 });
 
-test('with data of several sources a workload has no revision, and the condition tells those of the sources', () => {
+test('with data of several sources a workload has no revision, and the condition reports those of the sources', () => {
   const held = { ...calmFacts.held, revision: 0, label: 'revision 4 of shared and revision 9 of own' };
   const facts = { ...calmFacts, held };
   const { claim, workloads } = planRollout({ ...facts, targets: [target(workload({ marks: marked() }))] });
@@ -144,7 +144,7 @@ test('with data of several sources a workload has no revision, and the condition
   expect(pending.claim.message).toContain(messages.restartNow(held));
 });
 
-test('of several workloads the gravest gives the reason, and the others are told behind it', () => {
+test('of several workloads the gravest gives the reason, and the others follow it', () => {
   const set = { kind: 'StatefulSet', name: 'db' } as const;
   const { claim } = plan(
     target(workload({ marks: marked() })),
@@ -169,7 +169,7 @@ describe('the annotation', () => {
     expect(names[0]).toContain('_');
   });
 
-  test('is read as it was written, and not at all where somebody spoilt it', () => {
+  test('is read as it was written, and not at all if a client spoilt it', () => {
     const mark = { revision: 12, data: dataMark(Buffer.alloc(32, 0xab)), at: now };
     expect(mark.data).toBe('ab'.repeat(16));
     expect(parseMark(formatMark(mark))).toEqual(mark);
@@ -186,7 +186,7 @@ function observation(workloadNow: Workload | undefined, at = now, converged?: Co
 describe('the settle time', () => {
   const held = (mark: string): HeldData => ({ ...calmFacts.held, revisionId: mark, data: mark });
 
-  test('begins anew with each change of the data, but ends at last', () => {
+  test('starts again with each change of the data, but ends at last', () => {
     const memory = new RolloutMemory('app');
     memory.hold(held('0'), now);
     expect(memory.facts(observation(undefined)).restartFrom).toBe(now + settleMs);
@@ -203,7 +203,7 @@ describe('the settle time', () => {
     expect(memory.facts(observation(undefined)).restartFrom).toBe(now + settleMs);
   });
 
-  test('follows each restart, whoever takes the annotation away again', () => {
+  test('follows each restart, whichever client removes the annotation again', () => {
     const memory = new RolloutMemory('app');
     memory.hold(held('x'), now);
     memory.restarted(web, workload(), now + 50_000);
@@ -230,7 +230,7 @@ describe('the time of a rollout', () => {
     expect(since(now, workload({ updated: 1, marks: marked(data, now + 3_600_000) }), 'False')).toBe(now);
   });
 
-  test('goes on as long as the rollout does, and begins anew with the next', () => {
+  test('goes on as long as the rollout does, and starts again with the next', () => {
     const memory = new RolloutMemory('app');
     const at = (moment: number, found: Workload): number => {
       memory.observe(observation(found, moment));

@@ -35,7 +35,7 @@ async function strippedFor(ms: number, stepMs: number): Promise<number> {
 }
 
 describe('a restart that is undone', () => {
-  test('is made once more at once, and then ever more rarely, with a reason that tells', async () => {
+  test('is made once more at once, and then with growing pauses, with a reason that says so', async () => {
     await converged();
     expect(await strippedFor(minute, second)).toBe(2);
     expect(harness.reported.at(-1)?.reason).toBe('RolloutUndone');

@@ -98,7 +98,7 @@ describe('a change of the data', () => {
     expect(harness.takeRestarts()).toEqual(['web']);
   });
 
-  test('reaches a workload that was made anew, and none that is gone or was taken out of the spec', async () => {
+  test('reaches a workload that was recreated, and none that is gone or was taken out of the spec', async () => {
     await converged('web', 'worker');
     harness.remove('web');
     await harness.hold('b');
@@ -144,7 +144,7 @@ describe('a change of the data', () => {
 describe('a workload that the API server shows late', () => {
   test.each([
     ['is restarted as soon as it is seen', true, 'RollingOut'],
-    ['is told to be none as soon as that is known', false, 'WorkloadNotFound'],
+    ['is reported as missing as soon as that is known', false, 'WorkloadNotFound'],
   ])('%s', async (_, isThere, reason) => {
     harness = new RolloutHarness();
     if (isThere) harness.put('web', () => {});

@@ -45,7 +45,7 @@ test.each([
   expect(fingerprintOf(fingerprint, 'ns/app', data).equals(wanted)).toBe(false);
 });
 
-test('equal data of two Secrets cannot be told to be equal', () => {
+test('equal data of two Secrets cannot be recognized as equal', () => {
   const one = encoded('ns/one').fingerprint;
   expect(one.equals(encoded('ns/two').fingerprint)).toBe(false);
 });

@@ -39,7 +39,7 @@ function taken(more: Partial<ClaimedSnapshot> = {}): ClaimedSnapshot {
 const expiring = spec({ deletionPolicy: 'Delete', expiresIn: '1h' });
 
 describe('the status of a SecretSnapshot', () => {
-  test('tells of the snapshot that was taken', () => {
+  test('reports the snapshot that was taken', () => {
     expect(judge(spec(), taken(), takenAt.getTime())).toEqual({
       claim: {
         progress: 'done',
@@ -65,11 +65,11 @@ describe('the status of a SecretSnapshot', () => {
     expect(fields).toMatchObject({ revision: 0, revisionId: undefined, secretCount: 0 });
   });
 
-  test('tells an adopted one from one that was taken', () => {
+  test('distinguishes an adopted one from one that was taken', () => {
     expect(judge(spec(), taken({ adopted: true }), 0).claim).toMatchObject({ progress: 'done', reason: 'Adopted' });
   });
 
-  test('tells when it goes, and has the controller come back just then', () => {
+  test('reports when it goes, and has the controller come back just then', () => {
     const outcome = judge(expiring, taken(), takenAt.getTime() + 1000);
     expect(outcome.fields).toMatchObject({ expiresAt: '2026-01-01T01:00:00Z' });
     expect(outcome.next).toEqual({ kind: 'after', delayMs: hourMs - 1000 });
@@ -101,7 +101,7 @@ describe('the end of a SecretSnapshot', () => {
     expect(isExpired(expiring, taken(), endMs)).toBe(true);
   });
 
-  test('never comes where none is told, the snapshot is gone, or it was adopted', () => {
+  test('never comes if none is set, the snapshot is gone, or it was adopted', () => {
     expect(isExpired(spec({ deletionPolicy: 'Delete' }), taken(), Number.MAX_SAFE_INTEGER)).toBe(false);
     expect(isExpired(expiring, 'gone', Number.MAX_SAFE_INTEGER)).toBe(false);
     expect(isExpired(expiring, taken({ adopted: true }), Number.MAX_SAFE_INTEGER)).toBe(false);

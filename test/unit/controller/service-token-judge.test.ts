@@ -44,7 +44,7 @@ describe('the next step of a ServiceToken', () => {
     ['whose token lost its values is the next', { token: tokenWith([]), secret: absent }, { do: 'mint', serial: 1 }],
     ['whose value reached the Secret activates it', { token: tokenWith([credential(1, pending)]) }, { do: 'activate' }],
     [
-      'whose first value did not reach the Secret makes it anew',
+      'whose first value did not reach the Secret makes it again',
       { token: tokenWith([credential(1, pending)]), secret: absent },
       { do: 'mint', serial: 1 },
     ],
@@ -101,7 +101,7 @@ describe('the next step of a ServiceToken', () => {
     ['that was revoked is over', { token: tokenWith([credential(1)], revoked) }, { do: 'rest', because: 'revoked' }],
     ['whose place is another one is over', { isSamePlace: false }, { do: 'rest', because: 'replaced' }],
     [
-      'whose place was purged and made anew is over',
+      'whose place was purged and recreated is over',
       { token: undefined, isSamePlace: false },
       { do: 'rest', because: 'replaced' },
     ],
@@ -120,7 +120,7 @@ describe('the end of a value', () => {
 
   test.each<[string, Partial<Facts>, object]>([
     ['is set when it is made', { token: undefined, secret: absent }, { expiresAt: at(minute + lifeMs) }],
-    ['is told ahead by a quarter of its life', { token }, { isExpiring: false, dueAt: madeAt + 3 * hour }],
+    ['is announced a quarter of its life ahead', { token }, { isExpiring: false, dueAt: madeAt + 3 * hour }],
     [
       'is near from there on',
       { token, now: madeAt + 3 * hour },
@@ -148,7 +148,7 @@ describe('the end of a value', () => {
       { because: 'issued' },
     ],
     [
-      'is not told where the value is replaced before',
+      'is not announced if the value is replaced before',
       { token, now: madeAt + 3 * hour, times: { lifeMs, rotation: { ...rotation, intervalMs: 3.5 * hour } } },
       { because: 'issued', isExpiring: false, dueAt: madeAt + 3.5 * hour },
     ],

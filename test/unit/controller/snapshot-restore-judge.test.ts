@@ -118,7 +118,7 @@ describe('the status of a SnapshotRestore', () => {
     expect(fields).toMatchObject({ backupSnapshotId: undefined, result: { revision: 7 } });
   });
 
-  test('tells what was done without a plan', () => {
+  test('reports what was done without a plan', () => {
     const outcome = judgeComplete(restored({ planHash: null }));
     expect(outcome.fields).toMatchObject({ planHash: undefined, plan: planFields.plan });
     expect(brief(outcome)[0]).toBe('Planned False Unplanned');
@@ -164,7 +164,7 @@ describe('what hinders a SnapshotRestore', () => {
     },
   );
 
-  test('lets all stand that is told of a restore which the database has forgotten', () => {
+  test('keeps everything that is reported of a restore which the database has forgotten', () => {
     const outcome = judgeFailure(new DomainError('restore_forgotten', 'why'));
     expect(outcome).toMatchObject({ claim: { progress: 'stalled', reason: 'RestoreForgotten' }, fields: {} });
     expect(outcome.fields).not.toHaveProperty('plan');

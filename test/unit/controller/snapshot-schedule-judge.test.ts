@@ -96,7 +96,7 @@ describe('pruning', () => {
     return [named(now), next.map((name) => utc(parseChildName(name)?.dueMs))];
   };
 
-  test('takes what the retention does not keep, and tells what the next snapshot will make go', () => {
+  test('takes what the retention does not keep, and reports what the next snapshot will make go', () => {
     const runs = [run('10'), run('09'), run('08'), run('07')];
     expect(judged(runs, { retention: { keepLast: 3 } })).toEqual([['07T02:00'], ['08T02:00']]);
     expect(judged(runs, { retention: { keepLast: 9 } })).toEqual([[], []]);
@@ -107,7 +107,7 @@ describe('pruning', () => {
     expect(judged([run('10', untaken), run('09'), run('08')], { retention: { keepLast: 1 } })).toEqual([[], []]);
   });
 
-  test('takes nothing that is referred to, and does not tell that it would', () => {
+  test('takes nothing that is referred to, and does not announce that it would', () => {
     const runs = [run('10'), run('09')];
     const children = runs.map((each) => present(each, ['SecretSync web']));
     expect(judged(runs, { retention: { keepLast: 1 } }, children)).toEqual([[], []]);
@@ -126,7 +126,7 @@ describe('the status', () => {
     ({ status: { conditions: [{ type: 'Ready', status, reason: 'NotFound' }] } }) as unknown as SecretSnapshot;
   const { spec } = schedule({ startingDeadlineSeconds: 60 });
 
-  test('tells the last and the next one', () => {
+  test('reports the last and the next one', () => {
     expect(settledOutcome(spec, settled)).toEqual({
       claim: {
         progress: 'done',
@@ -154,7 +154,7 @@ describe('the status', () => {
     expect(outcome.fields).toMatchObject({ lastSuccessfulTime: '2026-11-09T02:00:01Z' });
   });
 
-  test('tells a time that was missed', () => {
+  test('reports a time that was missed', () => {
     const outcome = settledOutcome(spec, { ...settled, due: { state: 'missed', dueMs: at('10T02:00') } });
     expect(outcome.claim).toMatchObject({ progress: 'reconciling', reason: 'Missed' });
     expect(outcome.claim.message).toBe(

@@ -43,7 +43,7 @@ export class SourceHarness extends Harness {
     this.putToken(`kf_svc_${name}`, `token-${name}`);
   }
 
-  /** ns/app in step with these sources; with the shared one and its own unless told. */
+  /** ns/app in step with these sources; with the shared one and its own by default. */
   async syncedWith(
     sources: readonly SpecSource[] = [sourceOf('shared'), sourceOf('own')],
     more: Partial<SecretSyncSpec> = {},

@@ -86,7 +86,7 @@ describe('another environment of the same slugs', () => {
   test('writes nothing, until the annotation of the first is taken off the Secret', async () => {
     await synced();
     harness.services.create(prod, 'env2', { ...whole, A: 'other' });
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'gone' });
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'gone' });
     await harness.calls();
     expect(harness.values()).toEqual(whole);
     expect(harness.ready()).toMatchObject({ status: 'False', reason: 'SourceReplaced' });

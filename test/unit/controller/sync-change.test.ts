@@ -50,7 +50,7 @@ describe('a new SecretSync', () => {
     expect(harness.cluster.events).toEqual([]);
   });
 
-  test('reads as the token it names, and in the name of nobody else', async () => {
+  test('reads as the token it names, and in no other name', async () => {
     await harness.synced();
     expect(harness.services.reads).toMatchObject([
       { environmentId: 'env', caller: { principal: { id: 'good' }, sourceAddress: null } },
@@ -129,7 +129,7 @@ describe('a change', () => {
 });
 
 describe('a watch that lags', () => {
-  test('hinders no change, and what it says at last wakes nobody', async () => {
+  test('hinders no change, and its last message causes no reconcile', async () => {
     await harness.synced();
     const release = harness.cluster.holdWatches();
     for (const value of ['second', 'third', 'fourth']) {
@@ -157,7 +157,7 @@ describe('a watch that lags', () => {
 });
 
 describe('without a change', () => {
-  test('the echoes of own writes wake nobody', async () => {
+  test('the echoes of own writes cause no reconcile', async () => {
     await harness.synced();
     await harness.clock.advance(60_000);
     expect(await harness.calls()).toEqual([]);
@@ -166,13 +166,13 @@ describe('without a change', () => {
 
   test('a reconcile writes nothing', async () => {
     await harness.synced();
-    harness.services.tell({ kind: 'service_token', serviceTokenId: 'good' });
+    harness.services.notify({ kind: 'service_token', serviceTokenId: 'good' });
     expect(await harness.calls()).toEqual([`GET ${secrets}/token`]);
   });
 
   test('a commit that has been read already asks for nothing', async () => {
     await harness.synced();
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1' });
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1' });
     expect(await harness.calls()).toEqual([]);
   });
 

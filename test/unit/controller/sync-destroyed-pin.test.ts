@@ -21,7 +21,7 @@ describe('a pin to a state with a destroyed value', () => {
     expect(harness.values()).toEqual(second);
   });
 
-  test('never drops the key from a Secret that is written anew', async () => {
+  test('never drops the key from a Secret that is written again', async () => {
     await harness.syncedWith({ revision: 1 });
     harness.services.destroy(prod, 2, ['B']);
     await harness.pin({ revision: 2 });
@@ -31,7 +31,7 @@ describe('a pin to a state with a destroyed value', () => {
     expect(harness.values()).toEqual(third);
   });
 
-  test('is found out by the next comparison where nobody heard of it, and then not asked for again', async () => {
+  test('is found out by the next comparison if its notification was missed, and then not asked for again', async () => {
     await harness.syncedWith({ revision: 2 });
     harness.services.destroy(prod, 2, ['B'], { missed: true });
     harness.services.ready();

@@ -9,7 +9,7 @@ afterEach(() => standby.controller.stop());
 test('a Secret that is deleted after its SecretSync is not made again', async () => {
   standby = new PinHarness();
   await standby.synced();
-  // The two are told by two watches: the one of Secrets comes first here.
+  // Two watches report the two: the one of Secrets comes first here.
   standby.cluster.before(/^GET .*[/]secrets[/]token$/, () => standby.cluster.remove(`${syncs}/app`));
   standby.cluster.remove(`${secrets}/app`);
   await standby.calls();

@@ -64,7 +64,7 @@ describe('a SecretSync pinned to a revision', () => {
     expect(await harness.calls()).toEqual([]);
   });
 
-  test('that is not there any more, after the database was set back, is told at the next comparison', async () => {
+  test('that is not there any more, after the database was set back, is reported at the next comparison', async () => {
     await harness.syncedWith({ revision: 2 });
     harness.services.gone.add('env-r2');
     const environment = harness.services.environments.get(prod);
@@ -85,25 +85,25 @@ describe('a SecretSync pinned to a revision', () => {
     expect(harness.values()).toEqual(second);
     const environment = harness.services.environments.get(prod);
     harness.services.environments.delete(prod);
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', ended: true });
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', ended: true });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('NotFound');
     if (environment !== undefined) harness.services.environments.set(prod, environment);
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', appeared: true });
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', appeared: true });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('Synced');
     harness.services.tokens.set('kf_svc_good', 'the token was revoked; use another');
-    harness.services.tell({ kind: 'service_token', serviceTokenId: 'good' });
+    harness.services.notify({ kind: 'service_token', serviceTokenId: 'good' });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('AuthenticationFailed');
     expect(harness.values()).toEqual(second);
   });
 
-  test('of an environment that was purged and made anew is none of the old one', async () => {
+  test('of an environment that was purged and recreated is none of the old one', async () => {
     await harness.syncedWith({ revision: 2 });
     harness.services.create(prod, 'other', { X: '1' });
     harness.services.change(prod, { X: '2' }, { missed: true });
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', ended: true });
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r3', ended: true });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('SourceReplaced');
     expect(harness.values()).toEqual(second);
@@ -116,7 +116,7 @@ describe('a SecretSync pinned to a revision', () => {
     expect(harness.values()).toEqual({ D: 'late' });
   });
 
-  test('is left alone by a controller that starts anew', async () => {
+  test('is left alone by a controller that restarts', async () => {
     await harness.syncedWith({ revision: 2 });
     await harness.controller.stop();
     const again = new PinHarness(harness);

@@ -5,7 +5,7 @@ import { secretSync } from './builders.ts';
 import { Harness, prod, syncs } from './controller-harness.ts';
 import { bad, good, markOf, recordedBack, rolledBack, rolloutSpec } from './rollback-harness.ts';
 
-// Workloads are not watched here: the Secret's own record tells what it was taken back from.
+// Workloads are not watched here: the Secret's own record says what it was taken back from.
 
 const annotation = 'keyframe.dev/rolled-back';
 let harness: Harness;
@@ -17,8 +17,8 @@ beforeEach(() => {
 afterEach(() => harness.controller.stop());
 
 /** The environment at `bad`, and the Secret at `good` with a record, as another controller left it. */
-async function recorded(told: RolledBack): Promise<void> {
-  harness = await recordedBack(told);
+async function recorded(record: RolledBack): Promise<void> {
+  harness = await recordedBack(record);
 }
 
 /** The same where the record holds. */
@@ -73,7 +73,7 @@ describe('a Secret that was taken back', () => {
     expect(record()).toBeUndefined();
   });
 
-  test('has it again after an edit, a deletion, and a loss of its record, of which the status tells', async () => {
+  test('has it again after an edit, a deletion, and a loss of its record, which the status replaces', async () => {
     await takenBack();
     harness.edit((secret) => {
       secret['data'] = { A: Buffer.from('edited').toString('base64') };
@@ -100,7 +100,7 @@ describe('a Secret that was taken back', () => {
     await expectForward();
   });
 
-  test('goes on where that was destroyed while nobody listened', async () => {
+  test('goes on where that was destroyed while no listener was connected', async () => {
     await takenBack();
     harness.services.destroy(prod, 1, ['A'], { missed: true });
     harness.services.ready();
@@ -138,7 +138,7 @@ describe('a Secret that was taken back', () => {
   });
 });
 
-describe('a record that somebody made up', () => {
+describe('a forged record', () => {
   test.each<readonly [string, Partial<RolledBack>]>([
     [
       'of a revision with other data than it says',

@@ -74,7 +74,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     expect(harness.values()).toEqual(first);
   });
 
-  test('finds out that the snapshot was deleted while nobody listened', async () => {
+  test('finds out that the snapshot was deleted while no listener was connected', async () => {
     const uid = harness.putSnapshot('good', claimedSnapshot(2), { suspend: true });
     await harness.syncedWith(good);
     expect(harness.ready()?.reason).toBe('Synced');
@@ -84,7 +84,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     expect(harness.ready()?.reason).toBe('SnapshotGone');
   });
 
-  test('hears that the snapshot was deleted from the database itself, whatever its SecretSnapshot tells', async () => {
+  test('hears that the snapshot was deleted from the database itself, whatever its SecretSnapshot reports', async () => {
     const uid = harness.putSnapshot('good', claimedSnapshot(2), { suspend: true });
     await harness.syncedWith(good);
     harness.deleteSnapshot(uid, 'snapshot-2');
@@ -100,7 +100,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     expect(harness.ready()?.reason).toBe('SnapshotGone');
   });
 
-  test('blocks the loss where another SecretSnapshot of the same name holds less: nobody moved the pin', async () => {
+  test('blocks the loss where another SecretSnapshot of the same name holds less: the pin was not moved', async () => {
     harness.putSnapshot('good', claimedSnapshot(2));
     await harness.syncedWith(good);
     harness.cluster.remove(`${snapshotsPath}/good`);
@@ -138,7 +138,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     expect(harness.status()).toMatchObject({ wantedRevision: 0, wantedRevisionId: 'snapshot-0', secretCount: 0 });
   });
 
-  test('is left alone by a controller that starts anew, and by changes of its SecretSnapshot that do not matter', async () => {
+  test('is left alone by a controller that restarts, and by changes of its SecretSnapshot that do not matter', async () => {
     harness.putSnapshot('good', claimedSnapshot(1));
     await harness.syncedWith(good);
     harness.cluster.takeCalls();
@@ -153,7 +153,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     await again.controller.stop();
   });
 
-  test('is told where the cluster knows no SecretSnapshots, and not before they are listed that there is none', async () => {
+  test('is reported if the cluster knows no SecretSnapshots, and not before they are listed that there is none', async () => {
     const unknown = (): never => {
       throw new ApiError('any', 404, 'NotFound');
     };

@@ -29,7 +29,7 @@ function consent(): void {
 }
 
 describe('the record of the Secret', () => {
-  test('tells of each source where it is, and from which the keys are but those of the one that gave most', async () => {
+  test('reports for each source where it is, and the source of each key but those of the largest source', async () => {
     await harness.syncedWith([shared, sourceOf('own', { revision: 1 })]);
     expect(harness.annotation('sources')).toEqual({
       own: 'acme/web/own@own#revision/1',
@@ -96,12 +96,12 @@ describe('a source', () => {
     expect(harness.values()).toEqual(ownValues);
   });
 
-  test('that is taken out wakes nobody any more, whatever becomes of it', async () => {
+  test('that is taken out causes no reconcile any more, whatever becomes of it', async () => {
     await harness.syncedWith();
     harness.put([shared]);
     await harness.calls();
     harness.change('own', { D: 'next' });
-    harness.services.tell({ kind: 'service_token', serviceTokenId: 'own' });
+    harness.services.notify({ kind: 'service_token', serviceTokenId: 'own' });
     harness.cluster.remove('/api/v1/namespaces/ns/secrets/token-own');
     expect(await harness.calls()).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('a source', () => {
 });
 
 describe('keys that sources lose', () => {
-  test('are counted together, and told with their sources', async () => {
+  test('are counted together, and reported with their sources', async () => {
     await harness.syncedWith();
     harness.change('shared', { B: 'shared b' });
     await harness.calls();
@@ -137,7 +137,7 @@ describe('keys that sources lose', () => {
     expect(harness.values()).toEqual({ B: 'own b' });
   });
 
-  test('count although an earlier source has another value for them, for nobody wished for that one', async () => {
+  test('count although an earlier source has another value for them, because the spec does not ask for that one', async () => {
     await harness.syncedWith([shared, own], { maxDeletedKeys: 0 });
     harness.change('own', { D: 'own d' });
     await harness.calls();
@@ -171,7 +171,7 @@ describe('keys that sources lose', () => {
     expect(harness.values()).toEqual({ ...sharedValues, O: 'other' });
   });
 
-  test('count wherever they came from, once somebody took the record off', async () => {
+  test('count wherever they came from, once the record was removed', async () => {
     await harness.syncedWith([shared, own], { maxDeletedKeys: 0 });
     harness.change('own', { B: 'own b' }, { missed: true });
     harness.edit((secret) => void delete secret.metadata.annotations?.['keyframe.dev/sources']);
@@ -181,11 +181,11 @@ describe('keys that sources lose', () => {
   });
 });
 
-describe('an environment that was purged and made anew behind one source', () => {
-  test('writes nothing until somebody consents, and is told with the name of the source', async () => {
+describe('an environment that was purged and recreated behind one source', () => {
+  test('writes nothing until a user consents, and is reported with the name of the source', async () => {
     await harness.syncedWith();
     harness.makeEnvironment('own', { ...ownValues, D: 'new' }, 'own-again');
-    harness.services.tell({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', ended: true });
+    harness.services.notify({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', ended: true });
     expect(await puts()).toEqual([]);
     expect(harness.ready()).toMatchObject({
       reason: 'SourceReplaced',
@@ -201,11 +201,11 @@ describe('an environment that was purged and made anew behind one source', () =>
   test('is waited for, and seen as soon as it is there', async () => {
     await harness.syncedWith();
     harness.services.environments.delete(pathOf('own'));
-    harness.services.tell({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', ended: true });
+    harness.services.notify({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', ended: true });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('NotFound');
     harness.makeEnvironment('own', ownValues, 'own-again');
-    harness.services.tell({
+    harness.services.notify({
       kind: 'environment',
       environmentId: 'own-again',
       revisionId: 'own-again-r1',

@@ -17,7 +17,7 @@ afterEach(() => harness.controller.stop());
 
 function revoke(token = 'kf_svc_good', id = 'good'): void {
   harness.services.tokens.set(token, 'the token was revoked; use another');
-  harness.services.tell({ kind: 'service_token', serviceTokenId: id });
+  harness.services.notify({ kind: 'service_token', serviceTokenId: id });
 }
 
 describe('a token', () => {
@@ -117,8 +117,8 @@ describe('a token', () => {
     harness.putToken('kf_svc_unknown_canary');
     await harness.calls();
     expect(harness.ready()?.reason).toBe('AuthenticationFailed');
-    const told = JSON.stringify([harness.logs, harness.status(), harness.cluster.events]);
-    expect(told).not.toMatch(/canary|kf_svc_good|alpha\b/);
+    const shown = JSON.stringify([harness.logs, harness.status(), harness.cluster.events]);
+    expect(shown).not.toMatch(/canary|kf_svc_good|alpha\b/);
   });
 });
 
@@ -137,7 +137,7 @@ describe('a token Secret', () => {
     expect(harness.values()).toEqual(inStep);
   });
 
-  test('without the key is told apart from one that is not there', async () => {
+  test('without the key is distinguished from one that is missing', async () => {
     await harness.synced({ spec: { tokenSecretRef: { name: 'token', key: 'other' } } });
     expect(harness.ready()).toMatchObject({
       reason: 'TokenSecretNotFound',
@@ -196,7 +196,7 @@ describe('an environment', () => {
       message: 'Environment acme/web/later does not exist, or is not visible to you.',
     });
     harness.services.create('acme/web/later', 'later', { L: '1' });
-    harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1', appeared: true });
+    harness.services.notify({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1', appeared: true });
     await harness.calls();
     expect(harness.values()).toEqual({ L: '1' });
   });
@@ -205,7 +205,7 @@ describe('an environment', () => {
     await harness.synced();
     harness.services.duringLookup = () => {
       harness.services.create('acme/web/later', 'later', { L: '1' });
-      harness.services.tell({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1', appeared: true });
+      harness.services.notify({ kind: 'environment', environmentId: 'later', revisionId: 'later-r1', appeared: true });
     };
     harness.putSync({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
     await harness.calls();
@@ -214,10 +214,10 @@ describe('an environment', () => {
 
   test('of others wakes those who wait for one, but not with each of its changes', async () => {
     await harness.synced({ spec: { environmentRef: { organization: 'acme', project: 'web', name: 'later' } } });
-    harness.services.tell({ kind: 'environment', environmentId: 'busy', revisionId: 'r0', appeared: true });
+    harness.services.notify({ kind: 'environment', environmentId: 'busy', revisionId: 'r0', appeared: true });
     await harness.calls();
     for (let change = 1; change < 5; change += 1) {
-      harness.services.tell({ kind: 'environment', environmentId: 'busy', revisionId: `r${change}` });
+      harness.services.notify({ kind: 'environment', environmentId: 'busy', revisionId: `r${change}` });
       await harness.calls();
     }
     expect(harness.reconciled).toEqual(['NotFound']);
@@ -226,7 +226,7 @@ describe('an environment', () => {
   test('that is deleted leaves the Secret as it was', async () => {
     await harness.synced();
     harness.services.environments.delete(prod);
-    harness.services.tell({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1', ended: true });
+    harness.services.notify({ kind: 'environment', environmentId: 'env', revisionId: 'env-r1', ended: true });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('NotFound');
     expect(harness.values()).toEqual(inStep);

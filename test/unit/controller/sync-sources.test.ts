@@ -7,7 +7,7 @@ import { SourceHarness, ownValues, pathOf, sharedValues, sourceOf, united } from
 interface Refusal {
   readonly what: string;
   readonly refuse: () => void;
-  readonly told: { readonly reason: string; readonly message: string };
+  readonly reported: { readonly reason: string; readonly message: string };
   readonly mend: () => void;
 }
 
@@ -33,7 +33,7 @@ describe('a SecretSync of several sources', () => {
     expect(harness.values()).toEqual({ ...united, B: 'shared b' });
   });
 
-  test('tells the state of each in its status, and none of them in the fields of one environment', async () => {
+  test('reports the state of each in its status, and none of them in the fields of one environment', async () => {
     await harness.syncedWith();
     harness.change('own', { ...ownValues, D: 'next' });
     await harness.calls();
@@ -165,36 +165,36 @@ describe('while one source cannot be read', () => {
         const detail = 'the token was revoked; use another';
         const refusal = new AuthenticationRefusal('revoked', detail, serviceToken('own'));
         harness.services.tokens.set('kf_svc_own', refusal);
-        harness.services.tell({ kind: 'service_token', serviceTokenId: 'own' });
+        harness.services.notify({ kind: 'service_token', serviceTokenId: 'own' });
       },
-      told: {
+      reported: {
         reason: 'AuthenticationFailed',
         message: 'Source own: The token in Secret token-own was refused: the token was revoked; use another.',
       },
       mend: () => {
         harness.makeEnvironment('own', again);
-        harness.services.tell({ kind: 'service_token', serviceTokenId: 'own' });
+        harness.services.notify({ kind: 'service_token', serviceTokenId: 'own' });
       },
     },
     {
       what: 'its environment is gone',
       refuse: () => {
         harness.services.environments.delete(pathOf('own'));
-        harness.services.tell({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', ended: true });
+        harness.services.notify({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', ended: true });
       },
-      told: {
+      reported: {
         reason: 'NotFound',
         message: 'Source own: environment acme/web/own does not exist, or is not visible to you.',
       },
       mend: () => {
         harness.makeEnvironment('own', again);
-        harness.services.tell({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', appeared: true });
+        harness.services.notify({ kind: 'environment', environmentId: 'own', revisionId: 'own-r1', appeared: true });
       },
     },
     {
       what: 'its token Secret is gone',
       refuse: () => harness.cluster.remove(`${secrets}/token-own`),
-      told: {
+      reported: {
         reason: 'TokenSecretNotFound',
         message:
           'Source own: Secret token-own does not exist in this namespace. Create it with a service token in the key token.',
@@ -203,11 +203,11 @@ describe('while one source cannot be read', () => {
     },
   ];
 
-  test.each(refusals)('for $what, the whole Secret stays as it is', async ({ refuse, told, mend }) => {
+  test.each(refusals)('for $what, the whole Secret stays as it is', async ({ refuse, reported, mend }) => {
     await harness.syncedWith();
     refuse();
     await harness.calls();
-    expect(harness.ready()).toMatchObject(told);
+    expect(harness.ready()).toMatchObject(reported);
     harness.services.reads.splice(0);
     harness.change('shared', { ...sharedValues, A: 'next' });
     await harness.calls();
@@ -220,7 +220,7 @@ describe('while one source cannot be read', () => {
     expect(harness.ready()?.reason).toBe('Synced');
   });
 
-  test('two keys of it that would end at one name are told with its name', async () => {
+  test('two keys of it that would end at one name are reported with its name', async () => {
     await harness.syncedWith([shared, sourceOf('own', { keys: { rename: [{ from: 'B', to: 'D' }] } })]);
     expect(harness.ready()).toMatchObject({ reason: 'KeyConflict' });
     expect(harness.ready()?.message).toMatch(

@@ -73,7 +73,7 @@ describe('a status that was edited by hand', () => {
 });
 
 describe('metadata of the SecretSync', () => {
-  test('that changed alone wakes nobody', async () => {
+  test('that changed alone causes no reconcile', async () => {
     await harness.synced();
     harness.cluster.put(syncs, 'app', ({ metadata }) => {
       metadata.labels = { a: 'b' };
@@ -87,7 +87,7 @@ describe('metadata of the SecretSync', () => {
 });
 
 describe('a status patch', () => {
-  test('that lost a race is made again on what is there then', async () => {
+  test('that lost a race is made again on what exists then', async () => {
     await harness.synced();
     harness.cluster.before(/^PATCH/, () => harness.putSync({ target: { labels: { team: 'x' } } }));
     harness.services.change(prod, { A: 'x' });

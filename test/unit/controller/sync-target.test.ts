@@ -38,7 +38,7 @@ describe('a Secret that someone else', () => {
     expect(harness.status().target?.uid).toBe(harness.target()?.metadata.uid);
   });
 
-  test('deleted and made again with an owner annotation of ours is put right', async () => {
+  test('deleted and made again with Keyframe’s owner annotation is repaired', async () => {
     await harness.synced();
     harness.cluster.remove(`${secrets}/app`);
     harness.edit((secret) => {
@@ -73,7 +73,7 @@ describe('a Secret that someone else', () => {
     expect(harness.target()?.metadata.annotations).toMatchObject({ mine: 'yes' });
   });
 
-  test('made immutable is made anew, after the API server was asked whether it would accept it', async () => {
+  test('made immutable is recreated, after the API server was asked whether it would accept it', async () => {
     await harness.synced();
     const before = harness.target()?.metadata.uid;
     harness.edit((secret) => {
@@ -108,7 +108,7 @@ describe('a Secret that someone else', () => {
 });
 
 describe('a Secret of another type', () => {
-  test('is made anew with the metadata that others gave it', async () => {
+  test('is recreated with the metadata that others gave it', async () => {
     await harness.synced();
     harness.edit(({ metadata }) => {
       metadata.labels = { ...metadata.labels, mine: 'yes' };
@@ -148,7 +148,7 @@ describe('a Secret of another type', () => {
     expect(harness.ready()?.reason).toBe('Synced');
   });
 
-  test('that finalizers hold is waited for, and made anew when it is gone', async () => {
+  test('that finalizers hold is waited for, and recreated when it is gone', async () => {
     await harness.synced();
     harness.edit(({ metadata }) => {
       metadata.finalizers = ['example.com/hold'];

@@ -42,7 +42,7 @@ interface TokenOptions {
   };
 }
 
-/** The ServiceToken ns/app-token that ns/app owns, unless told otherwise. */
+/** The ServiceToken ns/app-token that ns/app owns, by default. */
 function token({ metadata, spec, ready }: TokenOptions = {}): ServiceToken {
   const condition = { type: 'Ready', message: 'so it is.', lastTransitionTime: '', observedGeneration: 1, ...ready };
   return {
@@ -105,7 +105,7 @@ describe('a SecretSync that names a token', () => {
   });
 });
 
-describe('what a ServiceToken tells', () => {
+describe('what a ServiceToken reports', () => {
   const refused = new DomainError('unauthenticated', 'the token was refused');
   const absent = new DomainError('token_secret_not_found', 'there is no Secret');
   const denied = { status: 'False', reason: 'AccessDenied' } as const;
@@ -131,7 +131,7 @@ describe('what a ServiceToken tells', () => {
     expect(explained(refused, token({ ready })).description).toMatchObject({ reason: own, effect: 'wait' });
   });
 
-  test('is repeated only as far as there is room for it, whoever wrote its status', () => {
+  test('is repeated only as far as there is room for it, whichever client wrote its status', () => {
     const long = { ...denied, reason: 'R'.repeat(1024), message: 'm'.repeat(32_768) };
     expect(explained(refused, token({ ready: long })).detail.length).toBeLessThan(5000);
   });

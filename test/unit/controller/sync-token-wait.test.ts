@@ -42,7 +42,7 @@ describe('a ServiceToken', () => {
 });
 
 describe('a token', () => {
-  test('that is not active yet is waited for while nothing is told', async () => {
+  test('that is not active yet is waited for while nothing is reported', async () => {
     await harness.synced();
     harness.services.tokens.set('kf_svc_next', serviceToken('good'));
     pendingNext();
@@ -70,13 +70,13 @@ describe('a token', () => {
       await harness.clock.advance(10_000);
       expect(harness.ready()).toMatchObject({ reason: 'AuthenticationFailed' });
       harness.services.duringAuthentication = undefined;
-      harness.services.tell({ kind: 'service_token', serviceTokenId: 'good' });
+      harness.services.notify({ kind: 'service_token', serviceTokenId: 'good' });
       await harness.calls();
       expect(harness.ready()?.reason).toBe('Synced');
     },
   );
 
-  test('that does not become active is told of after a while', async () => {
+  test('that does not become active is reported after a while', async () => {
     await harness.synced();
     harness.services.tokens.set('kf_svc_next', serviceToken('good'));
     const keepPending = (): void => {
@@ -92,7 +92,7 @@ describe('a token', () => {
     await harness.clock.advance(10_000);
     expect(harness.ready()).toMatchObject({ reason: 'AuthenticationFailed' });
     harness.services.duringAuthentication = undefined;
-    harness.services.tell({ kind: 'service_token', serviceTokenId: 'good' });
+    harness.services.notify({ kind: 'service_token', serviceTokenId: 'good' });
     await harness.calls();
     expect(harness.ready()?.reason).toBe('Synced');
   });

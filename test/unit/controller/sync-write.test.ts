@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => harness.controller.stop());
 
 describe('a write', () => {
-  test('that someone else came before is judged anew on what is there then', async () => {
+  test('that another client came before is judged again on what exists then', async () => {
     await harness.synced();
     harness.cluster.before(/^PUT/, () =>
       harness.edit((secret) => {
@@ -43,7 +43,7 @@ describe('a write', () => {
   test.each([
     ['changed', () => harness.edit(({ metadata }) => (metadata.labels = { ...metadata.labels, mine: 'yes' }))],
     ['deleted', () => harness.cluster.remove(`${secrets}/app`)],
-  ])('that is to make the Secret anew, and finds it %s, is judged anew', async (_, meddle) => {
+  ])('that is to recreate the Secret, and finds it %s, is judged again', async (_, meddle) => {
     await harness.synced();
     harness.services.change(prod, { 'ssh-privatekey': 'x' });
     await harness.calls();

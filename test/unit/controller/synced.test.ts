@@ -17,7 +17,7 @@ const status: SecretSyncStatus = {
   ],
 };
 
-describe('what is told of a Secret in step', () => {
+describe('what is reported of a Secret in step', () => {
   test('names its one revision, or that of each source, and the pins', () => {
     const sources = [sourceOf('shared', { snapshotRef: { name: 'good' } }), sourceOf('own', { revision: 9 })];
     expect(syncedClaim(secretSync({ spec: { revision: 7 } }), wanted).message).toBe(
@@ -39,7 +39,7 @@ describe('what workloads are restarted for', () => {
     });
   });
 
-  test('has no revision of several sources, but tells theirs, and is known again in the status', () => {
+  test('has no revision of several sources, but reports theirs, and is known again in the status', () => {
     const held = heldData(united);
     expect(held).toMatchObject({ revision: 0, label: 'revision 4 of shared and revision 9 of own' });
     expect(syncedRevisionIdOf(status)).toBe(held?.revisionId);

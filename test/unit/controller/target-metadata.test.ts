@@ -45,7 +45,7 @@ describe('labels and annotations', () => {
   });
 
   test.each(['not json', 'null', '{"labels":"team"}', '{"labels":[1,null]}'])(
-    'are kept where the list of ours was spoilt to %s',
+    'are kept if the list of Keyframe’s keys was spoilt to %s',
     (text) => {
       const before = targetMeta({ labels: { mine: 'yes' }, annotations: { 'keyframe.dev/managed-metadata': text } });
       expect(targetMetadata(secretSync(), before).labels).toEqual({ mine: 'yes', 'keyframe.dev/target': 'true' });
@@ -58,7 +58,7 @@ describe('the owner reference', () => {
   const foreign = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: 'x' };
   const deleting = secretSync({ target: { deletionPolicy: 'Delete' } });
 
-  test('is there only where the Secret shall go with the SecretSync', () => {
+  test('exists only if the Secret goes with the SecretSync', () => {
     expect(targetMetadata(deleting, undefined).ownerReferences).toEqual([own]);
     expect(targetMetadata(secretSync(), undefined).ownerReferences).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe('metadata fits', () => {
     expect(metadataFits(labelled, targetMeta(more))).toBe(true);
   });
 
-  test('no longer where something of ours lacks, differs or is left over', () => {
+  test('no longer if something of Keyframe’s lacks, differs or is left over', () => {
     const made = targetMetadata(labelled, undefined);
     expect(metadataFits(labelled, targetMeta({ ...made, labels: { team: 'x' } }))).toBe(false);
     expect(metadataFits(labelled, targetMeta({ ...made, labels: { ...made.labels, team: 'y' } }))).toBe(false);

@@ -173,13 +173,13 @@ const wrong: readonly [text: string, at: number, problem: string][] = [
 ];
 
 describe('nothing is composed of', () => {
-  test.each(wrong)('%j, and the place is told', (template, at, problem) => {
+  test.each(wrong)('%j, and the place is named', (template, at, problem) => {
     const { code, detail } = refusal(template);
     expect(code).toBe('template_invalid');
     expect(detail).toContain(`The template of T is invalid at character ${at}: ${problem}. `);
   });
 
-  test('keys that are missing, each told once', () => {
+  test('keys that are missing, each named once', () => {
     const { code, detail } = refusal('$(USER) $(HOST) $(PORT | base64) $(HOST | json) $(NAME | default "x")');
     expect(code).toBe('template_key_missing');
     expect(detail).toContain(
@@ -236,7 +236,7 @@ describe('nothing is composed of', () => {
   });
 });
 
-test('no refusal tells a value, a default or the text around', () => {
+test('no refusal shows a value, a default or the text around', () => {
   const canary = 'CANARY0';
   const synced = new Map([
     ['A', Buffer.from(canary)],

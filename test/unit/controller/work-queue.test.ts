@@ -79,8 +79,8 @@ describe('a key', () => {
   });
 });
 
-test('the end of the work is told in the moment in which the key ceases to be active, and may add it again', async () => {
-  const told: [key: string, isActive: boolean][] = [];
+test('the end of the work is reported in the moment in which the key ceases to be active, and may add it again', async () => {
+  const reported: [key: string, isActive: boolean][] = [];
   const queue = new WorkQueue({
     clock,
     logger: createLogger('silent'),
@@ -89,14 +89,14 @@ test('the end of the work is told in the moment in which the key ceases to be ac
       return await Promise.resolve<Next>({ kind: 'after', delayMs: 500 });
     },
     onInactive: (key) => {
-      told.push([key, queue.isActive(key)]);
-      if (told.length === 1) queue.add(key);
+      reported.push([key, queue.isActive(key)]);
+      if (reported.length === 1) queue.add(key);
     },
   });
   queue.start();
   queue.add('a');
   await settled();
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ['a', false],
     ['a', false],
   ]);
@@ -195,7 +195,7 @@ describe('a delay', () => {
     expect(began).toEqual(['a']);
   });
 
-  test('that is set anew takes the place of the one before', async () => {
+  test('that is set again takes the place of the one before', async () => {
     const queue = openQueue();
     queue.addAfter('a', 500);
     queue.addAfter('a', 900);
@@ -211,7 +211,7 @@ describe('a delay', () => {
     expect(began).toEqual(['a', 'a']);
   });
 
-  test('ends when the key is worked on for another reason: the work decides anew', async () => {
+  test('ends when the key is worked on for another reason: the work decides again', async () => {
     const queue = openQueue();
     queue.addAfter('a', 500);
     queue.add('a');

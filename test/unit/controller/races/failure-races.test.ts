@@ -93,7 +93,7 @@ describe('after a transient failure at any call', () => {
       begin: (harness) => harness.putToken('kf_svc_other'),
       event: (harness, step) => {
         harness.services.tokens.set('kf_svc_other', serviceToken('other'));
-        harness.services.tell({ kind: 'service_token', serviceTokenId: 'other' });
+        harness.services.notify({ kind: 'service_token', serviceTokenId: 'other' });
         fail(harness, step);
       },
       restMs: 0,

@@ -242,7 +242,7 @@ export class ModelWorld extends TokenHarness {
     const name = `static-${this.#token}`;
     const refusal = new AuthenticationRefusal('revoked', 'the token was revoked', serviceToken(name));
     this.services.tokens.set(`kf_svc_${name}`, refusal);
-    this.services.tell({ kind: 'service_token', serviceTokenId: name });
+    this.services.notify({ kind: 'service_token', serviceTokenId: name });
     this.isTokenLive = false;
   }
 

@@ -12,10 +12,10 @@ async function synced(): Promise<Harness> {
   return harness;
 }
 
-/** Tells of commits to environments that no SecretSync reads. */
+/** Notifies of commits to environments that no SecretSync reads. */
 function tellOthers({ services }: Harness): void {
   for (let count = 0; count < others; count += 1) {
-    services.tell({ kind: 'environment', environmentId: `other-${count}`, revisionId: `other-${count}-r1` });
+    services.notify({ kind: 'environment', environmentId: `other-${count}`, revisionId: `other-${count}-r1` });
   }
 }
 

@@ -107,7 +107,7 @@ describe('during its reconcile', () => {
       later: (harness) => {
         harness.cluster.takeCalls();
         harness.services.change(prod, { A: 'third' });
-        harness.services.tell({ kind: 'service_token', serviceTokenId: 'good' });
+        harness.services.notify({ kind: 'service_token', serviceTokenId: 'good' });
       },
       check: (harness) => {
         expect(harness.cluster.takeCalls()).toEqual([]);

@@ -75,7 +75,7 @@ describe.each(['shared', 'own'])('during the reading for a commit of %s', (name)
       begin: (harness) => harness.put([sourceOf('shared'), sourceOf('own')], { maxDeletedKeys: '99%' }),
       event: (harness) => {
         harness.makeEnvironment(other, { N: 'new' }, `${other}-again`);
-        harness.services.tell({
+        harness.services.notify({
           kind: 'environment',
           environmentId: `${other}-again`,
           revisionId: `${other}-again-r1`,

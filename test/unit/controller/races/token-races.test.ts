@@ -22,7 +22,7 @@ function revoke({ services }: Harness, name = 'good'): void {
     `kf_svc_${name}`,
     new AuthenticationRefusal('revoked', 'the token was revoked', serviceToken(name)),
   );
-  services.tell({ kind: 'service_token', serviceTokenId: name });
+  services.notify({ kind: 'service_token', serviceTokenId: name });
 }
 
 function give({ services }: Harness, name: string): void {
@@ -106,7 +106,7 @@ describe('during a reconcile', () => {
       begin: (harness) => harness.putToken('kf_svc_next'),
       event: (harness) => {
         give(harness, 'next');
-        harness.services.tell({ kind: 'service_token', serviceTokenId: 'next' });
+        harness.services.notify({ kind: 'service_token', serviceTokenId: 'next' });
       },
       check: (harness) => expectSynced(harness, { A: 'second' }),
     });
@@ -126,7 +126,7 @@ describe('during a reconcile', () => {
       later: async (harness) => {
         expectRefused(harness);
         give(harness, 'next');
-        harness.services.tell({ kind: 'service_token', serviceTokenId: 'next' });
+        harness.services.notify({ kind: 'service_token', serviceTokenId: 'next' });
         await settled();
         expectSynced(harness, { A: 'second' });
       },
