@@ -10,7 +10,7 @@ export interface RestoreRequest {
   readonly snapshotId: string;
   /** Also deletes the keys that are there now and not in the snapshot. */
   readonly prune: boolean;
-  /** Makes no version of a value that the key has already. */
+  /** Makes no version if the key has the value already. */
   readonly skipUnchanged: boolean;
 }
 

@@ -53,9 +53,9 @@ export interface NewServiceToken {
     readonly id: string;
     readonly tokenHash: Uint8Array;
     readonly expiresAt: Date | null;
-    /** 1 by default. */
+    /** Default 1. */
     readonly serial?: number;
-    /** `active` by default. */
+    /** Default `active`. */
     readonly state?: 'pending' | 'active';
   };
 }

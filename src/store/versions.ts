@@ -95,7 +95,7 @@ export async function findVersion(
 }
 
 /** A version that may be destroyed, and what else is to be known of its key. */
-export interface DoomedVersion extends VersionRecord {
+export interface VersionToDestroy extends VersionRecord {
   readonly secretId: string;
   /** Whether it is what a read of the key returns now. */
   readonly isCurrent: boolean;
@@ -108,12 +108,12 @@ export interface DoomedVersion extends VersionRecord {
 /**
  * Looks up a version that is to be destroyed, under the environment's lock: `no-key` or `no-version` if there is none.
  */
-export async function findDoomedVersion(
+export async function findVersionToDestroy(
   tx: Transaction,
   environmentId: string,
   key: string,
   version: number,
-): Promise<DoomedVersion | 'no-key' | 'no-version'> {
+): Promise<VersionToDestroy | 'no-key' | 'no-version'> {
   const text = `SELECT ${columns}, s.id AS "secretId", s.deleted_at IS NULL AND v.id = s.current_version_id AS "isCurrent",
       CASE WHEN s.deleted_at IS NULL THEN s.version END AS "currentVersion",
       ARRAY(SELECT other.version FROM secret_version other
@@ -121,7 +121,7 @@ export async function findDoomedVersion(
         ORDER BY other.version) AS "equalVersions"
     FROM secret s LEFT JOIN secret_version v ON v.secret_id = s.id AND v.version = $3::int
     WHERE s.environment_id = $1::uuid AND s.key = $2`;
-  const [row] = await tx.rowsUnprepared<DoomedVersion | { version: null }>(text, environmentId, key, version);
+  const [row] = await tx.rowsUnprepared<VersionToDestroy | { version: null }>(text, environmentId, key, version);
   if (row === undefined) return 'no-key';
   return row.version === null ? 'no-version' : row;
 }
@@ -152,7 +152,7 @@ export async function destroyVersions(
 /** The versions of a secret that were destroyed together with one of them, by number. */
 export async function findDestroyedTogether(
   tx: Transaction,
-  { secretId, destroyedAt, destroyedBy }: Pick<DoomedVersion, 'secretId' | 'destroyedAt' | 'destroyedBy'>,
+  { secretId, destroyedAt, destroyedBy }: Pick<VersionToDestroy, 'secretId' | 'destroyedAt' | 'destroyedBy'>,
 ): Promise<number[]> {
   const rows = await tx.rows<{ version: number }>`
     SELECT version FROM secret_version

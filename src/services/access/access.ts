@@ -43,7 +43,7 @@ interface Asked {
   readonly slugs: Readonly<Record<string, string>>;
 }
 
-/** Access for whatever action, also of a custom resource; not as a keyless token, which changes nothing. */
+/** Access for any action, also of a custom resource; not as a keyless token, which changes nothing. */
 export type AnyAccess = Handle<BearerPrincipal | ResourcePrincipal>;
 export type PersonAccess<A extends PersonAction> = PersonHandle<A>;
 export type InstanceAccess<A extends InstanceAction> = InstanceHandle<A>;
@@ -57,8 +57,8 @@ export type EnvironmentAccess<
 export type ReadingAccess = EnvironmentAccess<'secret.list', TenantPrincipal>;
 
 /**
- * The door to everything that lies in an organization (docs/internals/authorization.md). Each method throws
- * DomainError invalid_input for a malformed slug, not_found for what is not there or not for the caller to see (with
+ * Gives access to the instance and to everything in an organization (docs/internals/authorization.md). Each throws
+ * DomainError invalid_input for a malformed slug, not_found for what does not exist or the caller may not see (with
  * one text for both), and forbidden for what the caller sees but may not do; the last two are audited as denials.
  */
 export class Access {
@@ -78,7 +78,7 @@ export class Access {
     });
   }
 
-  /** Admits to an action on the instance itself. */
+  /** Gives access for an action on the instance itself. */
   async instance<A extends InstanceAction>(caller: Caller, action: A): Promise<InstanceAccess<A>> {
     if (decideInstance(caller.principal, action) === 'allowed') return new InstanceHandle(caller, action);
     const error = instanceRefusal(action);
@@ -86,7 +86,7 @@ export class Access {
     throw error;
   }
 
-  /** Admits to an action on what is the caller's own: every person, no service token. */
+  /** Gives access to what belongs to the caller: for each person, not for a service token. */
   async person<A extends PersonAction>(caller: Caller, action: A): Promise<PersonAccess<A>> {
     const { principal } = caller;
     if (principal.type === 'user' && decidePerson(principal, action) === 'allowed') {
@@ -133,7 +133,9 @@ export class Access {
     return new EnvironmentHandle({ caller, action, slugs, found });
   }
 
-  /** Admits to the environment of a snapshot by the snapshot's id alone: a refusal does not reveal where it is. */
+  /**
+   * Gives access to the environment of a snapshot by the snapshot's id alone: a refusal does not reveal where it is.
+   */
   async snapshot<A extends EnvironmentAction>(caller: Caller, action: A, id: string): Promise<EnvironmentAccess<A>> {
     await auditedCheck(this.#audit, caller, action, () => checkUuid('id', id));
     const target = await findSnapshotTarget(this.#pool, roleHolder(caller), id);
@@ -150,7 +152,7 @@ export class Access {
   async #admit<F extends Found>({ caller, action, slugs }: Asked, found: F | undefined): Promise<F> {
     const { decision, error } = judge(caller, action, { place: placeOf(slugs), found });
     if (found !== undefined && error === undefined) return found;
-    // In the audit of the place itself only for whom that is there.
+    // In the audit of the place only if the caller may know that it exists.
     const organizationId = (decision === 'denied' ? found?.organizationId : undefined) ?? null;
     await this.#audit.recordDenial(caller, action, { ...slugs, organizationId }, error);
     throw error;

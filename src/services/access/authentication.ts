@@ -31,7 +31,7 @@ export type RefusalFault = CredentialFault | 'missing' | 'malformed' | 'unknown'
 /** An `unauthenticated` that knows its reason. */
 export class AuthenticationRefusal extends DomainError {
   readonly fault: RefusalFault;
-  /** Whom the token stands for; given only if its secret part was right. */
+  /** The token's principal; set only if its secret part was right. */
   readonly principal: BearerPrincipal | undefined;
 
   constructor(fault: RefusalFault, detail: string, principal?: BearerPrincipal) {
@@ -41,7 +41,7 @@ export class AuthenticationRefusal extends DomainError {
   }
 }
 
-/** Finds who a token stands for (docs/interface.md section 5). */
+/** Finds the principal of a token (docs/interface.md section 5). */
 export class Authentication {
   readonly #usage: AuthenticationDeps['usage'];
   readonly #credentials: Readonly<Record<CredentialKind, GroupedLookup<string, FoundCredential>>>;

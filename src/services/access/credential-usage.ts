@@ -4,7 +4,7 @@ import { type CredentialKind, touchCredentials } from '../../store/credentials.t
 import type { Database } from '../../store/database.ts';
 import { touchKeylessTokens } from '../../store/keyless-tokens.ts';
 
-/** What a use is noted of: a credential, or a token that has none. */
+/** What was used: a credential, or a token that has none. */
 export type UsedKind = CredentialKind | 'keyless_token';
 
 export interface CredentialUsageDeps {
@@ -18,7 +18,7 @@ const collectMs = 200;
 const waitingLimit = 10_000;
 
 /**
- * Notes when credentials were used, in batches and beside the requests: none waits for it, and none fails by it.
+ * Records when credentials were used, in batches and outside of the requests: none waits for it or fails because of it.
  * A credential whose use is noted less than a minute ago is not due (`findCredentials`), so this stays rare.
  */
 export class CredentialUsage {
@@ -35,13 +35,13 @@ export class CredentialUsage {
     this.#deps = deps;
   }
 
-  /** Takes note that a credential, or a keyless token, was used just now. */
+  /** Records that a credential, or a keyless token, was used just now. */
   note(kind: UsedKind, id: string): void {
     if (this.#waiting[kind].size < waitingLimit) this.#waiting[kind].add(id);
     this.#cancelTimer ??= this.#deps.clock.after(collectMs, () => void this.#flush());
   }
 
-  /** Writes what waits now and comes back when it is done. */
+  /** Writes what waits now, and returns when that is done. */
   async drain(): Promise<void> {
     await this.#flush();
   }

@@ -20,7 +20,7 @@ import { impersonationRefusal, instanceRefusal, placeOf, refusal } from './refus
 import type { EnvironmentSlugs, OrganizationSlugs, ProjectSlugs } from '../kernel/slugs.ts';
 import { Handle } from './handle.ts';
 
-/** A target that exists, and how the caller stands in its organization. */
+/** A target that exists, and the caller's standing in its organization. */
 export interface Found extends PolicyTarget, MemberStanding {}
 
 interface Grant<A extends Action, Slugs extends OrganizationSlugs, P extends TenantPrincipal> {
@@ -32,7 +32,7 @@ interface Grant<A extends Action, Slugs extends OrganizationSlugs, P extends Ten
   readonly target?: AuditTarget;
 }
 
-/** For what the whole instance has. */
+/** For what belongs to the instance. */
 export class InstanceHandle<A extends InstanceAction> extends Handle<BearerPrincipal, A> {
   /** Like `OrganizationHandle.confirm`, by what the user is now. */
   async confirm(tx: Transaction): Promise<void> {
@@ -45,13 +45,13 @@ export class InstanceHandle<A extends InstanceAction> extends Handle<BearerPrinc
   }
 }
 
-/** For what is the caller's own. */
+/** For what belongs to the caller. */
 export class PersonHandle<A extends PersonAction> extends Handle<UserPrincipal, A> {
   /** Nothing can withdraw the right; the credential is looked at elsewhere. */
   async confirm(_tx: Transaction): Promise<void> {}
 }
 
-/** For what lies in an organization. */
+/** For what belongs to an organization. */
 export class OrganizationHandle<
   A extends Action = OrganizationAction,
   P extends TenantPrincipal = BearerPrincipal,
@@ -131,7 +131,7 @@ interface Judged {
   readonly error: DomainError | undefined;
 }
 
-/** What comes of an action on a target, undefined for one that does not exist. */
+/** The decision about an action on a target; undefined for one that does not exist. */
 export function judge(
   { principal }: Caller<TenantPrincipal>,
   action: Action,
@@ -148,7 +148,7 @@ export function judge(
   return { decision, error: refusal(principal, action, { place, decision, role: found.role }) };
 }
 
-/** Whose role counts: a user's; a service token has none. */
+/** The id whose role counts: a user's. A service token has no role. */
 export function roleHolder({ principal }: Caller<TenantPrincipal>): string | null {
   return principal.type === 'user' ? principal.id : null;
 }

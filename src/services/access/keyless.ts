@@ -85,9 +85,9 @@ interface Refused {
 const unknownToken: Refused = { organizationId: null, token: undefined };
 
 /**
- * The door for SecretSyncs that name no token: they read as the keyless token of their namespace for the environment
- * (docs/interface.md 2.4). The token is made when it is first needed. It has no credential: what it opens rests on the
- * AccessGrants of the namespace, which are judged at each read, and ends when the token is revoked.
+ * Gives access to SecretSyncs that name no token: they read as the keyless token of their namespace for the environment
+ * (docs/interface.md 2.4). The token is made when it is first needed. It has no credential: its rights are those of the
+ * AccessGrants of the namespace, judged at each read. They end when the token is revoked.
  */
 export class KeylessAccess {
   readonly #audit: KeylessAccessDeps['audit'];
@@ -114,10 +114,10 @@ export class KeylessAccess {
   }
 
   /**
-   * Admits a SecretSync to an environment. The grant is judged in memory first: without one nothing is looked up, so
-   * that a refusal does not reveal what exists. Then one statement, shared by those that ask at the same time and begun
-   * after this call, finds the environment with its head and the token. Throws DomainError forbidden without a grant,
-   * not_found, invalid_input for a malformed slug, KeylessTokenRefusal, store_unavailable and overloaded.
+   * Gives a SecretSync access to an environment. The grant is judged in memory first: without one nothing is looked up,
+   * so that a refusal does not reveal what exists. Then one statement, shared by those that ask at the same time and
+   * begun after this call, finds the environment with its head and the token. Throws DomainError forbidden without a
+   * grant, not_found, invalid_input for a malformed slug, KeylessTokenRefusal, store_unavailable and overloaded.
    */
   async admit(reader: SyncReader, slugs: EnvironmentSlugs): Promise<KeylessAdmission> {
     const reading = { reader, slugs };
@@ -125,7 +125,7 @@ export class KeylessAccess {
     return { environmentId: found.environmentId, enter: async () => await this.#enter(reading, found) };
   }
 
-  /** Judges the grant once more, in memory alone. Throws DomainError forbidden. */
+  /** Judges the grant again, only in memory. Throws DomainError forbidden. */
   confirm(reader: SyncReader, slugs: EnvironmentSlugs): void {
     const { namespace, name, grants, ownGrant } = reader;
     const asked = { ...slugs, permission: 'read' } as const;

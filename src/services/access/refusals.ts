@@ -22,7 +22,7 @@ import type { GrantedKindName } from '../../domain/kinds.ts';
 import type { Actor, ResourcePrincipal, Role, TenantPrincipal, TokenCreator } from '../../domain/principal.ts';
 import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 
-/** The texts in which `Access` refuses. */
+/** The messages of refused access. */
 
 /** `environment acme/web/prod` */
 export function placeOf(slugs: object): string {
@@ -59,7 +59,7 @@ export function refusal(principal: TenantPrincipal, action: Action, { place, dec
 }
 
 /**
- * DomainError forbidden for a personal token that goes back to another person, in an organization that accepts none.
+ * DomainError forbidden for a personal token that another person created, in an organization that accepts none.
  * Says how its user gets one that is accepted.
  */
 export function impersonationRefusal({ name }: Actor, { actor, derivedAt }: TokenCreator, place: string): DomainError {
@@ -75,12 +75,12 @@ export function impersonationRefusal({ name }: Actor, { actor, derivedAt }: Toke
   return new DomainError('forbidden', detail);
 }
 
-/** DomainError forbidden for a service token that asks for what only people have. */
+/** DomainError forbidden for a service token, if only people may do it. */
 export function personRefusal(action: PersonAction): DomainError {
   return new DomainError('forbidden', `no service token allows ${action}; use a personal token`);
 }
 
-/** DomainError forbidden for a kind of custom resource that does no such thing. */
+/** DomainError forbidden for a kind of custom resource that may not do it. */
 export function resourceRefusal({ kind }: ResourcePrincipal, action: ResourceAction): DomainError {
   return new DomainError('forbidden', `no ${kind} may do ${action}`);
 }
@@ -126,7 +126,7 @@ function remedy(need: GrantNeed, namespace: string, ownGrant: string | undefined
 }
 
 /**
- * DomainError not_found for a snapshot of an environment that a custom resource may know nothing of, if it is there.
+ * DomainError not_found for a snapshot of an environment that a custom resource may not know of, if it exists.
  */
 export function snapshotRefusal({ kind }: ResourcePrincipal, snapshotId: string): DomainError {
   return new DomainError(
@@ -135,7 +135,7 @@ export function snapshotRefusal({ kind }: ResourcePrincipal, snapshotId: string)
   );
 }
 
-/** Why a keyless token opens nothing: it was revoked. Names the command that lifts that. */
+/** Why a keyless token does not work: it was revoked. Names the command that reinstates it. */
 export function keylessRevocation({
   organization,
   project,
@@ -150,7 +150,7 @@ export function keylessRevocation({
   );
 }
 
-/** DomainError not_found for a place that is granted and not there. */
+/** DomainError not_found for a place that is granted and does not exist. */
 export function absentPlace(place: GrantPlace): DomainError {
   const { organization, project, environment } = place;
   return new DomainError('not_found', `${grantPlaceText({ organization, project, environment })} does not exist`);

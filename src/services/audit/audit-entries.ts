@@ -11,9 +11,9 @@ import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } f
 
 export type { AuditEntryRecord } from '../../store/audit.ts';
 
-/** Which entries are wanted: those for which all that is given holds. */
+/** Which entries are wanted: those that match all given fields. */
 export interface AuditRequest extends PageRequest {
-  /** An action, such as `secret.list`, or with a dot at its end the beginning of several, such as `secret.`. */
+  /** An action, such as `secret.list`, or a prefix that ends with a dot, such as `secret.`. */
   readonly action?: string;
   /** The id of the actor. */
   readonly actor?: string;
@@ -53,7 +53,7 @@ export class AuditEntries {
     return this.#read(access, request);
   }
 
-  /** Like `list`, of the entries that belong to no organization. */
+  /** Like `list`, for the entries that belong to no organization. */
   async listInstance(access: InstanceAccess<'audit.list_instance'>, request: AuditRequest = {}): Promise<AuditPage> {
     const { caller, action } = access;
     return this.#read({ caller, action, organizationId: null, target: {} }, request);

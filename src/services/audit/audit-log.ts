@@ -60,7 +60,7 @@ function credentialOf(principal: Principal): AuditedCredential | null {
 }
 
 /**
- * The audit of what is no change (docs/interface.md 6.2): each call comes back when its row is committed. Rows are
+ * The audit of everything but changes (docs/interface.md 6.2): each call returns when its row is committed. Rows are
  * committed in groups: one is written at once when none is under way, and those that come meanwhile follow together.
  */
 export class AuditLog {
@@ -84,7 +84,7 @@ export class AuditLog {
 
   /**
    * Writes a record durably. The caller must get no answer when this throws: DomainError overloaded while too many
-   * records wait, store_unavailable when the database does not take it, anything else when this one row is refused.
+   * records wait, store_unavailable if the database does not accept it, another error if this one row is refused.
    */
   record(record: AuditRecord): Promise<void> {
     if (this.#queue.length >= this.#queueLimit) {
@@ -124,14 +124,13 @@ export class AuditLog {
       organizationId: typeof chain === 'string' ? chain : chainOf(caller),
       action,
       target: { ...target, error: code },
-      // What a service refuses once it knows more, such as whom a role may remove, is as much a denial as what the door
-      // does.
+      // A later refusal of a service, such as whom a role may remove, is a denial like one at the door.
       outcome: code === 'forbidden' ? 'denied' : 'failed',
     };
     await this.record(auditRecord(caller, failed));
   }
 
-  /** Comes back when nothing waits any more. */
+  /** Returns when no record waits any more. */
   async drain(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
@@ -141,7 +140,7 @@ export class AuditLog {
     this.#writing = undefined;
   }
 
-  /** Writes a group; one that is refused is halved until just the faulty rows fail. Never throws. */
+  /** Writes a group. A group that is refused is halved until only the invalid rows fail. Never throws. */
   async #writeGroup(group: readonly Pending[]): Promise<void> {
     try {
       await appendAuditBatch(

@@ -1,7 +1,7 @@
 import type { AnyCaller } from '../../domain/principal.ts';
 import { type AuditLog, auditRecord, type AuditRecord, type AuditTarget } from './audit-log.ts';
 
-/** A call as the audit sees it; what `Access` hands out is one. */
+/** A call as the audit records it. What `Access` returns is one. */
 export interface AuditedCall {
   readonly caller: AnyCaller;
   readonly organizationId: string | null;
@@ -15,11 +15,11 @@ export function successRecord(call: AuditedCall, more: AuditTarget = {}): AuditR
   return auditRecord(caller, { organizationId, action, target: { ...target, ...more } });
 }
 
-/** Adds to the target of the call's audit row what has become known: names, ids and numbers, never a value. */
+/** Adds names, ids and numbers to the target of the call's audit row; never a value. */
 export type Note = (more: AuditTarget) => void;
 
 /**
- * Runs a read and audits it, whatever comes of it, before its answer is given away. Throws what the read throws, and
+ * Runs a read and audits it, also if it fails, before its result is returned. Throws what the read throws, and
  * DomainError overloaded or store_unavailable if the audit cannot be written: nothing is disclosed then.
  */
 export async function auditedRead<T>(
@@ -47,7 +47,7 @@ export async function auditedTokenRead<T>(
   return call.caller.principal.type === 'service_token' ? auditedRead(audit, call, read) : read(() => {});
 }
 
-/** Checks what a caller named, before anything is looked up, and audits a fault. Throws what the check throws. */
+/** Checks what a caller named, before anything is looked up, and audits a failure. Throws what the check throws. */
 export async function auditedCheck(
   audit: Pick<AuditLog, 'recordFailure'>,
   caller: AnyCaller,

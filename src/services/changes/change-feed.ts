@@ -34,12 +34,12 @@ export class ChangeFeed {
     this.#deps = deps;
   }
 
-  /** Whether commits are being heard at this moment. */
+  /** Whether commits are received now. */
   get ready(): boolean {
     return this.#ready;
   }
 
-  /** Begins to listen, and keeps at it whatever happens to the database. Call once. */
+  /** Starts to listen, and reconnects after each loss of the database. Call once. */
   start(): void {
     this.#deps.listener.start({
       onReady: () => {
@@ -58,7 +58,7 @@ export class ChangeFeed {
     await this.#deps.listener.close();
   }
 
-  /** Adds a subscriber; the answer removes it. */
+  /** Adds a subscriber. The returned function removes it. */
   subscribe(subscriber: ChangeSubscriber): () => void {
     // A new wrapper each time: the same object may subscribe twice.
     const own: ChangeSubscriber = {
@@ -72,7 +72,7 @@ export class ChangeFeed {
 
   /**
    * The revision ids of environments, which credentials and service tokens are live, and which revisions and snapshots
-   * are there whole, all at one moment. A deleted environment, or one under a deleted project or organization, is
+   * exist completely, all at one moment. A deleted environment, or one under a deleted project or organization, is
    * absent. Throws DomainError store_unavailable without the database.
    */
   async compare(question: StateQuestion): Promise<PresentState> {

@@ -21,10 +21,10 @@ export type StreamEvent =
   /** Where the reader left off is no longer known: read everything again; what follows is after this revision. */
   | ({ readonly kind: 'reset' } & RevisionIds)
   | ({ readonly kind: 'change' } & StreamedRevision)
-  /** Nothing happened for a while. */
+  /** Nothing happened for some time. */
   | { readonly kind: 'idle' };
 
-/** Begins a stream that was opened. Call it once; it ends with the signal, and then gives its place back. */
+/** Begins a stream that was opened. Call it once; it ends with the signal, and then frees its place. */
 export type OpenStream = (signal: AbortSignal) => AsyncIterable<StreamEvent>;
 
 /** Where a reader left off: a revision, null where what it says cannot be one; undefined to begin at the present. */
@@ -93,7 +93,7 @@ export class ChangeStream {
     }
   }
 
-  /** There may be something new, or an end. */
+  /** There may be a change, or the stream may have to end. */
   wake(): void {
     this.#woken = true;
     this.#interrupt?.();
@@ -104,7 +104,7 @@ export class ChangeStream {
     this.#interrupt?.();
   }
 
-  /** Each next event is looked for when the one before was taken. */
+  /** Looks for the next event when the reader has taken the one before. */
   async *events(signal: AbortSignal): AsyncGenerator<StreamEvent> {
     const first = this.#first;
     const end = (): void => this.end();
@@ -184,7 +184,7 @@ export class ChangeStream {
   }
 }
 
-/** Revision 0 has no record, so that its id is not known any more after the first change. */
+/** Revision 0 has no record, so that its id is no longer known after the first change. */
 function positionAt({ revision, revisionId }: RevisionIds): StreamPosition {
   return { revision, revisionId: revision === 0 ? null : revisionId };
 }

@@ -45,8 +45,8 @@ export class ChangeStreams {
   }
 
   /**
-   * Opens a stream; a service token's is audited now. Throws DomainError overloaded or limit_exceeded beyond so many
-   * streams, and store_unavailable while commits cannot be heard.
+   * Opens a stream; a service token's is audited now. Throws DomainError overloaded or limit_exceeded beyond the limit
+   * of streams, and store_unavailable while commits cannot be received.
    */
   async start(access: EnvironmentAccess<'change.list'>, from: StreamStart): Promise<OpenStream> {
     const stream = new ChangeStream(this.#deps, access, {
@@ -69,7 +69,7 @@ export class ChangeStreams {
     return (signal) => stream.events(signal);
   }
 
-  /** Ends all streams and opens none any more. */
+  /** Ends all streams, and opens no more. */
   close(): void {
     this.#closed = true;
     for (const stream of this.#streams) stream.end();

@@ -38,7 +38,7 @@ export class Changes {
 
   /**
    * A page of the changes of an environment: `limits.changePageSize` by default, and fewer if they changed many keys,
-   * because a history of large changes has no bound. Only a service token's call is audited. Throws DomainError
+   * so that a history of large changes stays bounded. Only a service token's call is audited. Throws DomainError
    * not_found for an unknown revision, and invalid_input for a bad limit or cursor.
    */
   async list(access: EnvironmentAccess<'change.list'>, request: ChangesRequest = {}): Promise<ChangeList> {

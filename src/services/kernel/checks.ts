@@ -8,7 +8,7 @@ import {
 } from '../../domain/names.ts';
 
 /**
- * The last line of input checks: the edges parse what they are given, and the services check it again. Each
+ * The last line of input checks: the edges parse their input, and the services check it again. Each
  * throws DomainError invalid_input with the field's name, never its content.
  */
 
@@ -65,6 +65,6 @@ export function checkWhole(field: string, value: number, { min, max }: { min: nu
   refuse(field, fits ? undefined : `must be a whole number from ${min} to ${max}`);
 }
 
-function refuse(field: string, fault: string | undefined): void {
-  if (fault !== undefined) throw invalidField(field, fault);
+function refuse(field: string, message: string | undefined): void {
+  if (message !== undefined) throw invalidField(field, message);
 }

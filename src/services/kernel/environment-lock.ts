@@ -10,7 +10,7 @@ export interface PresentRevision {
 
 /**
  * Takes the environment's lock, until the transaction ends, and returns its revision. Throws DomainError not_found if
- * it was deleted meanwhile, and version_mismatch if it is not at the expected revision, if one is.
+ * it was deleted meanwhile, and version_mismatch if it is not at the expected revision.
  */
 export async function lockAtRevision(
   tx: Transaction,
@@ -23,7 +23,7 @@ export async function lockAtRevision(
   return present;
 }
 
-/** Throws DomainError version_mismatch if a revision is expected, by its id, and this is another one. */
+/** Throws DomainError version_mismatch if a revision id is expected and this is another one. */
 export function checkRevision({ revisionId }: Pick<PresentRevision, 'revisionId'>, expected: string | undefined): void {
   if (expected === undefined || expected === revisionId) return;
   throw new DomainError(
@@ -32,7 +32,7 @@ export function checkRevision({ revisionId }: Pick<PresentRevision, 'revisionId'
   );
 }
 
-/** DomainError not_found for an environment that was there when access to it was given. */
+/** DomainError not_found for an environment that existed when access to it was given. */
 function deletedEnvironment(): DomainError {
   return new DomainError('not_found', 'the environment was deleted meanwhile');
 }

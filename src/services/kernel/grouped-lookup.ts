@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 export interface GroupedLookupOptions<Asked, Found> {
   /** Looks many up at once; returns them in the order asked, undefined for what does not exist. */
   readonly look: (asked: readonly Asked[]) => Promise<readonly (Found | undefined)[]>;
-  /** Two that have the same text ask for the same. */
+  /** Equal texts are one question. */
   readonly keyOf: (asked: Asked) => string;
   /** Lookups under way at the same time. */
   readonly concurrency?: number;

@@ -4,7 +4,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { StoredGrowth } from '../../store/growth.ts';
 import type { WrittenSnapshot } from '../../store/snapshots.ts';
 
-/** How much may be written. Nothing of it is removed by itself, and a full disk stops every read. 0 is no limit. */
+/** How much may be written. Writes stay until they are purged, and a full disk stops every read. 0 means no limit. */
 export interface GrowthLimits {
   /** Bytes of versions and snapshots that an environment takes in a day, over all replicas. */
   readonly environmentBytesPerDay: number;
@@ -51,7 +51,7 @@ export class GrowthBudget {
 
   /**
    * Judges what a statement has written for a caller, and counts it; call it in the transaction, so that a refusal
-   * takes the write back. Throws DomainError limit_exceeded, saying how long the budget stays full.
+   * undoes the write. Throws DomainError limit_exceeded, saying how long the budget stays full.
    */
   charge(callerId: string, { bytes, filledSeconds }: StoredGrowth): void {
     if (bytes === 0) return;

@@ -10,19 +10,21 @@ export interface PageRequest {
   readonly cursor?: string;
 }
 
-/** Throws DomainError invalid_input for a limit that is none. */
+/** Throws DomainError invalid_input for an invalid limit. */
 export function checkLimit({ limit }: PageRequest): number | null {
   if (limit === undefined) return null;
   checkWhole('limit', limit, { min: 1, max: limits.pageSize });
   return limit;
 }
 
-/** An opaque cursor: the list it is of, and where its next page begins. */
+/** An opaque cursor: the name of its list, and where its next page begins. */
 export function encodeCursor(list: string, position: readonly string[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
 }
 
-/** Reads a cursor of `encodeCursor`. Throws DomainError invalid_input for one of another list, or none at all. */
+/**
+ * Reads a cursor of `encodeCursor`. Throws DomainError invalid_input for a cursor of another list and for other text.
+ */
 export function decodeCursor(list: string, cursor: string, length: number): string[] {
   const [head, ...position] = parse(cursor);
   if (head !== list || position.length !== length) throw badCursor();

@@ -12,7 +12,10 @@ export function isGrowth({ secrets, bytes }: EnvironmentSize): boolean {
   return secrets > 0 || bytes > 0;
 }
 
-/** Throws DomainError quota_exceeded if an environment of this size may not grow so (docs/interface.md section 8). */
+/**
+ * Throws DomainError quota_exceeded if an environment of this size may not grow by so much (docs/interface.md section
+ * 8).
+ */
 export function checkQuota(size: EnvironmentSize, growth: EnvironmentSize): void {
   if (!isGrowth(growth)) return;
   if (size.secrets + growth.secrets > limits.secretsPerEnvironment) {

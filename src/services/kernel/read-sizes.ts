@@ -2,19 +2,19 @@ import { LRUCache } from 'lru-cache';
 import type { SecretSelection } from '../../store/secret-reads.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
 
-// An answer of this size takes a few milliseconds, as one without values does.
+// A response of this size takes a few milliseconds, like one without values.
 const smallBytes = 256 * 1024;
 const rememberedReads = 10_000;
 
 /** Room in memory for the large reads of a caller. */
 export interface ReadRoom {
-  /** Waits until the caller may read much. Throws DomainError overloaded if that takes too long. */
+  /** Waits until the caller may read a large state. Throws DomainError overloaded if that takes too long. */
   enter(): Promise<void>;
   /** Takes memory before values are decrypted. Throws DomainError overloaded if too much is taken. */
   reserve(bytes: number): void;
 }
 
-/** Which reads were small: any other may be large, as nothing but reading it shows its size. */
+/** Which reads were small. Any other may be large: only reading it shows its size. */
 export class ReadSizes {
   readonly #known = new LRUCache<string, boolean>({ max: rememberedReads });
 

@@ -1,4 +1,4 @@
-/** What names an organization, a project or an environment in paths. */
+/** The slugs of an organization, a project or an environment in paths. */
 
 export interface OrganizationSlugs {
   readonly organization: string;

@@ -18,7 +18,7 @@ export interface AskedPlace extends GrantPlace {
   readonly permission: TokenPermission;
 }
 
-/** Actions on what a resource made itself: no grant is needed. */
+/** Actions on what a resource created itself: no grant is needed. */
 export type OwnAction =
   | 'service_token.read'
   | 'service_token.activate'
@@ -35,7 +35,7 @@ export type OwnAction =
 /** Actions at a place, for which a grant is needed. */
 export type PlaceAction = Exclude<ResourceAction, OwnAction>;
 
-/** Whom the database knows a resource's claims by. */
+/** The key of a resource's claims in the database. */
 export interface ResourceOwner {
   readonly cluster: string;
   readonly uid: string;
@@ -48,7 +48,7 @@ class OwnHandle<A extends ResourceAction> extends Handle<ResourcePrincipal, A> {
     return { cluster, uid: id };
   }
 
-  /** Nothing can withdraw the right to one's own. */
+  /** The right to what a resource owns cannot be withdrawn. */
   async confirm(_tx: Transaction): Promise<void> {}
 }
 
@@ -126,10 +126,10 @@ interface AskedSnapshot {
 type TokenPlaceAction = Extract<PlaceAction, `service_token.${string}`>;
 
 /**
- * The door for custom resources (docs/internals/authorization.md): they may what an AccessGrant of their namespace
- * covers, and what they own they may end without one. Grants are judged by name, before anything is looked up, so that
- * no refusal reveals what exists. Each method throws DomainError forbidden, with the missing AccessGrant as
- * YAML, invalid_input for a malformed slug, and not_found for a place that is granted and not there; all are audited.
+ * Gives access to custom resources (docs/internals/authorization.md): they may do what an AccessGrant of their
+ * namespace covers, and may end what they own without one. Grants are judged by name, before anything is looked up, so
+ * that no refusal reveals what exists. Each method throws DomainError forbidden, with the missing AccessGrant as YAML,
+ * invalid_input for a malformed slug, and not_found for a place that is granted and does not exist; all are audited.
  */
 export class ResourceAccess {
   readonly #pool: Database['pool'];
@@ -141,8 +141,8 @@ export class ResourceAccess {
   }
 
   /**
-   * Admits to a token of a scope and permission: project null for organization scope, environment null for project
-   * scope.
+   * Gives access to a token of a scope and permission: project null for organization scope, environment null for
+   * project scope.
    */
   async token<A extends TokenPlaceAction>(caller: AnyCaller, action: A, asked: AskedPlace): Promise<PlaceAccess<A>> {
     const resource = await this.#decide(caller, action, asked);
@@ -154,18 +154,18 @@ export class ResourceAccess {
     return this.token(caller, 'service_token.create', asked);
   }
 
-  /** Admits to a snapshot of an environment. */
+  /** Gives access to take a snapshot of an environment. */
   async maySnapshot(caller: AnyCaller, slugs: EnvironmentSlugs): Promise<EnvironmentPlaceAccess<'snapshot.create'>> {
     return this.#writing(caller, 'snapshot.create', slugs);
   }
 
-  /** Admits to having snapshots of an environment taken by a schedule: SecretSnapshots must be granted it as well. */
+  /** Gives access to schedule snapshots of an environment. The SecretSnapshots need a grant as well. */
   async maySchedule(caller: AnyCaller, slugs: EnvironmentSlugs): Promise<EnvironmentPlaceAccess<'schedule.run'>> {
     return this.#writing(caller, 'schedule.run', slugs);
   }
 
   /**
-   * Admits to taking over a snapshot that is there. One whose environment is not granted is not there for the resource:
+   * Gives access to adopt a snapshot. One whose environment is not granted does not exist for the resource:
    * DomainError not_found does not distinguish the two.
    */
   async mayAdopt(caller: AnyCaller, snapshotId: string): Promise<EnvironmentPlaceAccess<'snapshot.read'>> {
@@ -174,9 +174,9 @@ export class ResourceAccess {
   }
 
   /**
-   * Admits to restoring an environment from one of its snapshots. A missing grant is reported, with the environment, if
-   * the namespace may know that: it has the snapshot as a SecretSnapshot (`hasSnapshot`), or is granted something
-   * there. Else the snapshot is not there, as for `mayAdopt`.
+   * Gives access to restore an environment from one of its snapshots. A missing grant is reported, with the
+   * environment, if the namespace may know that: it has the snapshot as a SecretSnapshot (`hasSnapshot`), or is granted
+   * something there. Else the snapshot does not exist, as for `mayAdopt`.
    */
   async mayRestore(
     caller: AnyCaller,
@@ -187,12 +187,12 @@ export class ResourceAccess {
     return this.#ofSnapshot(caller, 'snapshot.restore', { snapshotId, permission: 'read_write', isKnown });
   }
 
-  /** Admits to making environments with what is above them: no grant is needed, only the right kind. */
+  /** Gives access to create environments with their projects and organizations: only the kind counts, no grant. */
   async mayEnsureEnvironment(caller: AnyCaller): Promise<OwnAccess<'environment.create'>> {
     return this.owner(caller, 'environment.create');
   }
 
-  /** Admits to what the resource owns itself. */
+  /** Gives access to what the resource owns. */
   async owner<A extends OwnAction>(caller: AnyCaller, action: A): Promise<OwnAccess<A>> {
     return new OwnHandle(await this.#decide(caller, action), action);
   }
@@ -246,7 +246,7 @@ export class ResourceAccess {
     throw error;
   }
 
-  /** The caller as a resource whose kind does such a thing at all. */
+  /** The caller as a resource whose kind may do the action. */
   async #resource(caller: AnyCaller, action: ResourceAction): Promise<ResourceCaller> {
     const { principal } = caller;
     if (principal.type === 'resource' && resourceRules[principal.kind][action] !== undefined)

@@ -1,7 +1,7 @@
 import { claimCluster } from '../../store/clusters.ts';
 import type { Database } from '../../store/database.ts';
 
-/** Another cluster, which has a name at present. */
+/** Another cluster, which holds a name now. */
 export interface NameHolder {
   /** The uid of its namespace kube-system. */
   readonly heldBy: string;
@@ -21,8 +21,8 @@ export class ClusterRegistry {
   }
 
   /**
-   * Says that a controller of this cluster leads, and takes the name if it is new, or if its cluster was not seen for
-   * 10 minutes. `uid` is that of the namespace kube-system. Throws DomainError store_unavailable.
+   * Records that a controller of this cluster leads, and takes the name if it is new, or if its cluster was not seen
+   * for 10 minutes. `uid` is that of the namespace kube-system. Throws DomainError store_unavailable.
    */
   async claim(cluster: string, uid: string): Promise<'ours' | NameHolder> {
     const holder = await claimCluster(this.#pool, cluster, uid);

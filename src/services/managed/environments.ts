@@ -30,7 +30,7 @@ import type { EnvironmentSlugs } from '../kernel/slugs.ts';
 export type { ClaimedEnvironment } from '../../store/resource-environments.ts';
 
 export interface EnsureEnvironmentInput extends EnvironmentSlugs {
-  /** The environment's name for people: its slug if it is made without one, and left as it is without one later. */
+  /** The environment's display name. Default: the slug for a new environment, and unchanged for an existing one. */
   readonly displayName?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface ResourceEnvironmentsDeps {
 
 type Level = 'organization' | 'project' | 'environment';
 
-/** A path whose environment is there, and nothing of it deleted. */
+/** A path whose environment exists, with nothing of it deleted. */
 interface WholePath extends EnvironmentPath {
   readonly projectId: string;
   readonly environmentId: string;
@@ -67,9 +67,10 @@ export class ResourceEnvironments {
   }
 
   /**
-   * Makes what is missing of an organization, a project and an environment, in one change, and gives the environment
-   * its display name. An organization made so has no member. Remembers which environment the resource made. If nothing
-   * is to do, nothing is written. Throws DomainError invalid_input, and conflict if something deleted still has a slug.
+   * Creates what is missing of an organization, a project and an environment, in one change, and sets the environment's
+   * display name. An organization created like this has no member. Records which environment the resource created. If
+   * nothing is to be done, nothing is written. Throws DomainError invalid_input, and conflict for a slug of something
+   * deleted.
    */
   async ensure(
     access: OwnAccess<'environment.create'>,
@@ -163,7 +164,7 @@ class Ensuring {
     const { organization: slug } = this.#slugs;
     const there = await this.#look();
     if (there !== undefined) return there.organizationId;
-    // Without an owner: a resource is no member of anything.
+    // Without an owner: a resource is not a member of anything.
     const made = await insertOrganization(this.#tx, { id: randomUUID(), slug, displayName: slug, ownerId: null });
     if (made !== undefined) await this.#audit('organization.create', made.id, { organization: slug });
     const id = made?.id ?? (await this.#look())?.organizationId;
@@ -184,7 +185,7 @@ class Ensuring {
     return id;
   }
 
-  /** Makes the environment and claims it, unless it is there; returns whether it did. */
+  /** Creates the environment and claims it, unless it exists; returns whether it did. */
   async #create(organizationId: string, projectId: string): Promise<boolean> {
     const tx = this.#tx;
     const { environment: slug } = this.#slugs;

@@ -64,7 +64,7 @@ export interface ResourceRestoresDeps {
 
 type Access = EnvironmentPlaceAccess<'snapshot.restore'>;
 
-// As many keys of each list are named; all are counted.
+// The most keys of each list that are named. All are counted.
 const maxReportedKeys = 100;
 
 /**
@@ -97,9 +97,9 @@ export class ResourceRestores {
 
   /**
    * Restores exactly as the plan of `planHash` says or, with null, without a plan, and returns what was done;
-   * or returns what this resource did before, wherever that was. Without a plan a resource of the name of one that did
-   * restore the environment is refused with DomainError already_restored. Throws what `checkPlan`,
-   * `EnvironmentQueue.run` and `makeChange` throw.
+   * or returns what this resource did before, in any environment. Without a plan, a resource with the name of one that
+   * restored the environment is refused with DomainError already_restored. Throws what `checkPlan` and
+   * `changeEnvironment` throw.
    */
   async restore(access: Access, input: ResourceRestoreInput, planHash: string | null): Promise<ClaimedRestore> {
     const call = callOf(access, input);

@@ -16,7 +16,7 @@ export type { ScheduledChild, ScheduleRun } from '../../store/schedule-runs.ts';
 export interface RecordRunsInput {
   /** What the schedule made. */
   readonly made: readonly ScheduledChild[];
-  /** Uids of what it made and is not there any more. */
+  /** Uids of what it made and no longer exists. */
   readonly gone: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface ResourceSchedulesDeps {
 
 /**
  * What SnapshotSchedules made, known by cluster and uid: the SecretSnapshots for their times. Only what is recorded
- * here is a schedule's own, whatever labels say; the snapshots themselves are `ResourceSnapshots`'.
+ * here belongs to a schedule, whatever labels say. `ResourceSnapshots` has the snapshots themselves.
  */
 export class ResourceSchedules {
   readonly #deps: ResourceSchedulesDeps;
@@ -42,8 +42,8 @@ export class ResourceSchedules {
   }
 
   /**
-   * Records what the schedule made, one for each time: the first that is recorded for a time stays. Forgets what is
-   * gone, but for its latest time. Throws what `makeChange` throws.
+   * Records what the schedule made, one for each time: the first that is recorded for a time stays. Removes what is
+   * gone, except its latest time. Throws what `makeChange` throws.
    */
   async record(access: EnvironmentPlaceAccess<'schedule.run'>, { made, gone }: RecordRunsInput): Promise<void> {
     const owner = access.caller.principal;

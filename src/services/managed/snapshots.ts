@@ -33,9 +33,9 @@ export interface ResourceSnapshotsDeps {
 /** What a resource asks for. */
 interface Wanted {
   readonly check: () => void;
-  /** Comes by the snapshot, and returns its id; the environment's lock is held. */
+  /** Takes or finds the snapshot, and returns its id. The environment's lock is held. */
   readonly obtain: (tx: Transaction) => Promise<string>;
-  /** Refuses what was claimed before, if that cannot stand for what is asked for now. */
+  /** Refuses what was claimed before, if it does not match what is asked for now. */
   readonly accept: (claimed: ClaimedSnapshot) => void;
 }
 
@@ -51,9 +51,9 @@ export class ResourceSnapshots {
   }
 
   /**
-   * Takes the resource's snapshot under the environment's lock, or returns the one that it has already, of whatever
-   * environment. Throws DomainError invalid_input for a bad name or description, and what `EnvironmentQueue.run`,
-   * `lockAtRevision`, `GrowthBudget` and `makeChange` throw.
+   * Takes the resource's snapshot under the environment's lock, or returns the one that it has already, of any
+   * environment. Throws DomainError invalid_input for a bad name or description, and what
+   * `GrowthBudget` and `changeEnvironment` throw.
    */
   async take(
     access: EnvironmentPlaceAccess<'snapshot.create'>,
@@ -83,7 +83,7 @@ export class ResourceSnapshots {
   }
 
   /**
-   * Takes over a snapshot that is there, and remembers which; it is never deleted by this resource. Throws DomainError
+   * Adopts an existing snapshot, and records which. This resource never deletes it. Throws DomainError
    * not_found if it was deleted meanwhile, conflict if the resource has another one already, and what `take` does.
    */
   async adopt(access: EnvironmentPlaceAccess<'snapshot.read'>, snapshotId: string): Promise<SnapshotOrGone> {
@@ -108,7 +108,7 @@ export class ResourceSnapshots {
 
   /**
    * Deletes what the resource took, and returns whether there was anything to delete: nothing if it took none or
-   * adopted one, or if that is gone or lies in a deleted environment, with which it goes. Needs no grant. From here on
+   * adopted one, or if that is gone or in a deleted environment, with which it is purged. Needs no grant. From here on
    * the resource takes none: a `take` that was delayed is too late.
    */
   async delete(access: OwnAccess<'snapshot.delete'>): Promise<boolean> {
@@ -127,7 +127,7 @@ export class ResourceSnapshots {
     return true;
   }
 
-  /** Claims that there is no snapshot; returns the one that came first after all. */
+  /** Claims that there is no snapshot; returns the one that came first, if there is one. */
   async #end(access: OwnAccess<'snapshot.delete'>): Promise<SnapshotOrGone> {
     const { caller, action } = access;
     const call = { caller, action, organizationId: null, target: { snapshotId: null } };

@@ -4,7 +4,7 @@ import type { ResourceCredential, ResourceToken } from '../../store/resource-tok
 import type { AuditTarget } from '../audit/audit-log.ts';
 import type { PlaceAccess } from './access.ts';
 
-/** What `ResourceTokens` refuses, by what was found under its locks. */
+/** What `ResourceTokens` refuses, judged under its locks. */
 
 type AnyPlace = PlaceAccess<'service_token.create' | 'service_token.resume' | 'service_token.update'>;
 
@@ -19,7 +19,7 @@ export function credentialOf(held: ResourceToken, serial: number): ResourceCrede
   return held.credentials.find((credential) => credential.serial === serial);
 }
 
-/** Throws DomainError conflict for a serial that cannot be made, and for a token that is over. */
+/** Throws DomainError conflict for a serial that cannot be made, and for a token that has ended. */
 export function checkMintable(held: ResourceToken, access: AnyPlace, serial: number): void {
   checkPlace(held, access);
   if (held.revokedAt !== null) throw revokedToken(held);
@@ -42,7 +42,7 @@ export function checkPlace(held: ResourceToken, access: AnyPlace): void {
   );
 }
 
-/** DomainError conflict for a token that is over. */
+/** DomainError conflict for a token that has ended. */
 export function revokedToken({ name }: ResourceToken): DomainError {
   return new DomainError('conflict', `the token ${name} was revoked for good; delete the resource and create it again`);
 }

@@ -44,7 +44,7 @@ export interface MintInput {
   readonly serial: number;
 }
 
-/** A new secret string. It opens nothing before `activate`. */
+/** A new secret string. It does not work before `activate`. */
 export interface MintedToken {
   readonly tokenId: string;
   readonly serial: number;
@@ -72,8 +72,8 @@ const liveTokensPageSize = 1000;
 /**
  * Service tokens of custom resources (docs/internals/kinds.md, "ServiceToken"): one for each resource, with
  * as many secret strings as it has had serials. Whatever crashes, a resource has one token and each serial one
- * secret: the claim of the resource is written with them, and a secret opens nothing before `activate` confirms that it
- * has got where it belongs. Every change is audited as `[Service Token]`, in its own transaction.
+ * secret: the claim of the resource is written with them, and a secret does not work before `activate` confirms that it
+ * was stored. Every change is audited as `[Service Token]`, in its own transaction.
  */
 export class ResourceTokens {
   readonly #deps: ResourceTokensDeps;
@@ -171,9 +171,9 @@ export class ResourceTokens {
   }
 
   /**
-   * Makes a serial live, given the very secret that was minted for it; again for one that is live changes nothing.
+   * Makes a serial live, given the secret that was minted for it. If it is live already, nothing changes.
    * Throws DomainError conflict for another secret, and for a serial or token that was revoked; not_found for a serial
-   * that never was.
+   * that never existed.
    */
   async activate(access: OwnAccess<'service_token.activate'>, serial: number, token: Plaintext): Promise<void> {
     await this.#changeOwn(access, { serial }, async (tx, held) => {
@@ -193,7 +193,7 @@ export class ResourceTokens {
     });
   }
 
-  /** Ends one serial at once; nothing for one that has ended or never was. */
+  /** Ends one serial at once. Does nothing for one that has ended or never existed. */
   async revokeSerial(access: OwnAccess<'service_token.revoke'>, serial: number): Promise<void> {
     await this.#changeOwn(access, { serial }, async (tx, held) => {
       return held !== undefined && (await revokeCredential(tx, held.tokenId, serial)) ? held : undefined;
@@ -202,7 +202,7 @@ export class ResourceTokens {
 
   /**
    * Ends the resource's token for good, at once; from here on nothing is made for the resource, also by a call that
-   * began before. Needs no grant. Nothing is left to do the second time.
+   * began before. Needs no grant. A second call changes nothing.
    */
   async revoke(access: OwnAccess<'service_token.revoke'>): Promise<void> {
     const { owner, caller } = access;
@@ -219,7 +219,7 @@ export class ResourceTokens {
   }
 
   /**
-   * Makes a token open nothing until it is resumed. Returns whether that changed anything: a token that is suspended,
+   * Stops a token from working until it is resumed. Returns whether that changed anything: a token that is suspended,
    * revoked or absent stays as it is.
    */
   async suspend(access: OwnAccess<'service_token.suspend'>, cause: SuspensionCause): Promise<boolean> {
@@ -247,8 +247,8 @@ export class ResourceTokens {
   }
 
   /**
-   * Lets a suspended token go on. Throws DomainError conflict if the token is for another place, or may more than the
-   * access is for (`update` first), and if it was revoked; not_found without a token.
+   * Lets a suspended token work again. Throws DomainError conflict if the token is for another place, or may do more
+   * than the access is for (`update` first), and if it was revoked; not_found without a token.
    */
   async resume(access: PlaceAccess<'service_token.resume'>): Promise<void> {
     await this.#changeAtPlace(access, {}, async (tx, held) => {
@@ -285,7 +285,7 @@ export class ResourceTokens {
   }
 
   /**
-   * A change of what is the resource's own. `change` returns the token that it changed: only then the change is
+   * A change of what the resource owns. `change` returns the token that it changed: only then the change is
    * notified and audited, and true is returned.
    */
   async #changeOwn(

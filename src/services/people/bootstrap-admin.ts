@@ -25,10 +25,10 @@ const system = systemActor('keyframe');
 const tokenName = 'bootstrap';
 
 /**
- * Gives an instance without users its first: an instance admin. The personal token is the one that `tokenFile` holds,
- * as a mounted Secret does; if there is no such file, a new one is written to it (mode 0600) and nowhere else. An
- * instance with users is left as it is, whatever the file holds; of replicas that start at once, one makes the admin.
- * Returns whether this call did.
+ * Creates the first user of an instance without users: an instance admin. The personal token is the one that
+ * `tokenFile` holds, as a mounted Secret does; if there is no such file, a new one is written to it (mode 0600) and
+ * nowhere else. An instance with users is not changed, whatever the file holds. Of replicas that start at once, one
+ * makes the admin. Returns whether this call did.
  *
  * A crash loses neither the admin nor a new token (`TokenFile`): the next start ends what was begun. Throws DomainError
  * invalid_input when the file holds no personal token or cannot be read or written, conflict when its place was taken
@@ -57,7 +57,7 @@ type TokenRecord = Pick<ParsedToken, 'credentialId' | 'hash'>;
 async function newToken(file: TokenFile): Promise<TokenRecord> {
   const credentialId = randomUUID();
   const { token, hash } = generateToken('personal_token', credentialId);
-  // In place of one left by a start that ended before its commit: there is no user, so that opens nothing.
+  // In place of one left by a start that ended before its commit: there is no user, so that token does not work.
   await file.writePending(token);
   return { credentialId, hash };
 }

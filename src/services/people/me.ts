@@ -6,7 +6,7 @@ import { findScopeNames } from '../../store/service-tokens.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { auditedTokenRead } from '../audit/audited.ts';
 
-/** A person who asks who they are. */
+/** A person as `me` returns them. */
 export interface UserSelf {
   readonly type: 'user';
   readonly id: string;
@@ -18,7 +18,7 @@ export interface UserSelf {
   readonly organizations: readonly { readonly id: string; readonly slug: string; readonly role: Role }[];
 }
 
-/** A machine that asks who it is. */
+/** A service token as `me` returns it. */
 export interface ServiceTokenSelf {
   readonly type: 'service_token';
   readonly id: string;

@@ -32,11 +32,11 @@ export type { MemberRecord, UserRef } from '../../store/members.ts';
 
 export interface SetMember {
   readonly member: MemberRecord;
-  /** Whether the user was no member before. */
+  /** Whether the user was not a member before. */
   readonly isNew: boolean;
 }
 
-/** What a member is to be. */
+/** The wanted membership. */
 export interface WantedMember {
   readonly role: Role;
   readonly confirmTokens?: boolean;
@@ -134,7 +134,7 @@ export class Members {
         },
         async change(tx) {
           const { organizationId, userId } = found;
-          // One who is it already, and alone, may be appointed again: the first answer may have been lost.
+          // The only owner may be appointed again: the first response may have been lost.
           if ((await countOwners(tx, organizationId, userId)) > 0) throw hasOwner(organization);
           const candidate = await findCandidate(tx, organizationId, userId);
           if (candidate === undefined) throw noSuchUser(ref);
@@ -155,7 +155,7 @@ export class Members {
     });
   }
 
-  /** Runs a change under the lock of the members, with whom it is about; undefined for no user. */
+  /** Runs a change under the lock of the members, with the user that it is about, if there is one. */
   async #change<T>(
     access: ChangeAccess,
     ref: UserRef,
@@ -169,7 +169,7 @@ export class Members {
       return changeJudgedFirst(this.#deps, access, {
         async lock(tx) {
           userId = await findUserId(tx, ref);
-          // Neither is being disabled from here on, so that an owner who is counted stays one.
+          // From here on neither can be disabled, so that a counted owner stays one.
           await holdUsers(tx, userId === undefined ? [caller.principal.id] : [caller.principal.id, userId]);
           await lockMembers(tx, organizationId);
         },
@@ -179,7 +179,7 @@ export class Members {
     });
   }
 
-  /** Throws what the policy says against the change, by the roles that are held now; returns the caller's. */
+  /** Throws the policy's refusal of the change, judged by the present roles; returns the caller's role. */
   async #judge(
     tx: Transaction,
     access: ChangeAccess,
@@ -188,14 +188,14 @@ export class Members {
     const { organizationId, caller } = access;
     const by = await findCandidate(tx, organizationId, caller.principal.id);
     if (by === undefined || by.role === null) throw new Error('a caller who may change members is a member');
-    const fault = memberChangeError({
+    const reason = memberChangeError({
       byRole: by.role,
       isSelf: candidate?.id === by.id,
       from: candidate?.role ?? null,
       to,
       otherOwners: await countOwners(tx, organizationId, candidate?.id ?? null),
     });
-    if (fault !== undefined) throw refusalOf(fault, access, by.role);
+    if (reason !== undefined) throw refusalOf(reason, access, by.role);
     return by.role;
   }
 }
@@ -205,11 +205,11 @@ type ChangeOf<T> = Parameters<typeof changeJudgedFirst<T>>[2]['change'];
 /** Throws DomainError invalid_input for what is neither a UUID nor an e-mail address in lower case. */
 function checkUserRef(ref: UserRef): void {
   if ('id' in ref) return checkUuid('user', ref.id);
-  const fault = ref.email === ref.email.toLowerCase() ? validateEmail(ref.email) : 'must be in lower case';
-  if (fault !== undefined) throw invalidField('user', fault);
+  const message = ref.email === ref.email.toLowerCase() ? validateEmail(ref.email) : 'must be in lower case';
+  if (message !== undefined) throw invalidField('user', message);
 }
 
-/** Gives a user a role, which they may have had. Throws DomainError conflict for an owner who is disabled. */
+/** Gives a user a role, which they may have already. Throws DomainError conflict for an owner who is disabled. */
 async function makeMember(
   tx: Transaction,
   { organizationId, candidate, role, confirm }: MadeMember,
@@ -262,9 +262,9 @@ function textOf(ref: UserRef): string {
   return 'id' in ref ? ref.id : ref.email;
 }
 
-function refusalOf(fault: MemberChangeError, { action, organization }: ChangeAccess, role: Role): DomainError {
+function refusalOf(reason: MemberChangeError, { action, organization }: ChangeAccess, role: Role): DomainError {
   const place = `organization ${organization}`;
-  const refusals = {
+  const details = {
     not_admin: [
       'forbidden',
       `the role ${role} allows ${action} on ${place} for oneself alone; ask an owner or admin of the organization`,
@@ -275,6 +275,6 @@ function refusalOf(fault: MemberChangeError, { action, organization }: ChangeAcc
       `this is the last owner of ${place} who is not disabled; make another member an owner first`,
     ],
   } as const;
-  const [code, detail] = refusals[fault];
+  const [code, detail] = details[reason];
   return new DomainError(code, detail);
 }

@@ -26,10 +26,10 @@ import { badCursor, checkLimit, decodeCursor, encodeCursor, type PageRequest } f
 export type { UserChanges, UserRecord } from '../../store/users.ts';
 
 export interface CreateUserInput {
-  /** Kept in lower case, in which addresses are compared. */
+  /** Stored and compared in lower case. */
   readonly email: string;
   readonly displayName?: string;
-  /** False by default. */
+  /** Default false. */
   readonly instanceAdmin?: boolean;
 }
 
@@ -69,8 +69,8 @@ export class Users {
     const call = callOf(access);
     return auditedFailure(this.#deps.audit, call, async (note) => {
       const { displayName = null, instanceAdmin = false } = input;
-      const fault = validateEmail(input.email);
-      if (fault !== undefined) throw invalidField('email', fault);
+      const message = validateEmail(input.email);
+      if (message !== undefined) throw invalidField('email', message);
       if (displayName !== null) checkName('displayName', displayName);
       const email = input.email.toLowerCase();
       note({ email });
@@ -159,7 +159,7 @@ export class Users {
   }
 
   /**
-   * Revokes all personal tokens of a user: none opens anything from the next request on. Throws DomainError not_found.
+   * Revokes all personal tokens of a user: none works from the next request on. Throws DomainError not_found.
    */
   async endTokens(access: InstanceAccess<'user.update'>, id: string): Promise<void> {
     await this.#change({ ...callOf(access), action: 'personal_token.revoke' }, access, id, {
@@ -249,7 +249,7 @@ function callOf({ caller, action }: Pick<AuditedCall, 'caller' | 'action'>): Aud
 
 function positionOf(cursor: string): string {
   const [email = ''] = decodeCursor(cursorOf, cursor, 1);
-  // What a database cannot hold is in no address. It may be one that an operator gave the first user.
+  // No address holds what a database cannot store. The first user's address may be any other text.
   if (/\p{Cc}/u.test(email)) throw badCursor();
   return email;
 }

@@ -8,7 +8,7 @@ export interface KeyVersion {
 
 const namesShown = 20;
 
-/** DomainError version_destroyed for versions whose values are wanted and were erased for good; at least one. */
+/** DomainError version_destroyed for one or more wanted versions whose values were erased. */
 export function versionsDestroyed(versions: readonly KeyVersion[]): DomainError {
   const [first] = versions;
   const shown = versions.slice(0, namesShown).map(({ key, version }) => `${key} (version ${version})`);

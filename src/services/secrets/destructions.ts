@@ -4,9 +4,9 @@ import { notifyDestruction } from '../../store/notify.ts';
 import type { Transaction } from '../../store/transaction.ts';
 import {
   destroyVersions,
-  type DoomedVersion,
+  type VersionToDestroy,
   findDestroyedTogether,
-  findDoomedVersion,
+  findVersionToDestroy,
   type VersionRecord,
 } from '../../store/versions.ts';
 import type { EnvironmentAccess } from '../access/access.ts';
@@ -23,9 +23,9 @@ export interface DestroyInput {
   readonly sameValue?: boolean;
 }
 
-/** The record of a version without a value, and what was destroyed along with it. */
+/** The record of a version without a value, and the versions that were destroyed with it. */
 export interface DestroyedVersion extends VersionRecord {
-  /** The numbers of all versions that were destroyed together, its own too. */
+  /** The numbers of all versions that were destroyed together, with its own. */
   readonly destroyedVersions: readonly number[];
 }
 
@@ -64,7 +64,7 @@ export class Destructions {
       checkVersion('version', version);
       note({ key, version });
       return changeEnvironment(this.#deps, access, access.environmentId, {
-        first: (tx) => findDoomedVersion(tx, access.environmentId, key, version),
+        first: (tx) => findVersionToDestroy(tx, access.environmentId, key, version),
         work: async (tx, locked) => {
           const result = await destroyLocked(tx, access, { key, version, sameValue, locked });
           const { destroyedVersions } = result;
@@ -81,7 +81,7 @@ interface LockedDestruction {
   readonly key: string;
   readonly version: number;
   readonly sameValue: boolean | undefined;
-  readonly locked: Locked<Awaited<ReturnType<typeof findDoomedVersion>>>;
+  readonly locked: Locked<Awaited<ReturnType<typeof findVersionToDestroy>>>;
 }
 
 async function destroyLocked(
@@ -97,7 +97,7 @@ async function destroyLocked(
   if (found.destroyedAt !== null) {
     return { ...record, destroyedVersions: await findDestroyedTogether(tx, found) };
   }
-  checkDoomed(found, request);
+  checkDestructible(found, request);
   const versions = request.sameValue === true ? [version, ...equalVersions].toSorted((a, b) => a - b) : [version];
   const { type, id, name } = caller.principal;
   const destroyedAt = await destroyVersions(tx, { secretId, versions, actor: { type, id, name } });
@@ -107,7 +107,10 @@ async function destroyLocked(
 }
 
 /** Refuses what would erase the present value, or leave the value in other versions without an explicit choice. */
-function checkDoomed({ isCurrent, currentVersion, equalVersions }: DoomedVersion, request: LockedDestruction): void {
+function checkDestructible(
+  { isCurrent, currentVersion, equalVersions }: VersionToDestroy,
+  request: LockedDestruction,
+): void {
   const { key, version, sameValue } = request;
   if (isCurrent) {
     throw new DomainError(

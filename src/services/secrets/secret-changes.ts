@@ -16,13 +16,13 @@ import type { WantedChange } from './secret-plan.ts';
 
 const maxErrors = 20;
 
-/** A value that the server is to make up for a key. */
+/** A value that the server generates for a key. */
 export interface GenerateInput extends Partial<Generation> {
   /** The version the key must be at; 0 if it must not exist. */
   readonly expectedVersion?: number;
 }
 
-/** What is wanted of several keys. */
+/** A change of several keys. */
 export interface BatchInput {
   readonly set: ReadonlyMap<string, Plaintext>;
   readonly generate: ReadonlyMap<string, GenerateInput>;
@@ -31,8 +31,8 @@ export interface BatchInput {
 
 /**
  * The changes of several keys, in that order. Values to generate are generated here, in time slices. Throws DomainError
- * invalid_input for faulty keys, values and lengths, for more made-up characters than an environment holds, and for a
- * key that is named twice.
+ * invalid_input for invalid keys, values and lengths, for more generated characters than an environment holds, and for
+ * a key that is named twice.
  */
 export async function wantedChangesOf({
   set,
@@ -41,12 +41,12 @@ export async function wantedChangesOf({
 }: BatchInput): Promise<Map<string, WantedChange>> {
   const slice = new TimeSlice();
   refuse([
-    ...keyFaults('set', [...set.keys()]),
-    ...keyFaults('generate', [...generate.keys()]),
-    ...keyFaults('delete', deleted),
+    ...keyErrors('set', [...set.keys()]),
+    ...keyErrors('generate', [...generate.keys()]),
+    ...keyErrors('delete', deleted),
   ]);
   if (slice.isOver) await slice.next();
-  refuse(valueFaults([...set].map(([key, value]) => [`set.${key}`, value])));
+  refuse(valueErrors([...set].map(([key, value]) => [`set.${key}`, value])));
   const wanted = new Map<string, WantedChange>();
   const add = (field: string, key: string, change: () => WantedChange): void => {
     if (wanted.has(key)) throw invalidField(field, `${key} is ${placeOf(key, { set, generate }, field)}`);
@@ -68,12 +68,12 @@ function placeOf(key: string, { set, generate }: Pick<BatchInput, 'set' | 'gener
   return generate.has(key) && !field.startsWith('generate.') ? 'in generate as well' : 'named twice';
 }
 
-/** Before anything is made up: a short request must not make the server work without bound. */
+/** Before anything is generated: a short request must not make the server work without bound. */
 function checkGenerated(generate: ReadonlyMap<string, GenerateInput>): void {
   let total = 0;
   for (const [key, { length = defaultGeneration.length, charset, expectedVersion }] of generate) {
-    const fault = validateGeneratedLength(length);
-    if (fault !== undefined) throw invalidField(`generate.${key}.length`, fault);
+    const message = validateGeneratedLength(length);
+    if (message !== undefined) throw invalidField(`generate.${key}.length`, message);
     if (charset !== undefined && !Object.hasOwn(charsets, charset))
       throw invalidField(`generate.${key}.charset`, `must be one of ${charsetNames.join(', ')}`);
     if (expectedVersion !== undefined) checkVersion(`generate.${key}.expectedVersion`, expectedVersion, 0);
@@ -90,31 +90,31 @@ function generatedChange({ expectedVersion, length, charset }: GenerateInput): W
   return { kind: 'set', value, isGenerated: true, ...expected };
 }
 
-/** Throws DomainError invalid_input for what is no value. */
+/** Throws DomainError invalid_input for an invalid value. */
 export function checkValue(field: string, value: Plaintext): void {
-  refuse(valueFaults([[field, value]]));
+  refuse(valueErrors([[field, value]]));
 }
 
 /** Names an invalid key by its place: what is not a key may be a misplaced secret. */
-function keyFaults(field: string, keys: readonly string[]): FieldError[] {
+function keyErrors(field: string, keys: readonly string[]): FieldError[] {
   return keys.flatMap((key, index) => {
     const message = validateSecretKey(key);
     return message === undefined ? [] : [{ field, message: `the key of entry ${index + 1} ${message}` }];
   });
 }
 
-function valueFaults(values: readonly (readonly [field: string, value: Plaintext])[]): FieldError[] {
+function valueErrors(values: readonly (readonly [field: string, value: Plaintext])[]): FieldError[] {
   return values.flatMap(([field, value]) => {
     const message = validateSecretValue(value.reveal());
     return message === undefined ? [] : [{ field, message }];
   });
 }
 
-function refuse(faults: readonly FieldError[]): void {
-  const [first] = faults;
+function refuse(errors: readonly FieldError[]): void {
+  const [first] = errors;
   if (first === undefined) return;
-  const more = faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`;
+  const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`;
   throw new DomainError('invalid_input', `${first.field}: ${first.message}${more}`, {
-    fields: faults.slice(0, maxErrors),
+    fields: errors.slice(0, maxErrors),
   });
 }

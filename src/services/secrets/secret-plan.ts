@@ -4,13 +4,13 @@ import { TimeSlice } from '../../lib/time-slice.ts';
 import { versionsDestroyed } from './destroyed-versions.ts';
 import type { NewVersion, SealedContent, SecretChange, StoredSecret, StoredVersion } from '../../store/secrets.ts';
 
-/** What a caller wants done with one key. */
+/** The change of one key that a caller asks for. */
 export type WantedChange =
   | {
       readonly kind: 'set';
       readonly value: Plaintext;
       readonly expectedVersion?: number;
-      /** The server made the value up; it becomes a version whatever the key has already. */
+      /** The server generated the value. It becomes a version, whatever value the key has. */
       readonly isGenerated?: true;
     }
   | { readonly kind: 'roll_back'; readonly targetVersion: number }
@@ -29,7 +29,7 @@ export interface PlanInput {
   readonly skipUnchanged: boolean;
   readonly isUnchanged: (secret: StoredSecret, value: Plaintext) => boolean;
   readonly seal: (key: string, secretId: string, value: Plaintext) => SealedContent;
-  /** The UUID for a key that never was. */
+  /** The UUID for a key that never existed. */
   readonly newSecretId: (key: string) => string;
   readonly newVersionId: () => string;
 }
@@ -123,7 +123,7 @@ function rollbackTarget({ targets }: PlanInput, { key, live }: KeyState, targetV
   return target;
 }
 
-/** Refuses to delete what does not exist, and to roll back what never did, naming all such keys. */
+/** Refuses to delete keys that do not exist and to roll back keys that never did, naming all of them. */
 function refuseAbsent({ wanted, stored }: PlanInput): void {
   const absent: string[] = [];
   for (const [key, { kind }] of wanted) {

@@ -19,14 +19,14 @@ export interface SizedKey {
   readonly bytes: number;
 }
 
-/** The keys of an environment's state. Its values are given away by `SecretReader.read` alone. */
+/** The keys of an environment's state. Only `SecretReader.read` returns its values. */
 export interface FoundState {
   readonly environmentId: string;
   readonly revision: number;
   readonly revisionId: string;
   /** By key. */
   readonly secrets: readonly SizedKey[];
-  /** Those that have no value any more, which only a past state can have. */
+  /** The keys without a value, which only a past state can have. */
   readonly destroyed: readonly KeyVersion[];
   /** The keys of the state that were deleted after it; empty unless asked for. */
   readonly deletedSince: readonly string[];
@@ -67,11 +67,11 @@ export interface SecretReaderDeps {
 
 /**
  * Reads some secrets of an environment in two steps, for callers that have little memory: `find` fetches the keys and
- * the sizes of the values, `read` decrypts the chosen values alone. Both are of one state.
+ * the sizes of the values, `read` decrypts only the chosen values. Both are of one state.
  */
 export class SecretReader {
   readonly #deps: SecretReaderDeps;
-  /** So that no value leaves a found state but by `read`, which audits. */
+  /** Private, so that a value leaves a found state only by `read`, which audits. */
   readonly #contents = new WeakMap<FoundState, ReadonlyMap<string, Content>>();
 
   constructor(deps: SecretReaderDeps) {

@@ -20,7 +20,7 @@ export function noteSelection(note: Note, { prefix, revision }: SecretSelection)
   note({ revision });
 }
 
-/** What was found, or DomainError not_found for what was not, and version_destroyed if its value is no more. */
+/** Returns what was found. Throws DomainError not_found for nothing, and version_destroyed for a destroyed value. */
 export function present<Row extends StoredKey>(
   found: Row | 'no-key' | 'no-revision',
   key: string,

@@ -1,7 +1,7 @@
 import type { SecretChange } from '../../store/secrets.ts';
 import type { WrittenSecrets } from './secret-writer.ts';
 
-/** What a PUT returns. */
+/** The response of a PUT. */
 export interface PutAnswer {
   readonly key: string;
   readonly version: number;
@@ -12,7 +12,7 @@ export interface PutAnswer {
   readonly revisionId: string;
 }
 
-/** What a PATCH returns. */
+/** The response of a PATCH. */
 export interface PatchAnswer {
   /** The environment's revision after the change, or the one it stays at if there was nothing to change. */
   readonly revision: number;
@@ -23,7 +23,7 @@ export interface PatchAnswer {
   readonly unchanged: readonly string[];
 }
 
-/** The answer to a write of one key. */
+/** The response to a write of one key. */
 export function putAnswer({ changes, at, revision, revisionId }: WrittenSecrets): PutAnswer {
   const [change] = changes;
   if (change?.kind !== 'version' || at === null) throw new Error('a set key makes a version');
@@ -31,7 +31,7 @@ export function putAnswer({ changes, at, revision, revisionId }: WrittenSecrets)
   return { key, version, updatedAt: at, created: changeType === 'created', revision, revisionId };
 }
 
-/** The answer to a write of several. */
+/** The response to a write of several. */
 export function patchAnswer({ changes, unchanged, revision, revisionId }: WrittenSecrets): PatchAnswer {
   const isDeletion = (change: SecretChange): boolean => change.kind === 'deletion';
   return {

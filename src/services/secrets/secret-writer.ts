@@ -51,7 +51,7 @@ export interface SecretWriterDeps {
 const auditedKeys = 100;
 
 /**
- * The one way in which secrets are set, deleted and rolled back. A restore goes another (restores.ts), through the same
+ * The only way in which secrets are set, deleted and rolled back. A restore has another (restores.ts), with the same
  * queue and lock.
  */
 export class SecretWriter {
@@ -138,8 +138,8 @@ export class SecretWriter {
   }
 
   /**
-   * Seals each value once, however often a deadlock repeats the transaction: a sealer is made for just so many. A key
-   * that another write created between two tries has an id that its value was not sealed for.
+   * Seals each value once, however often a deadlock repeats the transaction: a sealer is made for exactly that number.
+   * A key that another write created between two tries has an id that its value was not sealed for.
    */
   async #sealEachOnce(access: WriteAccess, wanted: WantedChanges): Promise<Sealing> {
     const { organizationId, projectId, environmentId } = access;
@@ -223,7 +223,7 @@ function batchSummary({ changes, unchanged }: WrittenSecrets, wanted: WantedChan
   };
 }
 
-/** Which of the keys that were set have values of the server's own making. */
+/** Which of the keys that were set have generated values. */
 function generatedSummary(wanted: WantedChanges): AuditTarget {
   const keys = [...wanted].flatMap(([key, change]) =>
     change.kind === 'set' && change.isGenerated === true ? [key] : [],

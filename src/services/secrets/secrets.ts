@@ -30,7 +30,7 @@ export interface SecretRead extends SecretValue {
   readonly versionId: string;
 }
 
-/** What a list is of. */
+/** What to list. */
 export interface ListSelection extends SecretSelection {
   /** The room that values need; without it they are not bounded. */
   readonly room?: ReadRoom;
@@ -45,7 +45,7 @@ export interface PutInput {
 
 export interface PatchInput {
   readonly set?: ReadonlyMap<string, Plaintext>;
-  /** Keys that get a value which the server makes up and does not answer. */
+  /** Keys whose value the server generates and does not return. */
   readonly generate?: ReadonlyMap<string, GenerateInput>;
   readonly delete?: readonly string[];
   readonly comment?: string;
@@ -76,11 +76,11 @@ export class Secrets {
   }
 
   /**
-   * Reads secrets, all of the newest revision by default, with one statement or, if that revision is kept, with
-   * none; the answer is given away only when it is
-   * audited. At an earlier revision `updatedAt` is when the version of then was made. Throws DomainError not_found for
-   * an unknown revision and if the environment was deleted meanwhile, version_destroyed, key_unavailable, overloaded
-   * (also if the caller's other large reads take too long) and store_unavailable.
+   * Reads secrets, by default all of the newest revision, with one statement, or with none if that revision is kept. The
+   * result is returned only after it was audited. At an earlier revision `updatedAt` is when the version of that revision
+   * was made. Throws DomainError not_found for an unknown revision and for an environment that was deleted meanwhile,
+   * version_destroyed, key_unavailable, overloaded (also if other large reads of the caller take too long) and
+   * store_unavailable.
    */
   async list(access: EnvironmentAccess<'secret.list'>, selection: ListSelection = {}): Promise<SecretList> {
     return auditedRead(this.#deps.audit, access, async (note) => {
@@ -113,7 +113,7 @@ export class Secrets {
   /**
    * The id of the revision that a list would be of, for a caller who may know it already (`auditUnchanged`). The newest
    * one is known from the authorisation, so that it costs no statement. Undefined for a list of values of which one was
-   * destroyed, so that no caller goes on with it. Throws DomainError not_found for an unknown revision.
+   * destroyed, so that no caller uses it. Throws DomainError not_found for an unknown revision.
    */
   async revisionIdOf(
     access: EnvironmentAccess<'secret.list'>,
@@ -160,8 +160,8 @@ export class Secrets {
   }
 
   /**
-   * Audits that a service token's caller learns that something exists and is unchanged. Call it before such an answer
-   * is given away; it throws DomainError overloaded or store_unavailable if the audit cannot be written.
+   * Audits that a service token's caller learns that something exists and is unchanged. Call it before such a response
+   * is sent; it throws DomainError overloaded or store_unavailable if the audit cannot be written.
    */
   async auditUnchanged(
     access: EnvironmentAccess<'secret.list' | 'secret.read'>,
@@ -174,8 +174,8 @@ export class Secrets {
   }
 
   /**
-   * Sets a key: each call makes a version, also of an equal value; a key that was deleted goes on with its numbers.
-   * Throws DomainError version_mismatch, quota_exceeded and what `SecretWriter.write` throws.
+   * Sets a key: each call makes a version, also of an equal value; a key that was deleted continues its version
+   * numbers. Throws DomainError version_mismatch, quota_exceeded and what `SecretWriter.write` throws.
    */
   async put(access: EnvironmentAccess<'secret.write'>, key: string, input: PutInput): Promise<PutAnswer> {
     return auditedFailure(this.#deps.audit, access, async (note) => {
@@ -213,7 +213,7 @@ export class Secrets {
   }
 
   /**
-   * Sets keys, makes values up for others and deletes some, in one revision, all or nothing; without any key it makes
+   * Sets keys, generates values for others and deletes some, in one revision, all or nothing; without any key it makes
    * none. Who may set may delete (the policy gives both alike). Throws DomainError invalid_input for a key named twice,
    * not_found naming the keys to delete that do not exist, version_mismatch, quota_exceeded and what
    * `SecretWriter.write` throws.

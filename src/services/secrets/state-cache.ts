@@ -7,19 +7,19 @@ import type { ChangeFeed } from '../changes/change-feed.ts';
 import type { SecretList } from './secret-list.ts';
 
 export interface StateCacheLimits {
-  /** Bytes of all kept states together; the longest unread go first. */
+  /** Bytes of all kept states together; the least recently read are dropped first. */
   readonly maxBytes: number;
 }
 
 const defaultStateCacheLimits: StateCacheLimits = { maxBytes: 64 * 1024 * 1024 };
 
-/** What keeping a state takes beside its sealed bytes, roughly: so that many small ones count too. */
+/** Roughly what a kept state takes besides its sealed bytes, so that many small ones count too. */
 export const keepingBytes = 512;
 
 // Far below the 2^32 uses that a key with random nonces allows (NIST SP 800-38D, 8.3).
 const usesPerKey = 2 ** 30;
 
-// Of one piece: about a millisecond to seal or to open. A value may be longer, and is then a piece by itself.
+// Of one piece: about a millisecond to seal or to open. A value may be longer, and is then one piece.
 const pieceCharacters = 256 * 1024;
 
 interface Kept {
@@ -27,7 +27,7 @@ interface Kept {
   readonly revision: number;
   readonly key: KeyObject;
   readonly pieces: readonly Uint8Array[];
-  /** What it takes of the cache's bytes. */
+  /** How many of the cache's bytes it takes. */
   readonly bytes: number;
 }
 
@@ -36,8 +36,8 @@ type WireSecret = readonly [key: string, value: string, version: number, updated
 /**
  * The states of environments as they were last read, so that their values need not be fetched and decrypted one by one
  * for each reader. A state never grows stale: it is asked for by the random id of its revision, and what is at a
- * revision does not change. It is kept sealed, in large pieces, under a key that this process made and never gives
- * away, so that values stay in memory no longer than without it. Pieces are sealed and opened in time slices.
+ * revision does not change. It is kept sealed, in large pieces, under a key that this process made and never
+ * returns, so that values stay in memory no longer than without it. Pieces are sealed and opened in time slices.
  */
 export class StateCache {
   readonly #limits: StateCacheLimits;
@@ -86,7 +86,7 @@ export class StateCache {
   /** Keeps all secrets of an environment at a revision, in place of those of another one. */
   async keep(list: SecretList): Promise<void> {
     const { environmentId, revision, revisionId } = list;
-    // One of many readers at a time is enough.
+    // One reader at a time is enough.
     if (this.#sealing.has(environmentId)) return;
     this.#sealing.add(environmentId);
     try {
@@ -104,7 +104,7 @@ export class StateCache {
     }
   }
 
-  /** Forgets what is kept of an environment: a value of its past was destroyed, and may be in it. */
+  /** Removes what is kept of an environment: a value of its past was destroyed, and may be in it. */
   drop(environmentId: string): void {
     this.#drops += 1;
     this.#kept.delete(environmentId);
@@ -156,7 +156,7 @@ function sizeOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, keepingBytes);
 }
 
-/** Has a value that is destroyed not lie in memory either. What is past is never answered, heard of or not. */
+/** Removes destroyed values from memory too. A read never returns them, with or without this notification. */
 export function dropDestroyed(changes: Pick<ChangeFeed, 'subscribe'>, states: Pick<StateCache, 'drop'>): void {
   changes.subscribe({
     onEvent: (event) => {
@@ -170,7 +170,7 @@ function newKey(): KeyObject {
   return createSecretKey(randomBytes(32));
 }
 
-/** What is kept for one place opens for no other. */
+/** Binds a piece to its place: it cannot be opened for another. */
 function placeOf(environmentId: string, revisionId: string, piece: number): Buffer {
   return Buffer.from(`${environmentId} ${revisionId} ${piece}`);
 }

@@ -32,7 +32,7 @@ export interface RollbackInput {
   readonly idempotency?: IdempotencyRequest | undefined;
 }
 
-/** The version that a rollback made, and the revision it made it in. */
+/** The version that a rollback made, and its revision. */
 export interface RollbackAnswer extends VersionRecord {
   readonly revision: number;
   readonly revisionId: string;

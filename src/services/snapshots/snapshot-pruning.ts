@@ -32,14 +32,14 @@ export interface KeptSnapshot extends PrunedSnapshot {
 export interface SnapshotPruning {
   readonly kept: readonly KeptSnapshot[];
   readonly pruned: readonly PrunedSnapshot[];
-  /** Stands for all that is pruned. */
+  /** Hash of everything that is pruned. */
   readonly planHash: string;
 }
 
 // As many as a SnapshotSchedule may keep.
 const maxKept = 10_000;
 
-/** Throws DomainError invalid_input for what no pruning can be asked with. */
+/** Throws DomainError invalid_input for invalid input of a pruning. */
 export function checkPruning({ retention, timeZone, namePrefix, planHash }: PruneSnapshotsInput): void {
   checkPlanHash(planHash);
   for (const [field, count] of Object.entries(retention)) {
@@ -54,8 +54,8 @@ export function checkPruning({ retention, timeZone, namePrefix, planHash }: Prun
 
 /**
  * Judges the snapshots of an environment. One that a custom resource took or stands for is that resource's to delete:
- * it is kept whatever the retention says, and takes no place of it. Throws DomainError plan_outdated if a plan is named
- * and not just what it reported.
+ * it is kept whatever the retention says, and does not count. Throws DomainError plan_outdated if a plan is named
+ * and the result differs from it.
  */
 export function planPruning(
   snapshots: readonly HeldSnapshot[],

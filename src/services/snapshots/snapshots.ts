@@ -43,7 +43,7 @@ export interface SnapshotList {
   readonly nextCursor: string | null;
 }
 
-/** What happened from a snapshot to another state of its environment: keys and the numbers of versions, no values. */
+/** The difference between a snapshot and another state of its environment: keys and version numbers, no values. */
 export interface SnapshotDiff {
   readonly snapshotId: string;
   /** `current`, or the id of the other snapshot. */
@@ -78,7 +78,7 @@ export interface SnapshotsDeps {
   readonly audit: Pick<AuditLog, 'record' | 'recordFailure'>;
 }
 
-// The entry of a change of many names the first of them and counts them all.
+// The audit row of a change of many snapshots names the first ones and counts all.
 const maxAudited = 100;
 
 /** Snapshots of environments (docs/interface.md 2.1, 4.1 and 4.2); restores are in restores.ts. */
@@ -91,7 +91,7 @@ export class Snapshots {
 
   /**
    * Keeps which version each key is at, under the environment's lock. Throws DomainError invalid_input for a bad name
-   * or description, and what `EnvironmentQueue.run`, `lockAtRevision`, `GrowthBudget` and `makeChange` throw.
+   * or description, and what `EnvironmentQueue.run`, `GrowthBudget` and `changeEnvironment` throw.
    */
   async create(
     access: EnvironmentAccess<'snapshot.create'>,
@@ -156,7 +156,7 @@ export class Snapshots {
   }
 
   /**
-   * Compares a snapshot with the present (`current`) or with another snapshot of the environment, whose id it is.
+   * Compares a snapshot with the present (`current`) or with another snapshot of the environment, by its id.
    * Throws DomainError not_found if the environment does not have either.
    */
   async diff(access: EnvironmentAccess<'snapshot.read'>, id: string, against = 'current'): Promise<SnapshotDiff> {

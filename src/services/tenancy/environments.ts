@@ -63,7 +63,7 @@ export class Environments {
     });
   }
 
-  /** Changes the name that is shown; the slug never changes. */
+  /** Changes the display name. The slug is immutable. */
   async update(
     access: EnvironmentAccess<'environment.update'>,
     { displayName }: UpdateInput,

@@ -23,7 +23,7 @@ import { deleteTenant, purgeTenant } from './tenant-deletion.ts';
 
 export type { OrganizationRecord } from '../../store/organizations.ts';
 
-/** An organization as its own list shows it. */
+/** An organization in the list of organizations. */
 export interface ListedOrganization extends OrganizationRecord {
   /** The caller's role; null for a service token. */
   readonly role: Role | null;
@@ -36,7 +36,7 @@ export interface CreateInput {
   readonly displayName?: string;
 }
 
-/** What of organizations, projects and environments can be changed. */
+/** The fields of organizations, projects and environments that can be changed. */
 export interface UpdateInput {
   readonly displayName: string;
 }
@@ -92,7 +92,7 @@ export class Organizations {
     });
   }
 
-  /** Changes the name that is shown; the slug never changes. */
+  /** Changes the display name. The slug is immutable. */
   async update(
     access: OrganizationAccess<'organization.update'>,
     { displayName }: UpdateInput,
@@ -165,7 +165,7 @@ export function slugTaken(kind: 'organization' | 'project' | 'environment', slug
   return new DomainError('conflict', `the slug ${slug} is taken, maybe by a deleted ${kind}; choose another`);
 }
 
-/** DomainError not_found for what was there a moment ago. */
+/** DomainError not_found for what was deleted a moment ago. */
 export function deletedMeanwhile(kind: 'organization' | 'project' | 'environment'): DomainError {
   return new DomainError('not_found', `the ${kind} was deleted meanwhile`);
 }

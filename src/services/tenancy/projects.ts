@@ -51,7 +51,7 @@ export class Projects {
     });
   }
 
-  /** Changes the name that is shown; the slug never changes. */
+  /** Changes the display name. The slug is immutable. */
   async update(access: ProjectAccess<'project.update'>, { displayName }: UpdateInput): Promise<ProjectRecord> {
     return auditedFailure(this.#deps.audit, access, async () => {
       checkName('displayName', displayName);

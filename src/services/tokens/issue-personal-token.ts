@@ -29,11 +29,11 @@ interface Issue {
   /** Who creates it. */
   readonly by: UserPrincipal;
   readonly input: PersonalTokenInput;
-  /** When the token that it is made with ends; null if that sets no bound. */
+  /** When the token that it is made with ends; null for no bound. */
   readonly notAfter: Date | null;
 }
 
-/** Throws DomainError invalid_input for a name or expiry that is none. */
+/** Throws DomainError invalid_input for an invalid name or expiry. */
 export function checkPersonalTokenInput(input: PersonalTokenInput): void {
   checkName('name', input.name);
   checkExpiry(input);

@@ -35,7 +35,7 @@ export interface PersonalTokensDeps {
 
 const cursorOf = 'personal-tokens';
 
-/** People's own tokens (docs/interface.md 4, "Further routes"): each sees, makes and revokes theirs alone. */
+/** People's own tokens (docs/interface.md 4, "Further routes"): each person sees, makes and revokes only their own. */
 export class PersonalTokens {
   readonly #deps: PersonalTokensDeps;
 
@@ -81,7 +81,7 @@ export class PersonalTokens {
   }
 
   /**
-   * Revokes one of the caller's tokens, also the one this is asked with: it opens nothing from the next request on.
+   * Revokes one of the caller's tokens, also the one this is asked with: it stops working from the next request on.
    * Revoking again changes nothing. Throws DomainError not_found, also for another user's token.
    */
   async revoke(access: PersonAccess<'personal_token.revoke'>, id: string): Promise<void> {

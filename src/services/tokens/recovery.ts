@@ -20,7 +20,7 @@ export interface RecoverDeps {
 export interface RecoverOptions {
   /** Where the new token goes: a path in a folder that exists. */
   readonly tokenFile: string;
-  /** E-mail address of the instance admin who gets it; null for the one who has been there longest. */
+  /** E-mail address of the instance admin who gets it; null for the oldest instance admin. */
   readonly admin: string | null;
   /** Only what was made before is revoked; null for everything. */
   readonly before: Date | null;
@@ -29,10 +29,10 @@ export interface RecoverOptions {
 /** What a recovery did. */
 export interface Recovery {
   readonly serviceTokens: number;
-  /** Of those service tokens. */
+  /** How many service tokens those belonged to. */
   readonly credentials: number;
   readonly users: number;
-  /** Of those users. */
+  /** How many users those belonged to. */
   readonly personalTokens: number;
   /** Keyless tokens, which stay: a revocation since the backup has to be made again. */
   readonly keylessTokens: number;
@@ -42,7 +42,7 @@ export interface Recovery {
   readonly isNewToken: boolean;
 }
 
-/** What the way back in is. */
+/** How the instance admin gets in again. */
 interface WayBack {
   readonly admin: store.RecoveringAdmin;
   readonly tokenId: string;
@@ -65,17 +65,17 @@ const timeoutMs = 120_000;
 /**
  * Makes a database that was restored from a backup safe to serve: revokes every credential that it holds, because it
  * brings back those that were revoked since, and it is not known which; and writes one new personal token of an
- * instance admin to a file (mode 0600) and nowhere else. All in one transaction, audited in every chain. It holds at
+ * instance admin to a file (mode 0600) and nowhere else. All in one transaction, audited in every chain. It applies at
  * the very next request of servers that run meanwhile, whose changes wait for it.
  *
  * Keyless tokens stay as the backup has them: they rest on AccessGrants, which the restore did not change. Their number
  * is logged, because revocations of them since the backup are lost.
  *
  * A file that exists is refused, before anything is changed, unless it repeats a run: with `before`, and a token of an
- * earlier run in the file that was made since and works. A run that died before it gave the file its name is ended.
+ * earlier run in the file that was made since and works. A run that ended before it named the file is completed.
  *
- * Throws DomainError conflict for a file that exists otherwise and if there is no such admin, invalid_input for a
- * moment that is yet to come and a file that cannot be written, overloaded, store_unavailable.
+ * Throws DomainError conflict for any other file that exists and if there is no such admin, invalid_input for a
+ * moment in the future and a file that cannot be written, overloaded, store_unavailable.
  */
 export async function recover(deps: RecoverDeps, options: RecoverOptions): Promise<Recovery> {
   const file = new TokenFile(options.tokenFile);
@@ -131,7 +131,7 @@ async function findWayBack(tx: Transaction, file: TokenFile, options: RecoverOpt
   );
 }
 
-/** Of a token that an earlier run may have made: what it opens, if it is one and works. */
+/** The token that an earlier run may have made, if it is one and works. */
 async function ownToken(
   tx: Transaction,
   token: ParsedToken | undefined,

@@ -34,15 +34,15 @@ export type { ServiceTokenRecord } from '../../store/service-tokens.ts';
 export interface CreateServiceTokenInput extends ExpiryInput {
   readonly name: string;
   readonly scope: TokenScope;
-  /** Needed for project scope; may stand beside the environment for environment scope. */
+  /** Required for project scope; optional for environment scope. */
   readonly projectId?: string;
-  /** Needed for environment scope. */
+  /** Required for environment scope. */
   readonly environmentId?: string;
   readonly permission: TokenPermission;
 }
 
 export interface RotateServiceTokenInput {
-  /** How long the value before stays good, in whole seconds; default 0. */
+  /** How long the previous value stays valid, in whole seconds; default 0. */
   readonly overlapSeconds?: number;
 }
 
@@ -186,7 +186,7 @@ export class ServiceTokens {
   }
 
   /**
-   * Revokes a token: it opens nothing from the next request on, and a change it has under way is rolled back. The
+   * Revokes a token: it stops working from the next request on, and a change it has under way is rolled back. The
    * record stays listed, and that of a keyless token keeps another from being made. Revoking again changes nothing.
    * Throws DomainError not_found.
    */
@@ -207,7 +207,7 @@ export class ServiceTokens {
   /**
    * Lifts the revocation of a keyless token: the SecretSyncs of its holder read again under their grants. Reinstating
    * one that is not revoked changes nothing. Throws DomainError not_found, and conflict for a token that has a value,
-   * because a string that became invalid stays so.
+   * because a value that became invalid stays invalid.
    */
   async reinstate(access: OrganizationAccess<'service_token.reinstate'>, id: string): Promise<ServiceTokenRecord> {
     const { organizationId } = access;
@@ -233,7 +233,7 @@ export class ServiceTokens {
   }
 }
 
-/** What a token is to be, once it is known what its scope's ids stand for. */
+/** The wanted token, with the ids of its scope resolved. */
 type PlannedToken = Pick<
   ServiceTokenRecord,
   'id' | 'name' | 'scope' | 'projectId' | 'environmentId' | 'permission' | 'expiresAt'
@@ -279,7 +279,7 @@ function checkInput(input: CreateServiceTokenInput): void {
   checkExpiry(input);
 }
 
-/** Whether each scope needs, may have or refuses each id. */
+/** Whether each id is required, optional or refused in each scope. */
 const scopeIdRules = {
   organization: { projectId: 'refused', environmentId: 'refused' },
   project: { projectId: 'needed', environmentId: 'refused' },
@@ -295,7 +295,7 @@ function checkScopeId(input: CreateServiceTokenInput, field: 'projectId' | 'envi
   checkUuid(field, id);
 }
 
-/** The ids that the scope is kept as: an environment brings its project along. */
+/** The ids that are stored for the scope: an environment implies its project. */
 function scopeIds(
   input: CreateServiceTokenInput,
   { projectExists, projectOfEnvironment }: ScopeFacts,

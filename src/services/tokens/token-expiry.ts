@@ -11,7 +11,7 @@ export interface ExpiryInput {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Throws DomainError invalid_input if both are given, or a number of days that is none. */
+/** Throws DomainError invalid_input if both are given, or an invalid number of days. */
 export function checkExpiry({ expiresInDays, expiresAt }: ExpiryInput): void {
   if (expiresInDays === undefined) return;
   if (expiresAt !== undefined) throw invalidField('expiresAt', 'must not stand beside expiresInDays; give one of them');

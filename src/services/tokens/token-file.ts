@@ -18,7 +18,7 @@ export class TokenFile {
     this.pendingPath = `${path}.pending`;
   }
 
-  /** Whether something is in its place, whatever it is. */
+  /** Whether anything exists at the path. */
   async exists(): Promise<boolean> {
     return (await lstat(this.path).catch(() => undefined)) !== undefined;
   }
@@ -52,8 +52,8 @@ export class TokenFile {
   }
 
   /**
-   * Writes a token where it outlives a crash of the machine, readable by its owner alone, in place of a pending one
-   * that opens nothing. Throws DomainError invalid_input if that is not possible.
+   * Writes a token so that it survives a crash of the machine, readable only by its owner, in place of a pending one
+   * that does not work. Throws DomainError invalid_input if that is not possible.
    */
   async writePending(token: Plaintext): Promise<void> {
     try {

@@ -100,7 +100,7 @@ export function checkPlan(plan: StoredPlan | undefined, demand: RestoreDemand): 
   return plan;
 }
 
-/** By the snapshot's name, or by its id if it has none or one that leaves no room. */
+/** With the snapshot's name, or with its id if it has no name or one that is too long. */
 async function nameOfBackup(tx: Transaction, { environmentId, snapshotId }: RestoreRequest): Promise<string> {
   const snapshot = await readSnapshot(tx, environmentId, snapshotId);
   const named = `before restore of ${snapshot?.name ?? snapshotId}`;

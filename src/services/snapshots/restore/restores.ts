@@ -22,15 +22,15 @@ export interface RestoreInput {
   readonly snapshotId: string;
   /** Also deletes keys that the snapshot does not have. */
   readonly prune?: boolean;
-  /** Makes no version of a value that the key has already. */
+  /** Makes no version if the key has the value already. */
   readonly skipUnchanged?: boolean;
-  /** Keeps the present in a snapshot first, if there is anything to change. */
+  /** Takes a snapshot of the present state first, if there is anything to change. */
   readonly backup?: boolean;
   /** The id of the revision the environment must be at. */
   readonly expectedRevision?: string;
   /** `planHash` of a dry run: only what it reported is done. */
   readonly planHash?: string;
-  /** Of the versions and the revision; without it a line that names the snapshot. */
+  /** Comment of the versions and the revision; default: a line that names the snapshot. */
   readonly comment?: string;
   readonly idempotency?: IdempotencyRequest | undefined;
 }
@@ -95,7 +95,7 @@ export class Restores {
         keep: (answer: RestoreAnswer) => answer,
         target: ({ revision, revisionId }: RestoreAnswer) => ({ snapshotId: request.snapshotId, revision, revisionId }),
         // What was done then: the present state may come from another restore.
-        // One that an earlier release kept names no destroyed keys.
+        // A result of an earlier release names no destroyed keys.
         recall: (kept: Omit<RestoreAnswer, 'destroyed'> & Partial<RestoreAnswer>) =>
           Promise.resolve<RestoreAnswer>({ destroyed: [], ...kept, replayed: true }),
       };
