@@ -120,29 +120,29 @@ describe('the decision', () => {
   test.each(decided)('%s', (_, given, decision) => expect(judge(given)).toEqual(decision));
 });
 
-const foreign = { state: 'foreign', isToken: false } as const;
+const unmanaged = { state: 'unmanaged', isToken: false } as const;
 const refused: readonly [sentence: string, facts: Facts, code: string, words: string][] = [
   [
     'a Secret of nobody known is left alone',
-    facts({ target: { ...foreign, owner: undefined }, wanted: undefined }),
+    facts({ target: { ...unmanaged, owner: undefined }, wanted: undefined }),
     'target_not_owned',
     'spec.target.name',
   ],
   [
     'a Secret of another SecretSync is left alone, and the other one is named',
-    facts({ target: { ...foreign, owner: 'other' }, wanted: undefined }),
+    facts({ target: { ...unmanaged, owner: 'other' }, wanted: undefined }),
     'target_not_owned',
     'the SecretSync other. ',
   ],
   [
     "a ServiceToken's own Secret is left alone, and cannot be handed over",
-    facts({ target: { ...foreign, owner: undefined, isToken: true }, wanted: undefined }),
+    facts({ target: { ...unmanaged, owner: undefined, isToken: true }, wanted: undefined }),
     'target_not_owned',
     'belongs to a ServiceToken',
   ],
   [
-    'a foreign Secret is left alone even where the environment was read',
-    facts({ target: { ...foreign, owner: undefined } }),
+    'an unmanaged Secret is left alone even where the environment was read',
+    facts({ target: { ...unmanaged, owner: undefined } }),
     'target_not_owned',
     'Secret app',
   ],
@@ -244,7 +244,7 @@ const refused: readonly [sentence: string, facts: Facts, code: string, words: st
   ],
   [
     'a Secret of others that may not be merged into is left alone even where the environment was read',
-    facts({ sync: merging, target: { state: 'barred', obstacle: { kind: 'no-consent', allowed: [] } } }),
+    facts({ sync: merging, target: { state: 'mergeForbidden', obstacle: { kind: 'no-consent', allowed: [] } } }),
     'target_not_owned',
     'does not allow this SecretSync to merge into it',
   ],
@@ -274,7 +274,7 @@ const refused: readonly [sentence: string, facts: Facts, code: string, words: st
 describe('the refusal', () => {
   test.each(refused)('%s', (_, given, code, words) => {
     const decision = judge(given);
-    if (decision.action !== 'refrain') throw new Error(`expected to refrain, not to ${decision.action}`);
+    if (decision.action !== 'skip') throw new Error(`expected to skip, not to ${decision.action}`);
     expect(decision.error.code).toBe(code);
     expect(decision.error.detail).toContain(words);
   });

@@ -140,7 +140,7 @@ export class Rollouts {
     for (const restart of judged.restarts) await this.#restart(sync, memory, restart);
     this.#reportAbandoned(key, memory, judged.abandoned);
     const after = this.#plan(sync) ?? judged;
-    // A timer may fire early: a restart that became due since the first plan has no timer of its own.
+    // A timer may fire early: a restart that became due since the first plan has no other timer.
     const tried = new Set(judged.restarts.map(({ target }) => nameOf(target)));
     const isDue = after.restarts.some(({ target }) => !tried.has(nameOf(target)));
     return soonest(this.#refreshStatus(key, memory, after), this.#untilMs(isDue ? 0 : after.dueAt));

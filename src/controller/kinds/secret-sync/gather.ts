@@ -11,7 +11,7 @@ import type { SyncContext } from './model.ts';
 import type { ReadDeps, SourceReading } from './read/read.ts';
 import { type ReadPlan, type SourceReadings, SourceRefusedError, readSources } from './read/read-sources.ts';
 import { isMerge, targetKeyOf } from './spec/resource.ts';
-import { type ReadData, heldBack, orFormerStateError } from './rollback/rollback.ts';
+import { type ReadData, selectRevision, orFormerStateError } from './rollback/rollback.ts';
 import {
   type ChosenValues,
   type DataPlan,
@@ -29,32 +29,32 @@ export interface GatherDeps extends ObserveDeps, ReadDeps {
 
 export interface Gathered {
   readonly facts: Facts;
-  /** The target's metadata, where it is ours to write. */
+  /** The target's metadata, if the SecretSync may write it. */
   readonly existing: ObjectMeta | undefined;
-  /** The values of all sources, where they could be read. */
+  /** The values of all sources, if they could be read. */
   readonly data: SecretData | undefined;
-  /** When the first of the tokens ends; null if none does, undefined if nothing was read. */
+  /** When the first of the tokens expires; null if none does, undefined if nothing was read. */
   readonly tokenExpiresAt: Date | null | undefined;
-  /** Judges what the namespace is granted once more. Call it right before a write. Throws DomainError forbidden. */
+  /** Checks the grants of the namespace again. Call it right before a write. Throws DomainError forbidden. */
   readonly confirm: () => void;
-  /** Whether the trouble with a token will be over or explained at any moment. */
+  /** Whether the error with a token is about to end or to be explained. */
   readonly isUnsettled: boolean;
-  /** Why the Secret is not taken back though its data was given up, as a clause. */
+  /** Why the Secret is not rolled back although its data was abandoned, as a clause. */
   readonly rollbackRefusal: string | undefined;
 }
 
 export interface GatherPlan {
-  /** Whether to look at the target itself, not at what a watch showed. */
+  /** Whether to read the target itself instead of the watch's copy. */
   readonly fresh: boolean;
-  /** What the sources read with. */
+  /** The tokens of the sources. */
   readonly tokens: readonly SourceToken[];
   readonly reads: BoundedReads;
 }
 
 /**
- * Sees what is: first the target, then the environments. This order is what lets no older state win: a write is bound to
- * the version that the target had before the environments were read. Throws ApiError and AllowanceExceededError; what
- * a token or an environment refuses is part of the facts.
+ * Gathers the facts: first the target, then the environments. With this order an older state never wins: a write is bound
+ * to the version that the target had before the environments were read. Throws ApiError and AllowanceExceededError. An
+ * error of a token or an environment is part of the facts.
  */
 export async function gather(
   deps: GatherDeps,
@@ -64,13 +64,13 @@ export async function gather(
   const { resource: sync } = context;
   const { target, existing } = await (isMerge(sync) ? observeSharedTarget : observeTarget)(deps, context, fresh);
   const facts = { sync, target };
-  // Nothing is read that could not be written.
-  if (target.state === 'foreign' || target.state === 'barred')
+  // If the target cannot be written, no secret is read.
+  if (target.state === 'unmanaged' || target.state === 'mergeForbidden')
     return { ...nothingRead, facts: { ...facts, wanted: undefined }, existing };
   const objection: ReadPlan['objection'] = (sources) => replacedSourceError(sync, target, sources);
   try {
     const asked = await readAndUnite(deps, context, { tokens, objection, reads });
-    const { read, refusal: rollbackRefusal } = await heldBack({
+    const { read, refusal: rollbackRefusal } = await selectRevision({
       context,
       target,
       asked,
@@ -94,7 +94,7 @@ const nothingRead = {
   rollbackRefusal: undefined,
 };
 
-/** Reads all sources, each at the state that it asks for unless told; `guarded` has its say about what cannot be united. */
+/** Reads all sources, each at the state that `plan` wants. `guarded` handles errors of what cannot be united. */
 async function readAndUnite(
   deps: GatherDeps,
   context: SyncContext,
@@ -110,7 +110,7 @@ function settled(error: unknown): { readonly refusal: DomainError; readonly isUn
   return { refusal: error, isUnsettled: false };
 }
 
-/** Has its say about what cannot be united. */
+/** Handles the errors of what cannot be united. */
 type Guard = <T>(make: () => T) => T;
 
 interface Readings {
@@ -119,7 +119,7 @@ interface Readings {
   readonly guarded: Guard;
 }
 
-/** What the Secret must hold: what all sources give together. No value is read of what is too large for a Secret. */
+/** What the Secret must hold: the data of all sources together. If it is too large for a Secret, no value is read. */
 async function unite(
   { fingerprint }: GatherDeps,
   sync: SecretSync,
@@ -141,15 +141,15 @@ async function planned(sync: SecretSync, { readings, reads, guarded }: Readings)
   try {
     return guarded(() => planSecretData(readings, { template, type: target.type }));
   } catch (error) {
-    // The names were read, and the condition may name some.
+    // Records the read of the names in the audit: the condition may name some of them.
     await readChosen(readings, reads, []);
     throw error;
   }
 }
 
 /**
- * Reads the chosen values of each source, with its own token; one after the other, so that a SecretSync with many sources
- * does not take the database's connections from others.
+ * Reads the chosen values of each source with its own token, one source at a time: a SecretSync with many sources must not
+ * take all connections to the database.
  */
 async function readChosen(
   readings: readonly SourceReading[],

@@ -43,21 +43,21 @@ export interface SecretSyncDeps {
       readonly keyless: KeylessAccess;
       readonly changes: Pick<ChangeFeed, 'compare'>;
     };
-  /** What the namespaces are granted, for sources that name no token. */
+  /** The grants of the namespaces, for sources without a token reference. */
   readonly grants: GrantIndex;
-  /** What the database knows the cluster by. Throws DomainError cluster_unavailable if that is not known. */
+  /** The cluster's id in the database. Throws DomainError cluster_unavailable if it is not known. */
   readonly cluster: () => string;
   /** `Keyring.fingerprint`, bound to its keyring. */
   readonly fingerprint: Fingerprint;
   readonly serviceTokens: ServiceTokens;
-  /** For those that are pinned to a SecretSnapshot. */
+  /** For sources that are pinned to a SecretSnapshot. */
   readonly snapshots: SnapshotLookup;
   readonly snapshotWatch: NamedWatch;
   /** Whether workloads may be restarted for SecretSyncs. */
   readonly rolloutsAllowed: boolean;
 }
 
-/** Keeps the Secrets of all SecretSyncs in step with their environments. */
+/** Syncs the Secrets of all SecretSyncs with their environments. */
 export function registerSecretSync(deps: SecretSyncDeps): {
   readonly kind: ManagedKind;
   /** The SecretSnapshots that SecretSyncs are pinned to. */
@@ -67,7 +67,7 @@ export function registerSecretSync(deps: SecretSyncDeps): {
   return { kind, pins: kind.pins };
 }
 
-/** A KindController with the Secrets and the workloads that its resources have to do with. */
+/** A KindController with the Secrets and the workloads of its resources. */
 class SecretSyncController implements ManagedKind {
   readonly pins: SnapshotReferences;
   readonly #deps: SecretSyncDeps;
@@ -75,7 +75,7 @@ class SecretSyncController implements ManagedKind {
   readonly #kind: KindController<SecretSync, SyncOutcome>;
   readonly #secrets: SyncSecrets;
   readonly #rollouts: Rollouts;
-  /** One sweep at a time, tried again until it succeeds, however often everything is compared. */
+  /** One sweep at a time, retried until it succeeds, independent of resyncs. */
   readonly #sweeps: WorkQueue;
   #leadingSinceMs = 0;
 
@@ -109,9 +109,9 @@ class SecretSyncController implements ManagedKind {
   }
 
   startLeading(): void {
-    // While another one led, nothing looked at what the watch of the targets showed.
+    // While another controller led, the events of the watch of targets were not processed.
     for (const [, { target }] of this.#memories.entries()) target.reset();
-    // First: what a Secret held before another one led counts no more.
+    // First: what a Secret held before another controller led no longer counts.
     this.#rollouts.startLeading();
     this.#kind.startLeading();
     this.#leadingSinceMs = this.#deps.context.clock.now();
@@ -147,7 +147,7 @@ class SecretSyncController implements ManagedKind {
       action: 'Sync',
       needs: (sync) => this.#needsOf(sync),
       requestAnnotations: [allowDeletionAnnotation, retryAnnotation],
-      // Its Secret is the garbage collector's, or stays.
+      // The garbage collector deletes its Secret, or the Secret stays.
       endsWithNamespace: true,
       changes: this.#deps.services.changes,
       reconcile: async (context) => await reconciler.reconcile(context),
@@ -156,8 +156,7 @@ class SecretSyncController implements ManagedKind {
       statusAfter: (sync, known, outcome, nowMs) =>
         nextStatus(sync, known, { ...outcome, rollout: rollouts.outcome(sync) }, nowMs),
       sideClaim: (sync) => convergedClaim(rollouts.outcome(sync).claim),
-      // An owner that takes out of its Secret what it did not put there, or writes it all the time, must not keep the
-      // controller busy.
+      // An owner that removes the merged keys from its Secret, or writes it all the time, must not keep the controller busy.
       isThrottled: (key, { kind }) => kind === 'target' && this.#isMerge(key),
       onSettled: (key, dependencies) => this.#secrets.follow(key, dependencies),
       onGone: ({ metadata }) => this.#forget(objectKey(metadata)),

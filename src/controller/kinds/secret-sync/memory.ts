@@ -5,7 +5,7 @@ import type { SyncMemory } from './model.ts';
 export class SyncMemories {
   readonly #memories = new Map<string, SyncMemory>();
 
-  /** The memory of a SecretSync, made if there is none. */
+  /** The memory of a SecretSync; created if there is none. */
   ensure(key: string): SyncMemory {
     const known = this.#memories.get(key);
     if (known !== undefined) return known;

@@ -37,13 +37,13 @@ export type MergeObstacle =
   /** `allowed` are the SecretSyncs that may merge into it, as far as they are names. */
   | { readonly kind: 'no-consent'; readonly allowed: readonly string[] };
 
-/** What was seen of the Secret that a SecretSync writes. */
+/** What was observed of the Secret that a SecretSync writes. */
 export type TargetFacts =
   | { readonly state: 'absent' }
   /** `owner` is the SecretSync that it belongs to, if it belongs to one. */
-  | { readonly state: 'foreign'; readonly owner: string | undefined; readonly isToken: boolean }
+  | { readonly state: 'unmanaged'; readonly owner: string | undefined; readonly isToken: boolean }
   /** It belongs to something else, and the SecretSync may not merge into it. */
-  | { readonly state: 'barred'; readonly obstacle: MergeObstacle }
+  | { readonly state: 'mergeForbidden'; readonly obstacle: MergeObstacle }
   | OwnedTargetFacts;
 
 export interface OwnedTargetFacts extends Precondition {
@@ -66,7 +66,7 @@ export interface OwnedTargetFacts extends Precondition {
   readonly fingerprint: Buffer;
 }
 
-/** A target whose content is known without a further look, for as long as it has this version. */
+/** A target whose content is known without reading it, as long as it has this version. */
 export interface VerifiedTarget {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -115,7 +115,7 @@ export interface WantedFacts {
   /** Bytes of the values; a lower bound if they are too many to be read. */
   readonly bytes: number;
   readonly isBytesExact: boolean;
-  /** What the Secret's type demands and these values lack, in names; undefined if they fit. */
+  /** What the Secret's type requires and these values lack, without values; undefined if they meet it. */
   readonly unmetNeed: string | undefined;
   /** The record that the Secret must have. */
   readonly record: TargetRecord;
@@ -126,17 +126,17 @@ export interface WantedFacts {
   readonly asked?: readonly SourceFacts[] | undefined;
 }
 
-/** Everything that a decision about a target rests on. */
+/** The facts for a decision about a target. */
 export interface Facts {
   readonly sync: SecretSync;
   readonly target: TargetFacts;
-  /** Undefined if nothing was read because the target is not the SecretSync's to write. */
+  /** Undefined if nothing was read because the SecretSync must not write the target. */
   readonly wanted: WantedFacts | DomainError | undefined;
 }
 
 /** What to do about a target. */
 export type Decision =
-  /** The Secret is as it must be. */
+  /** The Secret is correct. */
   | { readonly action: 'keep' }
   | { readonly action: 'create' }
   | { readonly action: 'replace'; readonly precondition: Precondition }
@@ -145,7 +145,7 @@ export type Decision =
   /** Apply the keys to an unmanaged Secret. */
   | { readonly action: 'apply'; readonly precondition: Precondition }
   /** Leave the Secret as it is and report why. */
-  | { readonly action: 'refrain'; readonly error: DomainError };
+  | { readonly action: 'skip'; readonly error: DomainError };
 
 /** Keys that must not vanish without consent. */
 export interface BlockedDeletion {
@@ -157,7 +157,7 @@ export interface BlockedDeletion {
   readonly digest: string;
 }
 
-/** The target as it was written or found right. */
+/** The target as it was written or found correct. */
 export interface SyncedTarget {
   /** The states that it holds. */
   readonly sources: readonly SourceState[];
@@ -169,13 +169,13 @@ export interface SyncedTarget {
 export interface SyncOutcome extends ReportedOutcome {
   /** The sources as they were read; undefined if they were not. */
   readonly sources: readonly SourceState[] | undefined;
-  /** Undefined if the target was neither written nor found right. */
+  /** Undefined if the target was neither written nor found correct. */
   readonly synced: SyncedTarget | undefined;
   /** What the Secret was rolled back from, if it was. */
   readonly rolledBack?: RolledBack | undefined;
 }
 
-/** What a reconcile may take in memory. */
+/** How much memory a reconcile may use. */
 export interface Allowance {
   /** Of each state that it reads. */
   readonly maxKeys: number;
@@ -184,15 +184,15 @@ export interface Allowance {
 }
 
 /**
- * What is remembered of one SecretSync between reconciles, beside what its result rests on. All of it can be lost: the next
- * reconcile then looks at everything once. It never holds a value.
+ * What is remembered of one SecretSync between reconciles, in addition to its dependencies. All of it can be lost: the next
+ * reconcile then observes everything again. It never holds a value.
  */
 export interface SyncMemory extends TargetMemory {
-  /** What the last reconcile took in memory. */
+  /** How much memory the last reconcile used. */
   needed: Allowance | undefined;
-  /** What the Secret is held back at instead of what its spec asks for. */
+  /** The rollback that is in effect instead of what the spec asks for. */
   rolledBack: RolledBack | undefined;
-  /** Since when a refused token is about to be accepted, or its refusal to be explained; milliseconds since the epoch. */
+  /** Since when the error with a token is about to end or to be explained; milliseconds since the epoch. */
   unsettledSince: number | undefined;
   /** Since when the SecretSync may not read what it asks for; milliseconds since the epoch. */
   refusedSince: number | undefined;

@@ -7,16 +7,16 @@ import type { SyncContext } from './model.ts';
 import { sameRecord, sourcesOfRecord } from './target/target-record.ts';
 import { type TargetRecord, type VerifiedTarget, type Facts, type TargetFacts } from './model.ts';
 
-/** What is about to be written over or made, and what was seen of it. */
+/** The intended write: the facts, and the target that was observed. */
 export interface Intent {
   readonly facts: Facts;
   readonly existing: ObjectMeta | undefined;
 }
 
 /**
- * Whether a write may be for a spec that is no more, because this process's watch is behind. The API server is asked for the
- * newest one only where that is likely (see `isDoubtful`). Ask between the look at the Secret and the write, which is bound
- * to the version looked at: so an older spec never takes the place of a newer one's data. Throws ApiError.
+ * Whether a write would be for an outdated spec because this process's watch is behind. The API server is asked for the
+ * newest spec only if that is likely (see `isDoubtful`). Call it between the observation of the Secret and the write, which is
+ * bound to the observed version: then an older spec never replaces the data of a newer one. Throws ApiError.
  */
 export async function isSpecOutdated(
   client: Pick<KubeClient, 'request'>,
@@ -34,19 +34,19 @@ function isDoubtful(
   { facts: { target, wanted }, existing }: Intent,
 ): boolean {
   if (wanted === undefined || wanted instanceof DomainError) return false;
-  // It was there: whoever deleted it may have deleted the SecretSync before, which another watch tells.
+  // It existed: the client that deleted it may have deleted the SecretSync first, which another watch reports.
   if (target.state === 'absent') return verified !== undefined || sync.status?.target !== undefined;
   if (existing === undefined || isVersion(existing, verified)) return false;
-  // Another controller wrote it, perhaps for a newer spec, such as a pin that was moved.
-  return tellsOther(target, wanted.record);
+  // Another controller wrote it, perhaps for a newer spec with another pin.
+  return recordsOther(target, wanted.record);
 }
 
 function isVersion({ uid, resourceVersion }: ObjectMeta, verified: VerifiedTarget | undefined): boolean {
   return verified?.uid === uid && verified.resourceVersion === resourceVersion;
 }
 
-/** Whether a Secret with our data tells of another place or pin than this record. */
-function tellsOther(target: TargetFacts, record: TargetRecord): boolean {
+/** Whether a Secret with data of the SecretSync records other environments or pins. */
+function recordsOther(target: TargetFacts, record: TargetRecord): boolean {
   const isOurs = target.state === 'owned' || target.state === 'shared';
   return isOurs && sourcesOfRecord(target.record) !== undefined && !sameRecord(target.record, record);
 }

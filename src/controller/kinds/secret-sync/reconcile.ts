@@ -32,7 +32,7 @@ export interface ReconcilerDeps extends GatherDeps {
   readonly memories: SyncMemories;
   /** A ServiceToken by `namespace/name`. */
   readonly serviceToken: (key: string) => ServiceToken | undefined;
-  /** What is read at once; each namespace is an owner. */
+  /** Bounds what is read at the same time; each namespace is an owner. */
   readonly readBudget: ByteBudget;
   readonly client: Pick<KubeClient, 'request'>;
   readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
@@ -44,23 +44,23 @@ export interface ReconcilerDeps extends GatherDeps {
 /** An outcome with what the workloads need to know. */
 interface Result extends SyncOutcome {
   readonly next: Next;
-  /** What the Secret holds, if that is known. */
+  /** What the Secret holds, if known. */
   readonly held?: HeldData | undefined;
   readonly rollbackRefusal?: string | undefined;
 }
 
-/** Nothing is reported: what is seen now will be over at any moment. */
+/** Nothing is reported yet: the observed state is about to end. */
 const deferred: DeferredOutcome = { isDeferred: true, next: { kind: 'retry' } };
 
-// A value is activated as soon as its Secret is written, and a ServiceToken has its say as soon as its token is suspended
-// or lost; what takes longer is worth reporting.
+// A value is activated as soon as its Secret is written, and a ServiceToken reports as soon as its token is suspended or
+// lost. An error that lasts longer is reported.
 const unsettledLimitMs = 3_000;
-// Between a look and a write another client can always come; three times in a row another one is busy there.
-const maxLooks = 3;
-// The database's clock ends a token; ours may be a little ahead of it.
+// Another client may write between an observation and a write. Three times in a row, it writes all the time.
+const maxAttempts = 3;
+// A token expires by the database's clock; the controller's may be slightly ahead of it.
 const expirySlackMs = 1000;
 
-/** Brings one SecretSync's Secret in step with its environment: gather, judge, act. */
+/** Syncs the Secret of one SecretSync with its environments: gather, judge, act. */
 export class SecretSyncReconciler {
   readonly #deps: ReconcilerDeps;
 
@@ -74,14 +74,14 @@ export class SecretSyncReconciler {
     const { resource, memory, seen } = context;
     seen.expect('target', targetKeyOf(resource), memory.target);
     memory.isTargetFollowed = isMerge(resource);
-    const result = await this.#lookBounded(context);
+    const result = await this.#observeBounded(context);
     return 'isDeferred' in result ? result : this.#learnt(resource, this.#patient(context, result));
   }
 
-  /** What the workloads of a suspended SecretSync come to; nothing is read. */
+  /** The outcome of a suspended SecretSync; nothing is read. */
   suspended(reconciled: ReconcileContext<SecretSync>): SyncOutcome {
     const { resource, memory, seen } = this.#contextOf(reconciled);
-    // Not for what it is now, but so that the echo of the last write is not waited for afterwards.
+    // Its state does not matter now; this drops the expectation of the last write's echo.
     seen.expect('target', targetKeyOf(resource), memory.target);
     memory.isTargetFollowed = false;
     return this.#learnt(resource, {
@@ -92,7 +92,7 @@ export class SecretSyncReconciler {
     });
   }
 
-  /** What an error comes to. */
+  /** The outcome of an error. */
   failed(error: unknown, reconciled: ReconcileContext<SecretSync>): SyncOutcome {
     const context = this.#contextOf(reconciled);
     return this.#learnt(context.resource, this.#patient(context, failedResult(error, undefined)));
@@ -102,22 +102,22 @@ export class SecretSyncReconciler {
     return { ...reconciled, memory: this.#deps.memories.ensure(reconciled.key) };
   }
 
-  /** A refusal that may end by itself is reported as one at first. */
+  /** Reports a denial that may end by itself as in progress at first. */
   #patient(context: SyncContext, result: Result): Result {
     return { ...result, ...refusalReport(context, result, this.#deps.clock.now()) };
   }
 
-  /** Has the workloads follow what the Secret holds. */
+  /** Passes what the Secret holds to the workloads. */
   #learnt(sync: SecretSync, { held, rollbackRefusal, ...outcome }: Result): SyncOutcome {
     this.#deps.rollouts.learn(sync, { held, rollbackRefusal });
     return outcome;
   }
 
-  /** Looks once the memory for the values is free; it waits before anything is seen that could be outdated then. */
-  async #lookBounded(context: SyncContext): Promise<Result | DeferredOutcome> {
+  /** Observes once the memory for the values is free. It waits first, so that no observation is outdated afterwards. */
+  async #observeBounded(context: SyncContext): Promise<Result | DeferredOutcome> {
     const { resource, memory, seen } = context;
     const { readBudget: budget, services } = this.#deps;
-    // What a Secret is taken back to is read beside what its spec asks for.
+    // For a rollback, the former state is read in addition to the one that the spec asks for.
     const states = sourcesOf(resource).length * (resource.spec.rollout?.onFailure === 'Rollback' ? 2 : 1);
     const { namespace } = targetOf(resource);
     let last = new Seen();
@@ -125,9 +125,9 @@ export class SecretSyncReconciler {
       return await runBounded(
         { budget, reader: services.secretReader, namespace, states, needed: memory.needed },
         async (beginReads) => {
-          // What was seen before the memory did not suffice counts for nothing.
+          // Observations from before the memory ran out do not count.
           last = new Seen();
-          return await this.#look({ ...context, seen: last }, beginReads);
+          return await this.#observe({ ...context, seen: last }, beginReads);
         },
         (needed) => {
           memory.needed = needed;
@@ -138,42 +138,42 @@ export class SecretSyncReconciler {
     }
   }
 
-  async #look(context: SyncContext, beginReads: () => BoundedReads): Promise<Result | DeferredOutcome> {
+  async #observe(context: SyncContext, beginReads: () => BoundedReads): Promise<Result | DeferredOutcome> {
     const { resource, seen } = context;
     const tokens = sourceTokens(this.#deps.serviceToken, resource, seen);
-    for (let looks = 1; looks <= maxLooks; looks += 1) {
-      const result = await this.#lookOnce(context, {
-        fresh: looks > 1 || context.isForced,
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      const result = await this.#observeOnce(context, {
+        fresh: attempt > 1 || context.isForced,
         tokens,
         reads: beginReads(),
       });
       if (result !== undefined) return result;
     }
-    throw changedMeanwhile(resource, maxLooks);
+    throw changedMeanwhile(resource, maxAttempts);
   }
 
-  /** One look at everything, and what follows from it; undefined if the target has to be looked at again. */
-  async #lookOnce(
+  /** One observation and what follows from it; undefined if the target must be observed again. */
+  async #observeOnce(
     context: SyncContext,
     plan: Parameters<typeof gather>[2],
   ): Promise<Result | DeferredOutcome | undefined> {
     const seen = new Seen();
     let result: Result | DeferredOutcome | undefined = deferred;
     try {
-      // What is written is bound to the target as it is seen now: the environments are read after that.
+      // The write is bound to the target as observed now: the environments are read after that.
       const gathered = await gather(this.#deps, { ...context, seen }, plan);
-      if (gathered.facts.target.state === 'foreign') context.memory.isTargetFollowed = true;
+      if (gathered.facts.target.state === 'unmanaged') context.memory.isTargetFollowed = true;
       if (this.#isUnsettled(context, gathered)) return deferred;
       if (await isSpecOutdated(this.#deps.client, context, gathered)) return deferred;
       result = await this.#applied(context, gathered);
       return result;
     } finally {
-      // What the next look sees takes the place of what this one saw.
+      // The next observation replaces this one.
       if (result !== undefined) context.seen.add(seen);
     }
   }
 
-  /** Whether the trouble with a token will be over or explained at any moment, as at each rotation: no reason to be not ready yet. */
+  /** Whether the error with a token is about to end or to be explained, as during each rotation: then nothing is reported. */
   #isUnsettled({ memory }: SyncContext, { facts: { wanted }, isUnsettled }: Gathered): boolean {
     if (!(wanted instanceof DomainError) || !isUnsettled) {
       memory.unsettledSince = undefined;
@@ -195,12 +195,12 @@ export class SecretSyncReconciler {
     }
   }
 
-  /** Judges and acts; undefined if the target has to be looked at again. */
+  /** Judges and acts; undefined if the target must be observed again. */
   async #apply(context: SyncContext, gathered: Gathered): Promise<Result | undefined> {
     const { facts, data, existing, confirm } = gathered;
     const decision = judge(facts);
     const wanted = facts.wanted instanceof DomainError ? undefined : facts.wanted;
-    if (decision.action === 'refrain') return failedResult(decision.error, wanted);
+    if (decision.action === 'skip') return failedResult(decision.error, wanted);
     if (wanted === undefined || data === undefined) throw new Error('a decision to write or keep needs an environment');
     if (decision.action === 'keep') {
       if (existing === undefined) throw new Error('a decision to keep needs a target');
@@ -254,7 +254,7 @@ function failedResult(error: unknown, wanted: WantedFacts | undefined): Result {
   };
 }
 
-/** What is remembered of a source: not all the keys of its environment. */
+/** The remembered state of a source, without the keys of its environment. */
 function stateOf({ name, environmentId, revision, revisionId }: SourceState): SourceState {
   return { name, environmentId, revision, revisionId };
 }

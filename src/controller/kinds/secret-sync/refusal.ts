@@ -5,7 +5,7 @@ import type { Next } from '../../frame/work-queue.ts';
 import type { SecretSync } from '../../generated/secret-sync.ts';
 import type { SyncContext } from './model.ts';
 
-/** How it is reported that a SecretSync may not read what it asks for. */
+/** How the status reports that a SecretSync is denied what it wants to read. */
 
 const { forbidden, not_found: notFound, token_revoked: revoked } = errorCatalogue;
 const refusalReasons: ReadonlySet<string> = new Set([forbidden.reason, notFound.reason, revoked.reason]);
@@ -21,9 +21,9 @@ interface Report {
 }
 
 /**
- * The claim of an outcome, and when to come back. A refusal counts as under way for 30 s and leaves no Event, so that one
- * `kubectl apply` of a SecretSync with its AccessGrant and its environment does not fail. After that it is Stalled. The
- * first success leaves no Event either: the status reports it.
+ * The claim of an outcome, and the time of the next reconcile. A denial counts as in progress for 30 s and records no Event,
+ * so that one `kubectl apply` of a SecretSync with its AccessGrant and its environment does not fail. After that it is
+ * Stalled. The first success records no Event either: the status reports it.
  */
 export function refusalReport(
   context: Reported,
@@ -37,7 +37,7 @@ export function refusalReport(
 function refused({ resource, memory }: Reported, { claim, next }: Report, nowMs: number): Report {
   memory.refusedSince ??= nowMs;
   const leftMs = memory.refusedSince + patienceMs - nowMs;
-  // A new leader goes on as the former one ended.
+  // A new leader continues where the former one stopped.
   const wasStalled = isStalled(resource) && readyReason(resource) === claim.reason;
   if (wasStalled || leftMs <= 0) return { claim: { ...claim, progress: 'stalled' }, next };
   return { claim: { ...claim, isQuiet: true }, next: { kind: 'after', delayMs: leftMs } };

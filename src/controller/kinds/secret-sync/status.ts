@@ -11,14 +11,14 @@ import type { SecretSync, SecretSyncStatus } from '../../generated/secret-sync.t
 import type { SourceState, SyncOutcome, SyncedTarget } from './model.ts';
 import { type RolloutOutcome, revisionIdOf, syncedRevisionIdOf } from '../rollout/model.ts';
 
-/** The outcome of a reconcile, with what the workloads have come to since. */
+/** The outcome of a reconcile, with the state of the workloads since. */
 interface Outcome extends SyncOutcome {
   readonly rollout: RolloutOutcome;
 }
 
 /**
- * The status after an outcome. What the outcome does not tell stays as the resource has it. Times change only with what
- * they are about, so that nothing changes where nothing did; `known` is the status that the controller wrote last.
+ * The status after an outcome. Fields that the outcome does not report stay as they are. A time changes only with the value
+ * that it belongs to, so that an unchanged state causes no write. `known` is the status that the controller wrote last.
  */
 export function nextStatus(
   sync: SecretSync,
@@ -44,11 +44,11 @@ export function nextStatus(
   };
 }
 
-/** What stays of a status, as far as the outcome does not tell otherwise. */
+/** The fields of a status that stay unless the outcome reports them. */
 function keptOf(status: SecretSyncStatus, { synced, rolledBack, rollout }: Outcome): SecretSyncStatus {
   const { workloads: _, converged, rolledBack: before, conditions, ...kept } = status;
   const isRestarting = rollout.claim !== undefined;
-  // What could not be looked at may still be so.
+  // A target that was not observed may still be rolled back.
   const mayBeBack = synced === undefined || rolledBack !== undefined;
   const goes = (type: string): boolean =>
     (type === 'Converged' && !isRestarting) || (type === 'RolledBack' && !mayBeBack);
@@ -60,13 +60,13 @@ function keptOf(status: SecretSyncStatus, { synced, rolledBack, rollout }: Outco
   };
 }
 
-/** What the conditions beside those of every kind shall say. */
+/** The conditions that only this kind has. */
 function sideClaims({ claim: { reason, message }, rolledBack, rollout }: Outcome): readonly ConditionClaim[] {
   const back: ConditionClaim = { type: 'RolledBack', status: 'True', reason, message };
   return [...(rollout.claim === undefined ? [] : [rollout.claim]), ...(rolledBack === undefined ? [] : [back])];
 }
 
-/** What a status tells of sources: of the only one in fields of its own, of those with names in a list. */
+/** The status of the sources: separate fields for a single one, a list for named ones. */
 function sourceFields(
   present: SecretSyncStatus,
   sources: readonly SourceState[],
@@ -118,10 +118,10 @@ function syncedFields(
   return { secretCount, target, lastSyncTime };
 }
 
-// What passes by itself, and what is as it should be.
+// The states that end by themselves, and the good one.
 const calmReasons: ReadonlySet<string> = new Set(['Converged', 'RollingOut', 'RolloutPending', 'Suspended']);
 
-/** The condition Converged as an Event tells of it. */
+/** The condition Converged, as an Event reports it. */
 export function convergedClaim(claim: ConditionClaim | undefined): SideClaim | undefined {
   return claim === undefined ? undefined : { claim, action: 'Rollout', isTrouble: !calmReasons.has(claim.reason) };
 }

@@ -5,7 +5,7 @@ import * as messages from './messages.ts';
 import type { SourceFacts, SourceRevision, WantedFacts } from './model.ts';
 import { revisionIdOf, type HeldData } from '../rollout/model.ts';
 
-/** What the condition Ready says of a Secret that is as it should be. */
+/** The claim of the condition Ready for a Secret in the right state. */
 export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {
   const { rolledBack } = wanted;
   return rolledBack === undefined
@@ -13,7 +13,7 @@ export function syncedClaim(sync: SecretSync, wanted: WantedFacts): ReadyClaim {
     : { progress: 'stalled', reason: 'RolledBack', message: messages.rolledBack(sync, rolledBack) };
 }
 
-/** What workloads are restarted for. With several sources there is no one revision of it. */
+/** The data that workloads are restarted for. Data of several sources has no single revision. */
 export function heldData({ sources, fingerprint }: WantedFacts): HeldData | undefined {
   const [only] = sources;
   if (only === undefined) return undefined;

@@ -1,14 +1,14 @@
-/** Whether a key is one of those that a list of globs means. */
+/** Whether a key matches a list of globs. */
 export type KeyTest = (key: string) => boolean;
 
-/** A glob between its stars: pieces that must stand one after another, the first at the start, the last at the end. */
+/** The pieces of a glob between its stars. They must occur in order, the first at the start and the last at the end. */
 type Pieces = readonly [first: string, ...later: string[]];
 
 /**
- * The test for a list of globs: `*` is any run of characters, also none, and `?` is one character; all else means
- * itself, capitals too. A list without globs means nothing. Each piece between stars is looked for once, at the first
- * place where it fits, so that no glob costs more than the product of its length and the key's; the definition of
- * SecretSync bounds both, and how many globs there are.
+ * The test for a list of globs: `*` matches any run of characters or none, `?` matches one character, and every other
+ * character matches itself, with case. An empty list matches nothing. Each piece between stars is searched once, from left to
+ * right, so the cost of a glob is at most the product of its length and the key's. The definition of SecretSync bounds both,
+ * and the number of globs.
  */
 export function globTest(globs: readonly string[]): KeyTest {
   const exact = new Set(globs.filter((glob) => !/[*?]/.test(glob)));
@@ -30,7 +30,7 @@ function matches([first, ...later]: Pieces, key: string): boolean {
   return lastAt >= at && fitsAt(last, key, lastAt);
 }
 
-/** The first place from `from` on where a piece fits; -1 where there is none. */
+/** The first index from `from` on where a piece fits; -1 if there is none. */
 function placeOf(piece: string, key: string, from: number): number {
   if (!piece.includes('?')) return key.indexOf(piece, from);
   for (let at = from; at + piece.length <= key.length; at += 1) if (fitsAt(piece, key, at)) return at;

@@ -2,24 +2,24 @@ import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
 import { keysCollide } from '../source-messages.ts';
 import { globTest } from './glob.ts';
 
-/** Which of an environment's keys a Secret gets, and under which names: `spec.keys`. */
+/** The keys of an environment that a Secret gets, and their names: `spec.keys`. */
 export type KeyRules = NonNullable<SecretSyncSpec['keys']>;
 
 /** A key on its way into a Secret. */
 export interface ChosenKey {
-  /** As the environment has it. */
+  /** The name in the environment. */
   readonly key: string;
-  /** As the Secret has it. */
+  /** The name in the Secret. */
   readonly name: string;
-  /** Whether its value is base64 of what the Secret shall hold. */
+  /** Whether its value is base64 of the content for the Secret. */
   readonly isEncoded: boolean;
 }
 
 /**
- * Chooses among an environment's keys, in their order. Every rule speaks of the keys as the environment has them: they
- * are included, unless excluded, then renamed; rules for keys that are not there do nothing. `field` is where the rules stand
- * in the spec. Throws DomainError key_conflict where two keys would end at one name.
- * It is also called with a part of an environment's keys, so no rule about their number belongs here.
+ * Chooses among an environment's keys, in their order. All rules use the names in the environment: keys are included unless
+ * excluded, then renamed. Rules for missing keys have no effect. `field` is the path of the rules in the spec. Throws
+ * DomainError key_conflict if two keys would have the same name. It is also called with a part of an environment's keys, so
+ * a rule about their number does not belong here.
  */
 export function chooseKeys(
   rules: KeyRules | undefined,
@@ -43,8 +43,8 @@ export function chooseKeys(
 }
 
 /**
- * The bytes that a value in base64 stands for (RFC 4648 section 4, padded; line breaks, as `base64` makes them, and blanks
- * around it are passed over). Undefined where it is none.
+ * The bytes of a value in base64 (RFC 4648 section 4, padded). Line breaks, as `base64` writes them, and surrounding blanks
+ * are ignored. Undefined if the value is not base64.
  */
 export function decodedBase64(value: string): Buffer | undefined {
   const text = value.trim().replace(/[\r\n]+/g, '');

@@ -14,7 +14,7 @@ import type { Fingerprint } from '../../../frame/fingerprint.ts';
 export interface SecretData {
   /** The Secret's `data`: values in base64. */
   readonly data: Readonly<Record<string, string>>;
-  /** The keys of environments among its own: each from the last source that gives it. */
+  /** The keys that come from environments: each from the last source that provides it. */
   readonly chosen: readonly PlacedKey[];
   /** Names of the keys that `spec.template` adds. */
   readonly composed: readonly string[];
@@ -22,7 +22,7 @@ export interface SecretData {
   readonly count: number;
   /** Bytes of all values together, as Kubernetes counts them against its limit. */
   readonly bytes: number;
-  /** What the Secret's type demands and these values lack, in names; undefined where they fit. */
+  /** What the Secret's type requires and these values lack, without values; undefined if they meet it. */
   readonly unmetNeed: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface DataShape {
   readonly type: SecretSyncSpec['target']['type'];
 }
 
-/** What one source gives, and which of it is chosen. */
+/** What one source provides, and its rules for keys. */
 export interface SourcePart {
   readonly source: Pick<Source, 'name' | 'keys'>;
   readonly secrets: readonly SizedKey[];
@@ -46,15 +46,15 @@ export interface SourcePart {
 /** What a Secret gets from its sources, decided before any value is read. */
 export interface DataPlan {
   readonly shape: DataShape;
-  /** Where the rules for keys stand in the spec. */
+  /** The path of the rules for keys in the spec. */
   readonly keysField: string;
-  /** The keys of environments that it gets: each from the last source that gives it. */
+  /** The keys of environments that it gets: each from the last source that provides it. */
   readonly chosen: readonly PlacedKey[];
   /** Names of the keys that `spec.template` adds. */
   readonly composed: readonly string[];
   /** Of all values together, as Kubernetes counts them. */
   readonly size: ValueSize;
-  /** Bytes of the values that have to be read. */
+  /** Bytes of the values that must be read. */
   readonly valueBytes: number;
 }
 
@@ -62,8 +62,8 @@ export interface DataPlan {
 export type ChosenValues = ReadonlyMap<string | undefined, ReadonlyMap<string, Plaintext>>;
 
 /**
- * Plans what a Secret gets from one source or more: where several give a key, the last of them wins, and what it takes the
- * place of is never read. Throws DomainError key_conflict and what `composedSize` throws.
+ * Plans what a Secret gets from its sources. If several provide a key, the last one wins, and the other values are never
+ * read. Throws DomainError key_conflict and what `composedSize` throws.
  */
 export function planSecretData(parts: readonly SourcePart[], shape: DataShape = { type: 'Opaque' }): DataPlan {
   const winners = [...new Map(parts.flatMap(choicesOf).map((choice) => [choice.placed.name, choice])).values()];
@@ -81,8 +81,8 @@ export function planSecretData(parts: readonly SourcePart[], shape: DataShape = 
 }
 
 /**
- * Encodes the chosen values for a Secret. `context` binds the fingerprint to the place of that Secret. Throws DomainError
- * value_not_base64 and what `composeValues` throws.
+ * Encodes the chosen values for a Secret. `context` binds the fingerprint to that Secret. Throws DomainError value_not_base64
+ * and what `composeValues` throws.
  */
 export function encodeSecretData(
   fingerprint: Fingerprint,
@@ -106,7 +106,7 @@ export function encodeSecretData(
 
 interface Choice {
   readonly placed: PlacedKey;
-  /** Of the value as the environment has it. */
+  /** Of the value in the environment. */
   readonly bytes: number;
 }
 
@@ -124,7 +124,7 @@ function choose(source: SourcePart['source'], keys: readonly string[]): readonly
   }
 }
 
-// Base64 stands for three quarters of its length, less its line breaks; nothing breaks its lines after every character.
+// The content of base64 has three quarters of its length, less its line breaks. No tool breaks lines after each character.
 const minDecodedShare = 1 / 4;
 
 function sizeOf({ placed: { isEncoded }, bytes }: Choice): ValueSize {

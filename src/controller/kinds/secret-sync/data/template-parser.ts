@@ -1,7 +1,7 @@
 import type { DomainError } from '../../../../domain/errors/domain-error.ts';
 import * as messages from '../source-messages.ts';
 
-/** What a value goes through on its way into a composed one. */
+/** A function that is applied to a value on its way into a composed one. */
 export type TemplateStep =
   { readonly name: 'base64' | 'json' | 'quote' } | { readonly name: 'default'; readonly text: string };
 
@@ -11,10 +11,10 @@ export interface TemplateReference {
   readonly steps: readonly TemplateStep[];
 }
 
-/** A piece of a template: text that stands for itself, or a reference. */
+/** A piece of a template: literal text or a reference. */
 export type TemplatePart = string | TemplateReference;
 
-/** Where a parser is in the template of one key. */
+/** The position of a parser in the template of one key. */
 interface Cursor {
   readonly name: string;
   readonly text: string;
@@ -22,9 +22,9 @@ interface Cursor {
 }
 
 /**
- * The pieces of the template of the key `name`, in their order. `$(KEY)` is a reference; behind the key there may be
- * functions, each behind a `|`. Of `$` right before a `(`, two stand for one, so that `$$(` is the text `$(`; all else
- * stands for itself. Throws DomainError template_invalid, with the place. Takes time in proportion to the text.
+ * The pieces of the template of the key `name`, in order. `$(KEY)` is a reference. Functions may follow the key, each after a
+ * `|`. Right before a `(`, two `$` stand for one, so `$$(` is the text `$(`. All other text is literal. Throws DomainError
+ * template_invalid with the position. Takes linear time.
  *
  * crds/keyframe.dev_secretsyncs.yaml has the same grammar as one expression.
  */
@@ -42,14 +42,14 @@ export function parseTemplate(name: string, text: string): readonly TemplatePart
   return parts.filter((part) => part !== '');
 }
 
-/** How many `$` stand right before `to`, none of them before `from`. */
+/** The number of `$` right before `to`, but not before `from`. */
 function dollarsBefore(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   let first = to;
   while (first > from && text[first - 1] === '$') first -= 1;
   return to - first;
 }
 
-/** Reads on behind a `$(`, to the end of its `)`. */
+/** Reads from behind a `$(` to behind its `)`. */
 function readReference(cursor: Cursor): TemplateReference {
   const key = take(cursor, / *([-._a-zA-Z0-9]+) */y);
   if (key === undefined) {
@@ -61,7 +61,7 @@ function readReference(cursor: Cursor): TemplateReference {
   throw invalid(cursor, messages.endExpected);
 }
 
-/** Reads a function, to the blanks behind it. */
+/** Reads a function and the blanks behind it. */
 function readStep(cursor: Cursor): TemplateStep {
   const { at } = cursor;
   const name = take(cursor, /([a-zA-Z0-9_-]{0,32}) */y) ?? '';
@@ -76,7 +76,7 @@ function readStep(cursor: Cursor): TemplateStep {
   return { name, text: text.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') };
 }
 
-/** The first group of a sticky expression where it fits at the cursor, which then moves behind the whole. */
+/** The first group of a sticky expression if it matches at the cursor, which then moves behind the match. */
 function take(cursor: Cursor, form: RegExp): string | undefined {
   form.lastIndex = cursor.at;
   const [whole = '', taken] = form.exec(cursor.text) ?? [];
@@ -85,6 +85,6 @@ function take(cursor: Cursor, form: RegExp): string | undefined {
 }
 
 function invalid({ name, text, at }: Cursor, problem: string): DomainError {
-  // In characters as people count them.
+  // Counts characters, not UTF-16 units.
   return messages.templateInvalid(name, Array.from(text.slice(0, at)).length + 1, problem);
 }

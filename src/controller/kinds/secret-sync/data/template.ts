@@ -9,31 +9,31 @@ import {
   templateValueBinary,
 } from '../source-messages.ts';
 
-/** Values that a Secret gets beside those of its environment: `spec.template`. */
+/** Values that a Secret gets in addition to those of its environments: `spec.template`. */
 export type Template = NonNullable<SecretSyncSpec['template']>;
 
-/** The environment's values by their names in the Secret. */
+/** The values of the environments by their names in the Secret. */
 export type SyncedValues = ReadonlyMap<string, Buffer>;
 
 interface Composition {
   /** The key that is composed. */
   readonly name: string;
   readonly values: SyncedValues;
-  /** Bytes that neither the whole nor any step on its way may exceed. */
+  /** The maximum in bytes for the result and for each intermediate result. */
   readonly limit: number;
-  /** Where the rules for keys stand in the spec. */
+  /** The path of the rules for keys in the spec. */
   readonly keysField: string;
 }
 
-/** How long a value is in bytes; at least so long if it is not exact. */
+/** The length of a value in bytes; a lower bound if it is not exact. */
 export interface ValueSize {
   readonly bytes: number;
   readonly isExact: boolean;
 }
 
 /**
- * How long all composed values are together, from the sizes of the values that a Secret gets; nothing is composed.
- * Throws what `composeValues` throws for what names and sizes show.
+ * The total length of all composed values, computed from the sizes of the values that a Secret gets. Nothing is composed.
+ * Throws the errors of `composeValues` that names and sizes reveal.
  */
 export function composedSize(
   template: Template | undefined,
@@ -68,7 +68,7 @@ function sizeOf(value: ValueSize | undefined, steps: readonly TemplateStep[]): V
     if (step.name === 'default') size ??= exactly(step.text);
     else if (size !== undefined) {
       const { bytes, isExact } = size;
-      // Each of the others puts quotes around the text and makes some of its characters longer.
+      // The other functions add quotes and make some characters longer.
       size =
         step.name === 'base64' ? { bytes: 4 * Math.ceil(bytes / 3), isExact } : { bytes: bytes + 2, isExact: false };
     }
@@ -81,7 +81,7 @@ interface ParsedTemplate {
   readonly parts: readonly TemplatePart[];
 }
 
-/** The templates by name, each checked against the names of the values that there are. */
+/** The templates by name, each checked against the names of the present values. */
 function templatesOf(
   template: Template | undefined,
   values: Pick<ReadonlyMap<string, unknown>, 'has'>,
@@ -100,11 +100,10 @@ function templatesOf(
 }
 
 /**
- * Composes values from those that a Secret gets from its environment; none of them is ever changed or taken away, and no
- * template sees another one's. Bound by `limit` in bytes for all together, also in what it costs; `keysField` is where the rules for
- * keys stand in the spec. Throws DomainError
- * template_invalid, template_key_missing, template_value_binary, key_conflict where a name is taken, and
- * target_too_large.
+ * Composes values from those that a Secret gets from its environments. These stay unchanged, and no template can use the
+ * result of another. `limit` bounds the bytes of all results together, and so the cost. `keysField` is the path of the rules
+ * for keys in the spec. Throws DomainError template_invalid, template_key_missing, template_value_binary, key_conflict if a
+ * name is taken, and target_too_large.
  */
 export function composeValues(
   template: Template | undefined,
@@ -133,14 +132,14 @@ function isMissing({ key, steps }: TemplateReference, values: Pick<ReadonlyMap<s
   return !values.has(key) && !steps.some(({ name }) => name === 'default');
 }
 
-/** What a reference stands for. A value that is not there stays away from every step up to its default. */
+/** The text of a reference. A missing value skips every step up to its default. */
 function textOf(composition: Composition, { key, steps }: TemplateReference): string {
   let value: Buffer | string | undefined = composition.values.get(key);
   for (const step of steps) {
     if (step.name === 'default') value ??= step.text;
     else if (value !== undefined) value = applied(composition, step.name, { key, value });
   }
-  // Where nothing stands in for it, it was refused before.
+  // Without a default it was refused before.
   return asText(composition, key, value ?? '');
 }
 
@@ -150,14 +149,14 @@ function applied(
   { key, value }: { readonly key: string; readonly value: Buffer | string },
 ): string {
   const result = step === 'base64' ? asBytes(value).toString('base64') : written[step](asText(composition, key, value));
-  // Each step of a long chain may make more of the one before.
+  // Each step of a long chain may lengthen the text.
   if (Buffer.byteLength(result) > composition.limit) throw templateTooLarge(composition.name, composition.limit);
   return result;
 }
 
 const written: Readonly<Record<'json' | 'quote', (text: string) => string>> = {
   json: (text) => JSON.stringify(text),
-  // As one word of a POSIX shell (2.2.2 Single-Quotes): nothing in it means anything but itself.
+  // One word of a POSIX shell (2.2.2 Single-Quotes): every character is literal.
   quote: (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`,
 };
 

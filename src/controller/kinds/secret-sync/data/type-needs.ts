@@ -1,12 +1,12 @@
 import type { SecretSyncSpec } from '../../../generated/secret-sync.ts';
 import { typeRequires, typeRequiresKeys } from '../source-messages.ts';
 
-/** A Secret's values by key, as they go into it. */
+/** The values of a Secret by key. */
 export type Values = ReadonlyMap<string, Uint8Array>;
 
 /**
- * What a type of Secret demands that these values lack, in a sentence of names alone; undefined where they fit. As the API
- * server judges it (k8s.io/kubernetes pkg/apis/core/validation, ValidateSecret).
+ * What a type of Secret requires and these values lack, as a sentence without values; undefined if they meet it. The rules are
+ * those of the API server (k8s.io/kubernetes pkg/apis/core/validation, ValidateSecret).
  */
 export function unmetNeed(type: SecretSyncSpec['target']['type'], values: Values): string | undefined {
   return needs[type](values);
@@ -46,7 +46,7 @@ function isJsonObject(value: Uint8Array): boolean {
     const parsed: unknown = JSON.parse(Buffer.from(value).toString('utf8'));
     return typeof parsed === 'object' && !Array.isArray(parsed);
   } catch {
-    // The parser's error quotes the value, so it goes no further.
+    // The parser's error quotes the value and must not be passed on.
     return false;
   }
 }

@@ -16,18 +16,18 @@ import {
 } from '../model.ts';
 
 /**
- * What to do about a target, from what was seen alone. An environment that could not be read is never taken for an
- * empty one: the Secret then stays as it was.
+ * Decides what to do about a target. Pure. An environment that could not be read never counts as empty: the Secret stays
+ * unchanged then.
  */
 export function judge({ sync, target, wanted }: Facts): Decision {
-  if (target.state === 'foreign') return refrain(notOwned(sync, target));
-  if (target.state === 'barred') return refrain(mergeForbidden(sync, target.obstacle));
+  if (target.state === 'unmanaged') return skip(notOwned(sync, target));
+  if (target.state === 'mergeForbidden') return skip(mergeForbidden(sync, target.obstacle));
   if (wanted === undefined || wanted instanceof DomainError) {
-    return refrain(wanted ?? new DomainError('internal', 'the environment was not read'));
+    return skip(wanted ?? new DomainError('internal', 'the environment was not read'));
   }
   const loss = holdsOurData(target) ? forbiddenLoss(sync, target, wanted) : undefined;
-  const fault = loss ?? unwritable(sync, wanted);
-  if (fault !== undefined) return refrain(fault);
+  const error = loss ?? unwritable(sync, wanted);
+  if (error !== undefined) return skip(error);
   return target.state === 'absent' ? { action: 'create' } : judgePresent(sync, target, wanted);
 }
 
@@ -35,11 +35,11 @@ function holdsOurData(target: TargetFacts): target is OwnedTargetFacts {
   return target.state === 'owned' || target.state === 'shared';
 }
 
-/** Why data that is there must not be replaced by that of these sources without somebody's consent. */
+/** Why the present data must not be replaced by that of these sources without a user's consent. */
 function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, wanted: WantedFacts): DomainError | undefined {
   const replaced = replacedSourceError(sync, target, wanted.sources);
   if (replaced !== undefined) return replaced;
-  // What vanishes by going back is on purpose.
+  // A rollback removes keys on purpose.
   if (wanted.rolledBack !== undefined) return undefined;
   const loss = keyLoss(target.record, wanted);
   const blocked = blockedDeletion(target.keys, loss.isLost, sync.spec.maxDeletedKeys);
@@ -48,17 +48,17 @@ function forbiddenLoss(sync: SecretSync, target: OwnedTargetFacts, wanted: Wante
   return deletionBlocked(sync, { ...blocked, originOf: loss.originOf, given: new Set(wanted.names) });
 }
 
-/** Why the API server would not take the data. */
+/** Why the API server would refuse the data. */
 function unwritable(sync: SecretSync, { bytes, isBytesExact, unmetNeed }: WantedFacts): DomainError | undefined {
   if (bytes > maxSecretBytes) return tooLarge(sync, bytes, isBytesExact);
   return unmetNeed === undefined ? undefined : typeUnmet(sync, unmetNeed);
 }
 
 function judgePresent(sync: SecretSync, target: OwnedTargetFacts, wanted: WantedFacts): Decision {
-  if (target.isDeleting) return refrain(beingDeleted(sync));
+  if (target.isDeleting) return skip(beingDeleted(sync));
   const precondition = { uid: target.uid, resourceVersion: target.resourceVersion };
   const isReplaceable = target.type === sync.spec.target.type && !target.isImmutable;
-  // What is not ours is never made anew, whatever its type.
+  // A Secret of another owner is never recreated, whatever its type.
   if (target.state !== 'shared' && !isReplaceable) return { action: 'recreate', precondition };
   const isCurrent =
     target.metadataFits && sameRecord(target.record, wanted.record) && target.fingerprint.equals(wanted.fingerprint);
@@ -66,6 +66,6 @@ function judgePresent(sync: SecretSync, target: OwnedTargetFacts, wanted: Wanted
   return { action: target.state === 'shared' ? 'apply' : 'replace', precondition };
 }
 
-function refrain(error: DomainError): Decision {
-  return { action: 'refrain', error };
+function skip(error: DomainError): Decision {
+  return { action: 'skip', error };
 }

@@ -1,21 +1,21 @@
 import { composedOf, originsOf, renamedOf, sourcesOfRecord } from '../target/target-record.ts';
 import type { TargetRecord, TargetSource, WantedFacts } from '../model.ts';
 
-/** What tells the loss of a Secret's keys from what the spec takes away on purpose. */
+/** Distinguishes lost keys of a Secret from those that the spec removes on purpose. */
 export interface KeyLoss {
   /**
-   * Whether a key of the Secret is lost: the environment that it came from has it no more, and no source gives it that comes
-   * as late in the spec or later. A key that the environment still has, and the spec no longer chooses or names otherwise, is
-   * taken away on purpose; so is every key of a source whose environment or pin is another one now, or that is taken out.
+   * Whether a key of the Secret is lost: its environment no longer has it, and no source at the same place in the spec or
+   * later provides it. A key that the environment still has, but the spec no longer includes or now renames, is removed on
+   * purpose. So is every key of a source that was removed, or whose environment or pin has changed.
    */
   readonly isLost: (key: string) => boolean;
-  /** The name of the source that a key came from, where that is known and has one. */
+  /** The name of the source that a key came from, if known. */
   readonly originOf: (key: string) => string | undefined;
 }
 
 type Wanted = Pick<WantedFacts, 'sources' | 'names' | 'origins'>;
 
-/** Judges losses by the record of the Secret, and by what its keys shall be. */
+/** Judges losses from the record of the Secret and the keys that it must have. */
 export function keyLoss(record: TargetRecord, wanted: Wanted): KeyLoss {
   const recorded = sourcesOfRecord(record);
   const originOf = recorded === undefined ? (): undefined => undefined : originsOf(record, recorded);
@@ -27,7 +27,7 @@ export function keyLoss(record: TargetRecord, wanted: Wanted): KeyLoss {
   const isLost = (key: string): boolean => {
     if (composed.has(key)) return false;
     const origin = originOf(key);
-    // Nobody knows where it came from.
+    // Its origin is unknown.
     if (origin === undefined) return !givers.has(key) && !environments.some((_, rank) => has(rank, key));
     const rank = rankOf.get(origin);
     if (rank === undefined || has(rank, key)) return false;
@@ -36,14 +36,14 @@ export function keyLoss(record: TargetRecord, wanted: Wanted): KeyLoss {
   return { isLost, originOf: (key) => originOf(key)?.name };
 }
 
-/** The keys that the Secret shall have, with the rank of the source that gives each: its place in the spec. */
+/** The keys that the Secret must have, with the rank of each key's source: its place in the spec. */
 function giversOf({ sources, names, origins }: Wanted): ReadonlyMap<string, number> {
   const ranks = new Map(sources.map(({ name }, rank) => [name, rank]));
-  // What the template composes is above all of them.
+  // Composed keys rank above all sources.
   return new Map(names.map((name) => [name, origins.has(name) ? (ranks.get(origins.get(name)) ?? 0) : sources.length]));
 }
 
-/** The place in the spec that a source of a record has now; undefined where it is no longer what it was. */
+/** The place of a recorded source in the present spec; undefined if its environment or pin has changed. */
 function rankNow(recorded: TargetSource, sources: Wanted['sources']): number | undefined {
   const rank = sources.findIndex(
     (source) => isSame(recorded, source, sources) && source.path === recorded.path && source.pin === recorded.pin,
@@ -52,8 +52,8 @@ function rankNow(recorded: TargetSource, sources: Wanted['sources']): number | u
 }
 
 /**
- * Whether a source of a record is a source of the spec: by the name; and where the spec has that name no more, as where a
- * source was renamed or the spec got sources, by the environment.
+ * Whether a recorded source is a source of the spec: by the name, or by the environment if the spec no longer has that name
+ * because the source was renamed or the spec got sources.
  */
 export function isSame(
   recorded: TargetSource,

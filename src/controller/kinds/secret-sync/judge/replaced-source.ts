@@ -8,7 +8,7 @@ import { recordAnnotationOf } from '../target/merge-identity.ts';
 import { sourcesOfRecord } from '../target/target-record.ts';
 import { isSame } from './key-loss.ts';
 
-/** The sources whose environment is another one behind the same slugs than that which the Secret holds data of. */
+/** The sources whose slugs belong to another environment than the one that the Secret holds data of. */
 function replacedSources(record: TargetRecord, sources: readonly TargetSource[]): readonly ReplacedSource[] {
   const recorded = sourcesOfRecord(record) ?? [];
   return sources.flatMap((now) => {

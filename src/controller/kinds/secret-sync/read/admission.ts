@@ -4,7 +4,7 @@ import { admitKeyless, enterKeyless } from './keyless.ts';
 import { type ReadDeps, enterSource, readPrincipal } from './read.ts';
 import type { SourceContext } from './state.ts';
 
-/** How a source comes to read its environment, whichever token it reads with. */
+/** How a source gets access to its environment, with any kind of token. */
 
 /** A source that may read its environment. A keyless one may still lack its token. */
 export interface AdmittedSource {
@@ -15,8 +15,7 @@ export interface AdmittedSource {
 }
 
 /**
- * Finds out by which token a source reads. What is returned has it admitted to the environment. Both throw DomainError, and
- * ApiError.
+ * Identifies the token of a source. The returned function admits it to the environment. Both throw DomainError and ApiError.
  */
 export async function identify(
   deps: ReadDeps,

@@ -10,7 +10,7 @@ import {
   smallStateKeys,
 } from '../../../../services/secrets/secret-reader.ts';
 
-/** A reconcile needs more memory than it reserved: it begins again with this allowance. */
+/** A reconcile needs more memory than it reserved: it starts again with this allowance. */
 class AllowanceExceededError extends Error {
   override readonly name = 'AllowanceExceededError';
   readonly allowance: Allowance;
@@ -28,12 +28,12 @@ const smallAllowance: Allowance = { maxKeys: smallStateKeys, maxValueBytes: 128 
 const maxBytes = 128 * 1024 * 1024;
 // A key of 253 characters, its version's id, and what chooses and names it.
 const bytesOfKey = 512;
-// Ciphertext as PostgreSQL sends it and as it is, the value as text and as bytes, base64, the body of the request.
+// Ciphertext as PostgreSQL sends it and decoded, the value as text and as bytes, base64, the body of the request.
 const copiesOfValue = 8;
 // The target, the tokens, the status.
 const otherBytes = 1024 * 1024;
 
-/** What may be read for SecretSyncs at once; each namespace is an owner. */
+/** The memory for concurrent reads of SecretSyncs; each namespace is an owner. */
 export function createReadBudget(): ByteBudget {
   return new ByteBudget({ maxBytes });
 }
@@ -47,16 +47,16 @@ export interface BoundedWork {
   readonly budget: ByteBudget;
   readonly reader: Pick<SecretReader, 'find' | 'read'>;
   readonly namespace: string;
-  /** How many states are read at most. */
+  /** The maximum number of states that are read. */
   readonly states: number;
-  /** What the same work needed the last time. */
+  /** What the same work needed last time. */
   readonly needed: Allowance | undefined;
 }
 
 /**
- * Runs work that reads environments, once the memory that it needs is free. Work that turns out to need more gives all
- * back and runs again with more. `beginReads` begins reads that know nothing of those before, so that what was seen
- * meanwhile is not judged by an older state. `onNeeded` gets what the work needed. Throws what the work throws.
+ * Runs work that reads environments, once the memory that it needs is free. Work that turns out to need more releases all
+ * of it and runs again with more. `beginReads` starts reads without a cache of earlier ones, so that a later observation is
+ * never judged by an older state. `onNeeded` gets what the work needed. Throws what the work throws.
  */
 export async function runBounded<T>(
   { budget, reader, namespace, states, needed = smallAllowance }: BoundedWork,
@@ -81,7 +81,7 @@ export async function runBounded<T>(
   }
 }
 
-/** The reads of one look at everything: each state is read once, and nothing beyond the allowance. */
+/** The reads of one observation: each state is read once, within the allowance. */
 export class BoundedReads {
   readonly #reader: BoundedWork['reader'];
   readonly #allowance: Allowance;
@@ -99,7 +99,7 @@ export class BoundedReads {
     return this.#needed;
   }
 
-  /** Like `SecretReader.find`; a state that was found already is found again. Throws AllowanceExceededError as well. */
+  /** Like `SecretReader.find`, with a cache of the states found so far. Also throws AllowanceExceededError. */
   async find(access: ReadingAccess, options: Omit<FindOptions, 'maxKeys'> = {}): Promise<FoundState> {
     const id = JSON.stringify([access.environmentId, options.revision, options.deletedSince]);
     const known = this.#found.get(id);
@@ -112,7 +112,7 @@ export class BoundedReads {
     return found;
   }
 
-  /** Takes memory for values. Throws AllowanceExceededError. */
+  /** Reserves memory for values. Throws AllowanceExceededError. */
   expectValues(bytes: number): void {
     this.#valueBytes += bytes;
     this.#needed = { ...this.#needed, maxValueBytes: Math.max(this.#needed.maxValueBytes, this.#valueBytes) };
@@ -120,7 +120,7 @@ export class BoundedReads {
       throw new AllowanceExceededError({ ...this.#allowance, maxValueBytes: this.#valueBytes });
   }
 
-  /** See `SecretReader.read`; `expectValues` comes first. */
+  /** See `SecretReader.read`. Call `expectValues` first. */
   async read(
     access: ReadingAccess,
     found: FoundState,

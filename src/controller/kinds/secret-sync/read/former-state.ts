@@ -6,7 +6,7 @@ import { chooseKeys } from '../data/keys.ts';
 import { type Source, environmentPath, fieldOf } from '../spec/source.ts';
 import { keysDeletedSince, revisionGone, valuesDestroyedSince } from '../messages.ts';
 
-/** Why a Secret is not taken back to a state that its source was at once, as a clause; in names. */
+/** Why a Secret cannot be rolled back to a former state of its source, as a clause without values. */
 export class FormerStateError extends Error {
   override readonly name = 'FormerStateError';
 }
@@ -18,9 +18,8 @@ export interface FormerReading {
 }
 
 /**
- * Reads a state that a source was at once, to take a Secret back to it: never one of whose keys, as far as the Secret has
- * them, a value was destroyed or which were deleted since, also where they were made again. Throws FormerStateError for
- * these, and for a revision that is not there, and what `BoundedReads.find` throws.
+ * Reads a former state of a source for a rollback. Throws FormerStateError if the revision is gone, or if one of the Secret's
+ * keys was deleted since or its value destroyed, even if the key was created again. Throws what `BoundedReads.find` throws.
  */
 export async function readFormerState(
   reads: Pick<BoundedReads, 'find'>,

@@ -11,7 +11,7 @@ import type { ControllerEvent, EventFilter } from '../../../frame/dependencies.t
 import type { Source } from '../spec/source.ts';
 import type { SourceContext } from './state.ts';
 
-/** Reads of sources that name no token: with the keyless service token of the namespace, under its AccessGrants. */
+/** Sources without a token reference read with the keyless service token of the namespace, under its AccessGrants. */
 
 /** What AccessGrants allow each namespace. */
 export interface NamespaceGrants {
@@ -28,14 +28,14 @@ export interface KeylessDeps {
 }
 
 /**
- * Has a source admitted to its environment. Nothing is created and no value is read yet. Throws DomainError forbidden,
- * not_found, token_revoked, store_unavailable and cluster_unavailable.
+ * Admits a source to its environment. Nothing is created and no value is read yet. Throws DomainError forbidden, not_found,
+ * token_revoked, store_unavailable and cluster_unavailable.
  */
 export async function admitKeyless(deps: KeylessDeps, context: SourceContext): Promise<KeylessAdmission> {
   return await noting(context, async () => await deps.access.admit(readerOf(deps, context), slugsOf(context.source)));
 }
 
-/** Enters the environment, with a new token if there is none yet. Throws what `admitKeyless` throws, and conflict. */
+/** Enters the environment and creates the token if there is none yet. Throws what `admitKeyless` throws, and conflict. */
 export async function enterKeyless(context: SourceContext, admission: KeylessAdmission): Promise<ReadingAccess> {
   return await noting(context, async () => {
     const { access, tokenId } = await admission.enter();
@@ -44,7 +44,7 @@ export async function enterKeyless(context: SourceContext, admission: KeylessAdm
   });
 }
 
-/** Has the result rest on the token that a refusal is about: its reinstatement is reported by its id. */
+/** Makes the result depend on the token that was refused: its reinstatement is reported with its id. */
 async function noting<T>({ seen }: SourceContext, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -54,12 +54,12 @@ async function noting<T>({ seen }: SourceContext, call: () => Promise<T>): Promi
   }
 }
 
-/** Judges the grants for a source once more, in memory alone. Throws DomainError forbidden. */
+/** Checks the grants for a source again, in memory only. Throws DomainError forbidden. */
 export function confirmKeyless(deps: KeylessDeps, context: Omit<SourceContext, 'seen'>): void {
   deps.access.confirm(readerOf(deps, context), slugsOf(context.source));
 }
 
-/** What a SecretSync's keyless sources need, and whether its namespace is granted it: an edit of a grant that changes nothing of that is no news. */
+/** Whether the namespace has the grants that a SecretSync's keyless sources need. Other edits of grants are not relevant. */
 export class GrantVerdicts implements EventFilter {
   readonly #rulesFor: () => readonly GrantRule[];
   readonly #needs: readonly GrantNeed[];
@@ -71,18 +71,18 @@ export class GrantVerdicts implements EventFilter {
     this.#judged = this.#judge();
   }
 
-  /** From now on the result rests on the grants as they are at this moment. */
+  /** Makes the result depend on the grants as they are now. */
   renew(): void {
     this.#judged = this.#judge();
   }
 
-  /** Whether a verdict is another one than the result rests on. */
+  /** Whether a verdict differs from the one that the result depends on. */
   take(_event: ControllerEvent): boolean {
     return this.#judge().some((isGranted, index) => isGranted !== this.#judged[index]);
   }
 
   reset(): void {
-    // Nothing is expected: each event is judged by the grants as they are.
+    // There are no expectations: each event is judged by the present grants.
   }
 
   #judge(): readonly boolean[] {

@@ -14,12 +14,12 @@ import { type ReadDeps, type SourceReading, readSource } from './read.ts';
 import { sharedCalls } from './shared-calls.ts';
 import { type SourceContext, type WantedState, wantedOf } from './state.ts';
 
-/** Why the sources of a SecretSync could not be read. */
+/** The sources of a SecretSync could not be read. */
 export class SourceRefusedError extends Error {
   override readonly name = 'SourceRefusedError';
   /** Names the source, if it has a name. */
   readonly refusal: DomainError;
-  /** Whether that is trouble with a token which will be over or explained at any moment. */
+  /** Whether the error with a token is about to end or to be explained. */
   readonly isUnsettled: boolean;
 
   constructor(refusal: DomainError, willSettle: boolean) {
@@ -32,21 +32,21 @@ export class SourceRefusedError extends Error {
 export interface SourceReadings {
   /** In the order of the spec. */
   readonly readings: readonly SourceReading[];
-  /** When the first of the tokens ends; null if none does. */
+  /** When the first of the tokens expires; null if none does. */
   readonly tokenExpiresAt: Date | null;
-  /** Judges the grants of keyless sources once more, in memory alone. Throws DomainError forbidden. */
+  /** Checks the grants of keyless sources again, in memory only. Throws DomainError forbidden. */
   readonly confirm: () => void;
 }
 
 export interface ReadPlan {
-  /** What the sources read with, in the order of the spec. */
+  /** The tokens of the sources, in the order of the spec. */
   readonly tokens: readonly SourceToken[];
   /**
-   * Why environments must not be read, judged before any keyless token is created for them. What sources with other tokens
-   * read is judged afterwards.
+   * Why environments must not be read. It is judged before a keyless token is created for them; sources with other tokens
+   * are judged after the read.
    */
   readonly objection: (sources: readonly TargetSource[]) => DomainError | undefined;
-  /** At which state a source is to be read; default: the one that it asks for. */
+  /** The state at which a source is read. Default: the one that its spec asks for. */
   readonly stateOf?: (source: Source) => WantedState;
   readonly reads: BoundedReads;
 }
@@ -58,9 +58,9 @@ interface AskedSource {
 }
 
 /**
- * Reads all sources of a SecretSync, one after the other: first every token, then whether each may enter its environment,
- * and only then the keys. The values are read once it is decided which of them the Secret gets. Each environment is read
- * at one moment of its own. Throws SourceRefusedError for the first source that cannot be read, and ApiError.
+ * Reads all sources of a SecretSync, one after the other: first all tokens, then the access of each to its environment, and
+ * then the keys. The values are read once it is decided which of them the Secret gets. Each environment is read at a
+ * separate moment. Throws SourceRefusedError for the first source that cannot be read, and ApiError.
  */
 export async function readSources(
   deps: ReadDeps,
@@ -73,7 +73,7 @@ export async function readSources(
     if (token === undefined) throw new Error('a source needs a token');
     return { context: { resource, source, requestId, seen: new Seen() }, token, wanted: stateOf(source) };
   });
-  // The definition of the kind sees to it. No sources at all must never pass for empty ones.
+  // The definition of the kind enforces sources. A spec without any must never count as one with empty environments.
   if (asked.length === 0) throw noSources();
   const confirm = expectGrants(deps, context, asked);
   const shared = sharedCalls(deps);
@@ -94,7 +94,7 @@ export async function readSources(
   }
 }
 
-/** Has the result rest on what the keyless sources are granted. Returns what judges that once more. */
+/** Makes the result depend on the grants of the keyless sources. Returns a function that checks them again. */
 function expectGrants(
   { keyless }: ReadDeps,
   { resource, seen }: SyncContext,
@@ -145,7 +145,7 @@ async function oneByOne<A extends AskedSource, T>(asked: readonly A[], step: (on
 }
 
 function refused({ context: { source, seen }, token }: AskedSource, error: DomainError): SourceRefusedError {
-  // An environment that appears may be the one that is looked for. Without a grant nothing is looked for.
+  // A new environment may be the missing one. Without a grant no environment is searched.
   if (error.code === 'not_found' || (error.code === 'forbidden' && token !== 'keyless')) seen.note('environments', '');
   const serviceToken = token === 'keyless' ? undefined : token.serviceToken;
   return new SourceRefusedError(inSource(source, error), isUnsettled(error, serviceToken));

@@ -20,7 +20,7 @@ import { objectVersion } from '../../../frame/dependencies.ts';
 import type { Fingerprint } from '../../../frame/fingerprint.ts';
 import { statusVersionOf } from '../../service-token/versions.ts';
 
-/** The services that a SecretSync reads through, as HTTP does. */
+/** The services that a SecretSync reads with; HTTP requests use the same. */
 export interface ReadServices {
   readonly authentication: Pick<Authentication, 'authenticate'>;
   readonly access: Pick<Access, 'environment'>;
@@ -31,27 +31,27 @@ export interface ReadDeps {
   readonly services: ReadServices;
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly fingerprint: Fingerprint;
-  /** For sources that name no token. */
+  /** For sources without a token reference. */
   readonly keyless: KeylessDeps;
-  /** Metadata of a token Secret by `namespace/name`: as the watch of all Secrets of ServiceTokens shows it. */
+  /** Metadata of a token Secret by `namespace/name`, from the watch of all Secrets of ServiceTokens. */
   readonly issuedSecret: (key: string) => { readonly metadata: ObjectMeta } | undefined;
-  /** As the watch by its name shows it. */
+  /** The same, from the watch by name. */
   readonly followedSecret: (key: string) => { readonly metadata: ObjectMeta } | undefined;
   readonly snapshots: StateDeps['snapshots'];
 }
 
-/** What a source gives: the keys of the state that was found, before any of them is chosen. */
+/** What a source provides: the keys of the state that was found, before any of them is chosen. */
 export interface SourceReading {
   readonly facts: SourceFacts;
   readonly source: Source;
   readonly secrets: readonly SizedKey[];
   readonly access: ReadingAccess;
-  /** What the values are read from; undefined for a state that never had any. */
+  /** The state that the values are read from; undefined for one that never had any. */
   readonly found: FoundState | undefined;
 }
 
 /**
- * Authenticates with the token of one source. The token is read each time and kept nowhere. Throws DomainError
+ * Authenticates with the token of one source. The token is read each time and never kept. Throws DomainError
  * token_secret_not_found, unauthenticated and store_unavailable, and ApiError.
  */
 export async function readPrincipal(
@@ -68,7 +68,7 @@ export async function readPrincipal(
   } catch (error) {
     const refused = error instanceof DomainError ? error.cause : undefined;
     const whose = refused instanceof AuthenticationRefusal ? refused.principal : undefined;
-    // One that is suspended, or not active yet, reports by its id when that is over.
+    // The end of a suspension and the activation of a token are reported with its id.
     if (whose?.type === 'service_token') seen.note('service token', whose.id);
     if (!(error instanceof DomainError)) throw error;
     if (error.code === 'unauthenticated') seen.note('credentials', '');
@@ -80,8 +80,8 @@ export async function readPrincipal(
 }
 
 /**
- * What the watch has shown is good enough to begin with, and quicker to get. A token that is refused may have been replaced
- * a moment ago, so the newest one is asked for before the refusal counts.
+ * Tries the version of the Secret that the watch has shown, which is faster. A refused token may have been replaced a moment
+ * ago, so the newest version is read before the error counts.
  */
 async function authenticateByWatched(
   deps: ReadDeps,
@@ -113,7 +113,7 @@ async function authenticateBySecret(
   return await authenticate(deps.services, tokenIn(secret, place, source), place.name);
 }
 
-/** Has a source's token admitted to its environment. Throws DomainError not_found and forbidden. */
+/** Admits a source's token to its environment. Throws DomainError not_found and forbidden. */
 export async function enterSource(
   { services }: ReadDeps,
   { source, requestId }: SourceContext,
@@ -173,7 +173,7 @@ function tokenIn(secret: SecretObject | undefined, { name, key, serviceToken }: 
   if (serviceToken !== undefined && !isTokenSecretOf(secret, serviceToken))
     throw messages.tokenSecretUnmanaged(name, serviceToken.metadata.name);
   const value = Object.hasOwn(secret.data ?? {}, key) ? secret.data?.[key] : undefined;
-  // A token made by `kubectl create secret --from-file` often has a line's end.
+  // A token from `kubectl create secret --from-file` often ends with a line break.
   const text = value === undefined ? '' : Buffer.from(value, 'base64').toString('utf8').trim();
   if (text === '') throw messages.tokenKeyMissing(name, key, source);
   return new Plaintext(text);

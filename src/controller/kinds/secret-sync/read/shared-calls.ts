@@ -1,8 +1,8 @@
 import type { ReadDeps } from './read.ts';
 
 /**
- * The same dependencies for one look at all sources: what several sources ask for in the same words is asked for once. A
- * call that failed is made again.
+ * The same dependencies for one observation of all sources: equal calls of several sources are made once. A failed call is
+ * made again.
  */
 export function sharedCalls<Deps extends Pick<ReadDeps, 'services' | 'secretsClient'>>(deps: Deps): Deps {
   const { services, secretsClient } = deps;
@@ -24,7 +24,7 @@ export function sharedCalls<Deps extends Pick<ReadDeps, 'services' | 'secretsCli
   };
 }
 
-/** Calls `call` once for each key as long as it succeeds. */
+/** Calls `call` once for each key, unless it fails. */
 function once<Args extends readonly unknown[], T>(
   call: (...args: Args) => Promise<T>,
   keyOf: (...args: Args) => string,

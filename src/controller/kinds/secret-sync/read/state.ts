@@ -28,7 +28,7 @@ export interface SourceContext {
   readonly resource: SecretSync;
   readonly source: Source;
   readonly requestId: string;
-  /** What the reading of the source rests on. */
+  /** The dependencies of the reading of the source. */
   readonly seen: Seen;
 }
 
@@ -38,20 +38,20 @@ export interface StateReading extends SourceContext {
   readonly reads: Pick<BoundedReads, 'find'>;
 }
 
-/** The state of an environment that a source is to be read at. */
+/** The state of an environment at which a source is read. */
 export type WantedState =
   | { readonly kind: 'newest' }
-  /** One that it was at once, while the newest one is still news. */
+  /** A former one. */
   | { readonly kind: 'past'; readonly revisionId: string }
   | Pin;
 
-/** The keys of a state, without values; what has no value any more is nothing that the Secret gets. */
+/** The keys of a state, without values. */
 export interface State extends Pick<FoundState, 'revision' | 'revisionId' | 'secrets' | 'destroyed'> {
-  /** What the values are read from; undefined for a state that never had any. */
+  /** The state that the values are read from; undefined for one that never had any. */
   readonly found: FoundState | undefined;
 }
 
-/** The state that a source asks for: the newest, or the one that it is pinned to. */
+/** The state that a source asks for: the newest one, or its pin. */
 export function wantedOf(source: Source): WantedState {
   return pinOf(source) ?? { kind: 'newest' };
 }
@@ -70,7 +70,7 @@ export async function readState(deps: StateDeps, reading: StateReading, wanted: 
     return stateOf(found);
   }
   if (wanted.kind === 'revision') return await readRevision(reading, wanted.revision);
-  // Commits are no news: only the end of the environment is, and the destruction of what is read.
+  // Commits do not matter: only the end of the environment does, and the destruction of values that are read.
   seen.note('environment history', environmentId);
   if (wanted.kind === 'past') {
     const { revisionId } = wanted;
@@ -79,7 +79,7 @@ export async function readState(deps: StateDeps, reading: StateReading, wanted: 
     return stateOf(found);
   }
   const { id, revision, revisionId } = await findSnapshot(deps, reading, wanted);
-  // Revision 0 has no changes and so no secrets; it is not kept once another one follows.
+  // Revision 0 has no changes and so no secrets. It is not kept once another revision follows.
   const isEmpty = revisionId === null;
   const state = isEmpty
     ? { revision, revisionId: id, secrets: [], destroyed: [], found: undefined }
@@ -88,7 +88,7 @@ export async function readState(deps: StateDeps, reading: StateReading, wanted: 
   return state;
 }
 
-/** Reads a pinned state, of which values may have been destroyed: nothing but another spec mends that. */
+/** Reads a pinned state. If values of it were destroyed, only another spec helps. */
 async function readPinned(reading: StateReading, revision: number | string): Promise<State> {
   const { source, access, reads } = reading;
   const found = await reads.find(access, { revision });
@@ -108,7 +108,7 @@ function stateOf(found: FoundState): State {
 async function readRevision(reading: StateReading, revision: number): Promise<State> {
   const { seen, access } = reading;
   if (revision > access.revision) {
-    // It may be the very one that the next commit makes.
+    // The next commit may create it.
     seen.note('environment', access.environmentId, access.revisionId);
     throw revisionNotFound(reading, revision, access.revision);
   }
@@ -119,8 +119,8 @@ async function readRevision(reading: StateReading, revision: number): Promise<St
 }
 
 /**
- * The snapshot that a source is pinned to. It stands for its revision: both were made of one moment under the
- * environment's lock, neither ever changes, and neither goes without the other but by the snapshot's deletion.
+ * The snapshot that a source is pinned to. It is equivalent to its revision: both were created at one moment under the
+ * environment's lock, both are immutable, and only the deletion of the snapshot removes one without the other.
  */
 async function findSnapshot(
   { snapshots }: StateDeps,

@@ -12,38 +12,40 @@ import type { WantedState } from '../read/state.ts';
 import { rolledBackAnnotation } from '../../../annotations.ts';
 import { type RolledBack, type WantedFacts, type TargetFacts } from '../model.ts';
 
-/** What was read, as the Secret would have it. */
+/** What was read, in the form for the Secret. */
 export interface ReadData {
   readonly wanted: WantedFacts;
-  /** Undefined if the values are more than a Secret holds: none was read then. */
+  /** Undefined if the values are too large for a Secret: none was read then. */
   readonly data: SecretData | undefined;
 }
 
-export interface RollbackQuestion<Read extends ReadData> {
+export interface RollbackInput<Read extends ReadData> {
   readonly context: SyncContext;
   readonly target: TargetFacts;
   /** What the spec asks for. */
   readonly asked: Read;
-  /** What was found to fail, if anything was. */
+  /** The data that was abandoned, if any. */
   readonly abandoned: AbandonedData | undefined;
-  /** Reads the sources at other states, by the same tokens and for the same spec. */
+  /** Reads the sources at other states, with the same tokens and for the same spec. */
   readonly readAt: (stateOf: (source: Source) => WantedState) => Promise<Read>;
 }
 
-export interface HeldBack<Read extends ReadData> {
-  /** What the Secret shall hold. */
+export interface SelectedRevision<Read extends ReadData> {
+  /** What the Secret must hold. */
   readonly read: Read;
-  /** Why it is not taken back, as a clause; undefined where it is, or where that was not asked for. */
+  /** Why it is not rolled back, as a clause; undefined if it is, or if no rollback is due. */
   readonly refusal: string | undefined;
 }
 
 /**
- * What a Secret shall hold instead of what its spec asks for: what all workloads converged with, as long as the spec asks
- * for just the data that they failed with. Where that cannot be, what the spec asks for. Throws what reading throws.
+ * Selects the data for a Secret. It is what all workloads converged with, as long as the spec asks for the data that they
+ * failed with. Otherwise, or if a rollback is impossible, it is what the spec asks for. Throws what reading throws.
  */
-export async function heldBack<Read extends ReadData>(question: RollbackQuestion<Read>): Promise<HeldBack<Read>> {
-  const { context, asked, readAt } = question;
-  const rolledBack = rollbackDue(question);
+export async function selectRevision<Read extends ReadData>(
+  input: RollbackInput<Read>,
+): Promise<SelectedRevision<Read>> {
+  const { context, asked, readAt } = input;
+  const rolledBack = rollbackDue(input);
   if (rolledBack === undefined) return { read: asked, refusal: undefined };
   try {
     const former = await readAt((source) => stateIn(rolledBack, source));
@@ -58,13 +60,13 @@ export async function heldBack<Read extends ReadData>(question: RollbackQuestion
   }
 }
 
-/** To what a Secret is to be taken back, or stays taken back; undefined where it is to hold what the spec asks for. */
+/** The rollback that is due or in effect; undefined if the Secret must hold what the spec asks for. */
 function rollbackDue<Read extends ReadData>({
   context,
   target,
   asked,
   abandoned,
-}: RollbackQuestion<Read>): RolledBack | undefined {
+}: RollbackInput<Read>): RolledBack | undefined {
   const { resource: sync, memory } = context;
   if (sync.spec.rollout?.onFailure !== 'Rollback') return undefined;
   const data = dataMark(asked.wanted.fingerprint);
@@ -73,13 +75,13 @@ function rollbackDue<Read extends ReadData>({
   return abandoned?.held.data === data ? newRollback(sync, abandoned) : undefined;
 }
 
-/** Whether the annotation asks for another try of what was taken back. */
+/** Whether the annotation asks to retry the data that was rolled back. */
 function isTriedAgain(sync: SecretSync, { retry }: RolledBack): boolean {
   const asked = retryOf(sync);
   return asked !== undefined && asked !== retry;
 }
 
-/** To what all workloads converged with last; undefined where there is nothing such. */
+/** A rollback to what all workloads last converged with; undefined if there is no such state. */
 function newRollback(sync: SecretSync, { held, reason }: AbandonedData): RolledBack | undefined {
   const { converged } = sync.status ?? {};
   if (converged === undefined || converged.data === held.data) return undefined;
@@ -95,13 +97,13 @@ function stateIn({ held: { sources } }: RolledBack, { name }: Source): WantedSta
   return { kind: 'past', revisionId: state.revisionId };
 }
 
-/** The former data with the word in its record that it is held instead of what was asked for. */
+/** The former data, with a record that it replaces what the spec asks for. */
 function marked<Read extends ReadData>(former: Read, asked: Read, rolledBack: RolledBack): Read {
   const record = { ...former.wanted.record, [rolledBackAnnotation]: formatRolledBack(rolledBack) };
   return { ...former, wanted: { ...former.wanted, record, rolledBack, asked: asked.wanted.sources } };
 }
 
-/** What a spec does not make of former data, as where a value of then is not base64, it does not go back to. */
+/** Turns an error of the spec with former data, for example a value that is not base64, into an obstacle to the rollback. */
 export function orFormerStateError<T>(make: () => T): T {
   try {
     return make();

@@ -5,22 +5,22 @@ import { retryAnnotation, rolledBackAnnotation } from '../../../annotations.ts';
 import { shortDigest } from '../../../names.ts';
 import type { TargetRecord, TargetFacts, RolledBack, SourceRevision } from '../model.ts';
 
-/** As a record has it: JSON. */
+/** The form in a record: JSON. */
 export function formatRolledBack(rolledBack: RolledBack): string {
   return JSON.stringify(inOrder(rolledBack));
 }
 
-/** What a record tells; undefined where it tells of nothing, or was spoilt by hand. */
+/** The rollback in a record; undefined if there is none, or if it was damaged by hand. */
 export function rolledBackOf(record: TargetRecord): RolledBack | undefined {
   try {
-    const told: unknown = JSON.parse(record[rolledBackAnnotation] ?? 'null');
-    return isRolledBack(told) ? inOrder(told) : undefined;
+    const recorded: unknown = JSON.parse(record[rolledBackAnnotation] ?? 'null');
+    return isRolledBack(recorded) ? inOrder(recorded) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Nothing but what is known, in one order: the same is the same text, wherever it came from. */
+/** Only the known fields, in a fixed order: equal values have equal texts. */
 function inOrder({ data, sources, held, cause, retry }: RolledBack): RolledBack {
   return {
     data,
@@ -36,28 +36,28 @@ function revisionInOrder({ name, revision, revisionId }: SourceRevision): Source
 }
 
 /**
- * What a Secret is rolled back to at present. Its own record tells; where it is gone, or its record was spoilt, what was
- * known of it before, from the memory or the status (`otherwise`). A record that tells of its sources and of no rollback is
- * of a Secret that went forward, unless it still holds the very data.
+ * The present rollback of a Secret, from its record. If the Secret is gone or its record was damaged, the last known rollback
+ * counts, from the memory or the status (`otherwise`). A record with sources and no rollback means that the Secret has moved
+ * on, unless it still holds the same data.
  */
 export function presentRollback(target: TargetFacts, otherwise: RolledBack | undefined): RolledBack | undefined {
   if (target.state !== 'owned' && target.state !== 'shared') return otherwise;
-  const told = rolledBackOf(target.record);
-  if (told !== undefined || otherwise === undefined) return told;
+  const recorded = rolledBackOf(target.record);
+  if (recorded !== undefined || otherwise === undefined) return recorded;
   const isSpoilt = sourcesOfRecord(target.record) === undefined;
   return isSpoilt || dataMark(target.fingerprint) === otherwise.held.data ? otherwise : undefined;
 }
 
-/** Stands for the value of the annotation that asks for another try; undefined without it. */
+/** A digest of the annotation that asks for a retry; undefined without it. */
 export function retryOf({ metadata: { annotations = {} } }: SecretSync): string | undefined {
   const value = annotations[retryAnnotation];
   return value === undefined ? undefined : shortDigest(value);
 }
 
-// Anybody who may edit the Secret can write anything into its annotations.
-function isRolledBack(told: unknown): told is RolledBack {
-  if (!isObject(told) || !isObject(told['held'])) return false;
-  const { data, sources, held, cause, retry } = told;
+// Annotations are untrusted input.
+function isRolledBack(recorded: unknown): recorded is RolledBack {
+  if (!isObject(recorded) || !isObject(recorded['held'])) return false;
+  const { data, sources, held, cause, retry } = recorded;
   return (
     [data, held['data']].every(isMark) &&
     isRevisions(sources) &&

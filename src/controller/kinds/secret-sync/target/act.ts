@@ -20,21 +20,21 @@ export interface Write {
   readonly decision: Extract<Decision, { action: 'create' | 'replace' | 'recreate' | 'apply' }>;
   readonly sync: SecretSync;
   readonly data: SecretData;
-  /** Where the data comes from, as the Secret shall tell. */
+  /** The record of the data's sources, for the Secret. */
   readonly record: TargetRecord;
-  /** Metadata of the version that the decision is about. */
+  /** Metadata of the version that the decision was made for. */
   readonly existing: ObjectMeta | undefined;
 }
 
-/** Which write came to nothing because the Secret is no longer what was judged. */
-class LookAgainError extends Error {
-  override readonly name = 'LookAgainError';
+/** The write failed because the Secret has changed since it was judged. */
+class TargetChangedError extends Error {
+  override readonly name = 'TargetChangedError';
 }
 
 /**
- * Carries a decision out and answers the metadata it left; undefined where the Secret is no longer what was judged, and
- * has to be looked at again. Throws DomainError target_refused or target_too_large where the API server does not accept
- * the Secret, merge_conflict where others hold its keys, and ApiError where it could not tell.
+ * Applies a decision and returns the resulting metadata; undefined if the Secret has changed since it was judged and must
+ * be observed again. Throws DomainError target_refused or target_too_large if the API server refuses the Secret,
+ * merge_conflict if other managers hold its keys, and ApiError for other failures.
  */
 export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | undefined> {
   const { decision, sync, existing } = write;
@@ -45,12 +45,12 @@ export async function act(deps: ActDeps, write: Write): Promise<ObjectMeta | und
       return await replace(deps, target, contentOf(write, existing), decision.precondition);
     if (decision.action === 'apply') return await apply(deps, write, decision.precondition);
     const content = contentOf(write, existing);
-    // First asked for: a Secret that the API server would not accept must not cost the one that is there.
+    // A dry run first: if the API server would refuse the new Secret, the present one must stay.
     await deps.secretsClient.check(target.namespace, content);
     await remove(deps, target, decision.precondition);
     return await create(deps, target, content);
   } catch (error) {
-    if (error instanceof LookAgainError) return undefined;
+    if (error instanceof TargetChangedError) return undefined;
     throw targetError(error, sync) ?? error;
   }
 }
@@ -61,7 +61,7 @@ function contentOf({ sync, data, record }: Write, existing: ObjectMeta | undefin
   return { metadata, type: sync.spec.target.type, data: data.data };
 }
 
-/** Told before anything is written, and so that it is understood: where each of thousands of keys is from is a long text. */
+/** Checks the size before the write, with a clear message: the record of the sources of thousands of keys is long. */
 function expectFits(sync: SecretSync, annotations: Readonly<Record<string, string>> | undefined): void {
   const sizes = Object.entries(annotations ?? {}).map(
     ([name, text]) => Buffer.byteLength(name) + Buffer.byteLength(text),
@@ -107,7 +107,7 @@ async function apply(
       async () => await deps.secretsClient.apply(targetOf(sync), content, precondition),
     );
   } catch (error) {
-    throw error instanceof LookAgainError ? (mergeConflict(sync, error.cause) ?? error) : error;
+    throw error instanceof TargetChangedError ? (mergeConflict(sync, error.cause) ?? error) : error;
   }
 }
 
@@ -115,7 +115,7 @@ async function remove(deps: ActDeps, target: NamespacedName, precondition: Preco
   await counted(deps, 'delete', [404, 409], async () => await deps.secretsClient.delete(target, precondition));
 }
 
-/** Runs one write and counts how it went; these statuses mean that the Secret is no longer what was judged. */
+/** Runs one write and counts its result. The statuses in `conflicts` mean that the Secret has changed since it was judged. */
 async function counted<T>(
   { metrics }: ActDeps,
   operation: 'create' | 'replace' | 'apply' | 'delete',
@@ -129,6 +129,6 @@ async function counted<T>(
   } catch (error) {
     const isConflict = isApiStatus(error, ...conflicts);
     metrics.secretWrite(operation, isConflict ? 'conflict' : 'failed');
-    throw isConflict ? new LookAgainError('the Secret is no longer what was judged', { cause: error }) : error;
+    throw isConflict ? new TargetChangedError('the Secret has changed since it was judged', { cause: error }) : error;
   }
 }

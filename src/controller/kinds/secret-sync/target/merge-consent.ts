@@ -7,7 +7,7 @@ import type { MergeObstacle } from '../model.ts';
 
 const serviceAccountToken = 'kubernetes.io/service-account-token';
 
-/** What of a Secret's metadata forbids to merge into it, whatever it holds; undefined where nothing does. */
+/** The obstacle to a merge in a Secret's metadata; undefined if there is none. */
 export function metadataObstacle(secret: ObjectMeta, sync: SecretSync): MergeObstacle | undefined {
   const owner = secret.annotations?.[ownedByAnnotation];
   if (owner !== undefined) return { kind: 'owned', owner };
@@ -17,7 +17,7 @@ export function metadataObstacle(secret: ObjectMeta, sync: SecretSync): MergeObs
   return secret.deletionTimestamp === undefined ? undefined : { kind: 'deleting' };
 }
 
-/** What of a Secret's content forbids to merge into it; undefined where nothing does. */
+/** The obstacle to a merge in a Secret's content; undefined if there is none. */
 export function contentObstacle(secret: {
   readonly type?: string;
   readonly immutable?: boolean;
@@ -26,9 +26,9 @@ export function contentObstacle(secret: {
   return secret.immutable === true ? { kind: 'immutable' } : undefined;
 }
 
-/** The names in the list that the annotation holds: between commas, with blanks around them passed over. */
+/** The names in the annotation, separated by commas. Blanks around them are ignored. */
 function allowedNames({ annotations }: ObjectMeta): readonly string[] {
   const names = (annotations?.[allowMergeAnnotation] ?? '').split(',').map((name) => name.trim());
-  // Anybody can write anything into an annotation.
+  // Annotations are untrusted input.
   return names.filter(isDnsName);
 }

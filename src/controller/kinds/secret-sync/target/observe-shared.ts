@@ -10,9 +10,9 @@ import { fingerprintOf } from '../data/secret-data.ts';
 import type { MergeObstacle, OwnedTargetFacts } from '../model.ts';
 
 /**
- * Looks at the Secret that a SecretSync merges into: whether it may, and which keys are its own. At what the watch by the
- * name shows as long as that tells enough, else, or where `fresh` asks for it, at the Secret itself. Keys of others go no
- * further than this look. Throws ApiError.
+ * Observes the Secret that a SecretSync merges into: whether it may merge, and which keys it owns. The copy of the watch by
+ * name is used if it is sufficient, and otherwise, or if `fresh` is set, the Secret itself. Keys of others never leave this
+ * function. Throws ApiError.
  */
 export async function observeSharedTarget(
   deps: ObserveDeps,
@@ -21,17 +21,17 @@ export async function observeSharedTarget(
 ): Promise<ObservedTarget> {
   const { resource: sync, memory } = context;
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
-  const look = fresh || watched === undefined ? undefined : observeFromCache(context, watched);
-  if (look !== undefined) return look;
+  const observed = fresh || watched === undefined ? undefined : observeFromCache(context, watched);
+  if (observed !== undefined) return observed;
   const found = await findTarget(deps, sync, { watched, fresh });
-  // A watch that was opened just now may not have shown it yet, so only the Secret itself tells that it is not there.
-  if (found === undefined) return barred({ kind: 'absent' });
+  // A new watch may not have shown it yet, so only a read proves that it does not exist.
+  if (found === undefined) return mergeForbidden({ kind: 'absent' });
   const keys = appliedDataKeys(found.metadata, fieldManagerOf(sync));
-  // Of a Secret that kubectl applied, the metadata holds all values.
+  // After `kubectl apply`, the metadata contains all values.
   const { metadata } = stripped({ metadata: found.metadata });
   memory.target.record(watched?.resourceVersion, { metadata });
   const obstacle = metadataObstacle(metadata, sync) ?? contentObstacle(found);
-  if (obstacle !== undefined) return barred(obstacle);
+  if (obstacle !== undefined) return mergeForbidden(obstacle);
   return shared(sync, metadata, {
     type: found.type ?? 'Opaque',
     keys,
@@ -39,12 +39,12 @@ export async function observeSharedTarget(
   });
 }
 
-/** What can be told from the metadata alone; undefined where the Secret has to be looked at. */
+/** What the metadata alone proves; undefined if the Secret must be read. */
 function observeFromCache({ resource: sync, memory }: TargetContext, watched: ObjectMeta): ObservedTarget | undefined {
   const obstacle = metadataObstacle(watched, sync);
-  if (obstacle !== undefined) return barred(obstacle);
+  if (obstacle !== undefined) return mergeForbidden(obstacle);
   const { verified } = memory;
-  // Nobody wrote it since: which of its keys are ours is known.
+  // It has not been written since, so the SecretSync's keys are known.
   const isKnown = verified?.uid === watched.uid && verified.resourceVersion === watched.resourceVersion;
   return isKnown ? shared(sync, watched, verified) : undefined;
 }
@@ -70,8 +70,8 @@ function shared(
   return { target, existing: metadata };
 }
 
-function barred(obstacle: MergeObstacle): ObservedTarget {
-  return { target: { state: 'barred', obstacle }, existing: undefined };
+function mergeForbidden(obstacle: MergeObstacle): ObservedTarget {
+  return { target: { state: 'mergeForbidden', obstacle }, existing: undefined };
 }
 
 function dataUnder(keys: readonly string[], { data }: SecretObject): Record<string, string> {

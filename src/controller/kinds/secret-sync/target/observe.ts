@@ -14,13 +14,13 @@ import type { Fingerprint } from '../../../frame/fingerprint.ts';
 export interface ObserveDeps {
   readonly secretsClient: Pick<SecretsClient, 'find'>;
   readonly fingerprint: Fingerprint;
-  /** Metadata of a target by `namespace/name`, as a watch shows it. */
+  /** Metadata of a target by `namespace/name`, from a watch. */
   readonly watchedTarget: (key: string) => { readonly metadata: ObjectMeta } | undefined;
 }
 
 export interface ObservedTarget {
   readonly target: TargetFacts;
-  /** The target's metadata, where it is ours to write. */
+  /** The target's metadata, if the SecretSync may write it. */
   readonly existing: ObjectMeta | undefined;
 }
 
@@ -30,8 +30,8 @@ export type TargetContext = Pick<SyncContext, 'resource'> & { readonly memory: T
 const absent: ObservedTarget = { target: { state: 'absent' }, existing: undefined };
 
 /**
- * Looks at the Secret that a SecretSync owns: at what the watch shows as long as that tells enough, else, or where
- * `fresh` asks for it, at the Secret itself. Throws ApiError.
+ * Observes the Secret that a SecretSync owns. The watch's copy is used if it is sufficient, and otherwise, or if `fresh` is
+ * set, the Secret itself. Throws ApiError.
  */
 export async function observeTarget(
   deps: ObserveDeps,
@@ -40,18 +40,18 @@ export async function observeTarget(
 ): Promise<ObservedTarget> {
   const { resource: sync, memory } = context;
   const watched = memory.target.current(deps.watchedTarget(targetKeyOf(sync)))?.metadata;
-  const look = fresh ? undefined : observeFromCache(context, watched);
-  if (look !== undefined) return look;
+  const observed = fresh ? undefined : observeFromCache(context, watched);
+  if (observed !== undefined) return observed;
   const found = await findTarget(deps, sync, { watched, fresh });
   if (found === undefined) return absent;
-  if (!isOwnedBy(found.metadata, sync) && !isOfferedTo(found.metadata, sync)) return foreign(found.metadata);
+  if (!isOwnedBy(found.metadata, sync) && !isOfferedTo(found.metadata, sync)) return unmanaged(found.metadata);
   memory.target.record(watched?.resourceVersion, { metadata: found.metadata });
   return owned(sync, found.metadata, contentOf(deps, sync, found));
 }
 
 /**
- * Looks at the Secret itself: at what the API server has in its cache, as long as that is no older than what the watch shows;
- * or at etcd, if `fresh` asks for it. Throws ApiError.
+ * Reads the Secret itself: from the API server's cache, no older than the watch's copy, or from etcd if `fresh` is set. Throws
+ * ApiError.
  */
 export async function findTarget(
   { secretsClient }: ObserveDeps,
@@ -61,17 +61,17 @@ export async function findTarget(
   return await secretsClient.find(targetOf(sync), fresh ? undefined : watched?.resourceVersion);
 }
 
-/** What can be told from a target's metadata alone; undefined where its content has to be looked at. */
+/** What a target's metadata alone proves; undefined if its content must be read. */
 function observeFromCache(
   { resource: sync, memory }: TargetContext,
   watched: ObjectMeta | undefined,
 ): ObservedTarget | undefined {
   if (watched === undefined) return absent;
-  if (!isOwnedBy(watched, sync)) return isOfferedTo(watched, sync) ? undefined : foreign(watched);
-  // The watch's copy lacks its value, which a replacement made from the copy would take away.
+  if (!isOwnedBy(watched, sync)) return isOfferedTo(watched, sync) ? undefined : unmanaged(watched);
+  // The watch's copy lacks the value of this annotation: a replacement built from the copy would remove it.
   if (watched.annotations?.[lastAppliedAnnotation] !== undefined) return undefined;
   const { verified } = memory;
-  // Nobody wrote it since: what it holds is known.
+  // It has not been written since, so its content is known.
   const isKnown = verified?.uid === watched.uid && verified.resourceVersion === watched.resourceVersion;
   return isKnown ? owned(sync, watched, { ...verified, isImmutable: false }) : undefined;
 }
@@ -83,7 +83,7 @@ interface TargetContent {
   readonly fingerprint: Buffer;
 }
 
-/** What is worth knowing of a Secret's content; its values are dropped with it. */
+/** The facts about a Secret's content, without the values. */
 function contentOf(
   { fingerprint }: ObserveDeps,
   sync: SecretSync,
@@ -114,7 +114,7 @@ function owned(sync: SecretSync, metadata: ObjectMeta, content: TargetContent): 
   return { target, existing: metadata };
 }
 
-function foreign(metadata: ObjectMeta): ObservedTarget {
+function unmanaged(metadata: ObjectMeta): ObservedTarget {
   const owner = metadata.annotations?.[ownedByAnnotation];
-  return { target: { state: 'foreign', owner, isToken: isTokenSecret(metadata) }, existing: undefined };
+  return { target: { state: 'unmanaged', owner, isToken: isTokenSecret(metadata) }, existing: undefined };
 }

@@ -23,8 +23,8 @@ export interface SyncSecretsDeps {
 }
 
 /**
- * What the watches show of the Secrets that SecretSyncs have to do with: one watch for all that carry the label of targets,
- * and one by its name for each other that a result rests on.
+ * The watches of the Secrets that SecretSyncs depend on: one for all Secrets with the label of targets, and one by name for
+ * each other Secret that a result depends on.
  */
 export class SyncSecrets {
   readonly watch: NamedWatch;
@@ -50,17 +50,17 @@ export class SyncSecrets {
     });
   }
 
-  /** The Secret of this key as a watch shows it, to the SecretSync that writes it. */
+  /** The Secret of this key as a watch shows it, for the SecretSync that writes it. */
   target(key: string): KubeObject | undefined {
     return this.#targets.get(key) ?? this.#inTheWay(key);
   }
 
-  /** A Secret that is watched by its name. */
+  /** A Secret that is watched by name. */
   followed(key: string): KubeObject | undefined {
     return this.#followed.get(key);
   }
 
-  /** Watches the Secrets that the result of a SecretSync rests on, and no others for it. */
+  /** Watches exactly the Secrets that the result of a SecretSync depends on. */
   follow(key: string, dependencies: DependencySet): void {
     const sync = this.#deps.find(key);
     const secrets = [...dependencies.values()].filter(({ kind }) => kind === 'Secret').map(({ id }) => id);
@@ -68,7 +68,7 @@ export class SyncSecrets {
     this.#followed.follow(key, new Set([...secrets, ...(isTargetFollowed ? [targetKeyOf(sync)] : [])]));
   }
 
-  /** Watches no Secret for a SecretSync any more. */
+  /** Ends all watches for a SecretSync. */
   forget(key: string): void {
     this.#followed.follow(key, new Set());
   }
@@ -85,7 +85,7 @@ export class SyncSecrets {
     else this.#targetChanged(id, metadata);
   }
 
-  /** Whether a Secret is followed by a SecretSync that writes it, or would. */
+  /** Whether a SecretSync that follows a Secret has it as its target. */
   #isFollowedTarget(id: string): boolean {
     return [...this.#followed.followersOf(id)].some((key) => {
       const sync = this.#deps.find(key);
@@ -102,20 +102,20 @@ export class SyncSecrets {
   }
 
   /**
-   * The targets were listed again. One that was written and is not among them was deleted while no watch looked. A list that
-   * is older than the write only costs a look.
+   * The targets were listed again. A written target that is missing was deleted while no watch was open. If the list is
+   * older than the write, this only costs one observation.
    */
   #targetsListed(): void {
     for (const [key, { target }] of this.#deps.memories.entries()) {
       const sync = this.#deps.find(key);
-      // What is merged into carries no label of the controller; its own watch shows it.
+      // A shared Secret has no label of the controller; a watch by name shows it.
       if (sync === undefined || isMerge(sync) || !target.isAhead) continue;
       const id = targetKeyOf(sync);
       if (this.#targets.get(id) === undefined) this.#targetGone(id, undefined);
     }
   }
 
-  /** A Secret without our label, which only a watch by its name shows. One with the label the watch of targets shows, or it is gone. */
+  /** A Secret without the label of targets, which only a watch by name shows. With the label, the other watch shows it. */
   #inTheWay(key: string): KubeObject | undefined {
     const followed = this.#followed.get(key);
     return followed?.metadata.labels?.[targetLabel] === 'true' ? undefined : followed;

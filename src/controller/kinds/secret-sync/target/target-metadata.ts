@@ -23,22 +23,22 @@ interface ManagedNames {
   readonly annotations: readonly string[];
 }
 
-/** Whether a Secret belongs to a SecretSync: its annotation says so by the name. */
+/** Whether a Secret belongs to a SecretSync, by the name in its annotation. */
 export function isOwnedBy(secret: ObjectMeta, sync: SecretSync): boolean {
   return secret.annotations?.[ownedByAnnotation] === sync.metadata.name;
 }
 
 /**
- * Whether a Secret that belongs to something else is offered to a SecretSync: its annotation says so by the name. A
- * ServiceToken's own never is: its value would stay alive without a Secret.
+ * Whether an unmanaged Secret is offered to a SecretSync, by the name in its annotation. The Secret of a ServiceToken never
+ * is: its token would stay valid without a Secret.
  */
 export function isOfferedTo(secret: ObjectMeta, sync: SecretSync): boolean {
   return secret.annotations?.[allowAdoptionAnnotation] === sync.metadata.name && !isTokenSecret(secret);
 }
 
 /**
- * The metadata that a target shall have: what others put there is kept, what the spec lists is set, and what it listed
- * once and does no longer is taken away. `record` tells where its data comes from; without it that stays as it is.
+ * The metadata that a target must have. Entries of others are kept, those of the spec are set, and those that the spec no
+ * longer lists are removed. `record` is the record of the data's sources. Default: the present one.
  */
 export function targetMetadata(
   sync: SecretSync,
@@ -65,7 +65,7 @@ export function targetMetadata(
   };
 }
 
-/** Whether a target has all the metadata that it shall have, and nothing that was taken away. */
+/** Whether a target has exactly the metadata that it must have. */
 export function metadataFits(sync: SecretSync, existing: ObjectMeta): boolean {
   const { labels, annotations, ownerReferences: owners } = targetMetadata(sync, existing);
   return (
@@ -75,21 +75,21 @@ export function metadataFits(sync: SecretSync, existing: ObjectMeta): boolean {
   );
 }
 
-// Ours is known by kind and name: one with the uid of a SecretSync that was deleted and made again would have the
-// garbage collector delete the Secret.
+// The own reference is identified by kind and name: with the uid of a deleted SecretSync of the same name, the garbage
+// collector would delete the Secret.
 function ownerReferences({ metadata, spec }: SecretSync, existing: readonly OwnerReference[]): OwnerReference[] {
   const { group, version, kind } = secretSyncKind;
   const isOurs = (owner: OwnerReference): boolean =>
     owner.kind === kind && owner.name === metadata.name && owner.apiVersion.startsWith(`${group}/`);
   const own: OwnerReference = { apiVersion: `${group}/${version}`, kind, name: metadata.name, uid: metadata.uid };
-  const foreign = existing.filter((owner) => !isOurs(owner));
-  if (spec.target.deletionPolicy !== 'Delete') return foreign;
-  // In its old place, so that an unchanged list stays equal.
+  const others = existing.filter((owner) => !isOurs(owner));
+  if (spec.target.deletionPolicy !== 'Delete') return others;
+  // Keeps its place, so that an unchanged list stays equal.
   const place = existing.findIndex(isOurs);
-  return place === -1 ? [...foreign, own] : foreign.toSpliced(place, 0, own);
+  return place === -1 ? [...others, own] : others.toSpliced(place, 0, own);
 }
 
-/** What the annotation lists; nothing where it is absent or was spoilt by hand. */
+/** What the annotation lists; nothing if it is absent or was damaged by hand. */
 function managedNames(existing: ObjectMeta | undefined): ManagedNames {
   const text = existing?.annotations?.[managedMetadataAnnotation];
   if (text === undefined) return { labels: [], annotations: [] };

@@ -10,14 +10,14 @@ import {
 } from '../../../annotations.ts';
 import type { TargetRecord, TargetSource } from '../model.ts';
 
-/** Which keys a target shall have, and from where. */
+/** The keys that a target must have, and their sources. */
 interface TargetKeys {
   readonly chosen: readonly { readonly key: string; readonly name: string; readonly source: string | undefined }[];
-  /** Names of those that come from no key of an environment alone. */
+  /** Names of the composed keys. */
   readonly composed: readonly string[];
 }
 
-/** The annotations for data of these sources, some of whose keys have another name in the Secret. */
+/** The annotations that record data of these sources. Some keys may have another name in the Secret. */
 export function targetRecord(sources: readonly TargetSource[], { chosen, composed }: TargetKeys): TargetRecord {
   const renamed = chosen.filter(({ key, name }) => key !== name).map(({ key, name }) => [name, key] as const);
   return {
@@ -46,42 +46,42 @@ function originsRecord(sources: readonly TargetSource[], chosen: TargetKeys['cho
     const keys = chosen.filter(({ source }) => source === name).map((key) => key.name);
     return name === undefined ? [] : [[name, keys.toSorted()] as const];
   });
-  const most = Math.max(...given.map(([, keys]) => keys.length));
-  const unlisted = given.find(([, keys]) => keys.length === most)?.[0];
+  const maxCount = Math.max(...given.map(([, keys]) => keys.length));
+  const unlisted = given.find(([, keys]) => keys.length === maxCount)?.[0];
   const listed = given.filter(([name]) => name !== unlisted);
   return listed.length === 0 ? {} : { [originsAnnotation]: jsonOf(listed) };
 }
 
-// Sorted: the same names are the same text.
+// Sorted, so that equal names have equal texts.
 function jsonOf(entries: readonly (readonly [string, unknown])[]): string {
   return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
 /** The record that a target carries. */
 export function recordOf({ annotations = {} }: ObjectMeta): TargetRecord {
-  const told = recordAnnotations.map((name) => [name, annotations[name]] as const);
-  return Object.fromEntries(told.filter(([, text]) => text !== undefined));
+  const recorded = recordAnnotations.map((name) => [name, annotations[name]] as const);
+  return Object.fromEntries(recorded.filter(([, text]) => text !== undefined));
 }
 
-/** Whether two records tell the same. */
+/** Whether two records are equal. */
 export function sameRecord(one: TargetRecord, other: TargetRecord): boolean {
   return isDeepStrictEqual({ ...one }, { ...other });
 }
 
-// Not a character more: what is no pin must not be taken for one that was moved since.
+// Strict: a damaged pin must not count as one that the user has changed.
 const sourceForm = /^([^@#]+)@([^@#]+)(?:#(revision\/[1-9][0-9]{0,18}|snapshot\/[a-z0-9][-a-z0-9.]{0,252}))?$/;
 
-/** The sources of a record; undefined where it tells none, or was spoilt by hand. */
+/** The sources of a record; undefined if it has none, or if it was damaged by hand. */
 export function sourcesOfRecord(record: TargetRecord): readonly TargetSource[] | undefined {
   const places = Object.entries(jsonObject(record[sourcesAnnotation]) ?? {});
-  const told = [[undefined, record[sourceAnnotation]] as const, ...places].flatMap(([name, text]) => {
+  const recorded = [[undefined, record[sourceAnnotation]] as const, ...places].flatMap(([name, text]) => {
     const [, path, environmentId, pin] = sourceForm.exec(typeof text === 'string' ? text : '') ?? [];
     return path === undefined || environmentId === undefined ? [] : [{ name, path, environmentId, pin }];
   });
-  return told.length === 0 ? undefined : told;
+  return recorded.length === 0 ? undefined : recorded;
 }
 
-/** From which of a record's sources a key of the Secret came; undefined where nobody knows. */
+/** The source in a record that a key of the Secret came from; undefined if unknown. */
 export function originsOf(
   record: TargetRecord,
   sources: readonly TargetSource[],
@@ -89,7 +89,7 @@ export function originsOf(
   const listed = Object.entries(jsonObject(record[originsAnnotation]) ?? {});
   const names = new Map(listed.flatMap(([name, keys]) => stringsIn(keys).map((key) => [key, name] as const)));
   const unlisted = sources.filter(({ name }) => !listed.some(([other]) => other === name));
-  // Whichever it is, it is the only one.
+  // If only one source is not listed, the remaining keys are its keys.
   const rest = unlisted.length === 1 ? unlisted[0] : undefined;
   return (key) => {
     const name = names.get(key);
@@ -97,13 +97,13 @@ export function originsOf(
   };
 }
 
-/** The keys of a record's environments by their names in the Secret, where the two differ; none where the record was spoilt. */
+/** The renamed keys by their names in the Secret; none if the record was damaged. */
 export function renamedOf(record: TargetRecord): ReadonlyMap<string, string> {
   const renamed = Object.entries(jsonObject(record[renamedAnnotation]) ?? {});
   return new Map(renamed.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
 }
 
-/** The keys of a record that were composed; none where the record was spoilt. */
+/** The composed keys of a record; none if the record was damaged. */
 export function composedOf(record: TargetRecord): ReadonlySet<string> {
   return new Set(stringsIn(jsonOrNothing(record[composedAnnotation])));
 }
@@ -117,7 +117,7 @@ function jsonObject(text: string | undefined): object | undefined {
   return typeof value === 'object' && value !== null ? value : undefined;
 }
 
-/** Anybody can write anything into an annotation. */
+/** Annotations are untrusted input. */
 function jsonOrNothing(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? 'null');

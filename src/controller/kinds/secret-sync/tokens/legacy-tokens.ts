@@ -6,21 +6,21 @@ import { secretOf } from '../../service-token/resource.ts';
 import { type Source, sourcesOf } from '../spec/source.ts';
 
 /**
- * The ServiceTokens `<SecretSync>-token` and `<SecretSync>-token-<source>` that release 0.1.0 made for sources that name no
- * token. Nothing needs them any more. Pure.
+ * The ServiceTokens `<SecretSync>-token` and `<SecretSync>-token-<source>` that release 0.1.0 created for sources without a
+ * token reference. They are no longer needed. Pure.
  */
 
 // Release 0.1.0 refused a source whose name contains this word, so a name has one possible owner.
 const suffix = '-token';
 
-/** The key of the SecretSync that a ServiceToken of this key was made for; undefined if none could be. */
+/** The key of the SecretSync for which a ServiceToken of this key was created; undefined if there is none. */
 export function legacyOwnerOf(tokenKey: string): string | undefined {
   if (tokenKey.endsWith(suffix)) return tokenKey.slice(0, -suffix.length);
   const at = tokenKey.lastIndexOf(`${suffix}-`);
   return at === -1 ? undefined : tokenKey.slice(0, at);
 }
 
-/** Whether a ServiceToken was made for just this SecretSync by release 0.1.0. */
+/** Whether release 0.1.0 created a ServiceToken for exactly this SecretSync. */
 export function isLegacyTokenOf({ metadata: sync }: SecretSync, { metadata }: ServiceToken): boolean {
   const { group, kind } = secretSyncKind;
   const isControlled = (metadata.ownerReferences ?? []).some(
@@ -30,11 +30,11 @@ export function isLegacyTokenOf({ metadata: sync }: SecretSync, { metadata }: Se
       owner.apiVersion.startsWith(`${group}/`) &&
       owner.uid === sync.uid,
   );
-  // With any other name a user made it, and copied the owner reference.
+  // With any other name, a user created it and copied the owner reference.
   return isControlled && legacyOwnerOf(objectKey(metadata)) === objectKey(sync);
 }
 
-/** Whether a source of one of these SecretSyncs, all of the token's namespace, names the ServiceToken or its Secret. */
+/** Whether a source of these SecretSyncs, all in the token's namespace, names the ServiceToken or its Secret. */
 export function isTokenNamed(token: ServiceToken, syncs: readonly SecretSync[]): boolean {
   const secret = secretOf(token);
   const isNamed = ({ tokenRef, tokenSecretRef }: Source): boolean =>

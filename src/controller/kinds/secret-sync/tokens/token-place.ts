@@ -9,32 +9,32 @@ import { targetOf } from '../spec/resource.ts';
 import { type Source, inSource, sourcesOf } from '../spec/source.ts';
 import { serviceTokenDeleted, serviceTokenMissing, tokenSecretIsTarget } from '../source-messages.ts';
 
-/** What each source of a SecretSync reads with. Nothing here writes. */
+/** The tokens of a SecretSync's sources. Nothing here writes. */
 
-/** Where a token's value is read. */
+/** The Secret and the key that hold a token. */
 export interface TokenPlace extends NamespacedName {
   readonly key: string;
   /** The ServiceToken whose Secret it is; undefined if the source names the Secret itself. */
   readonly serviceToken: ServiceToken | undefined;
 }
 
-/** `keyless`: with the keyless service token of the namespace, which has no value. */
+/** `keyless`: the keyless service token of the namespace, which has no value. */
 export type SourceToken = TokenPlace | 'keyless';
 
-/** Whether a source names no token, and so reads with the keyless one of its namespace. */
+/** Whether a source has no token reference and so reads with the keyless token of its namespace. */
 export function isKeyless({ tokenRef, tokenSecretRef }: Pick<Source, 'tokenRef' | 'tokenSecretRef'>): boolean {
   return tokenRef === undefined && tokenSecretRef === undefined;
 }
 
-/** The key of the ServiceToken that a source's tokenRef names; undefined if it names none. */
+/** The key of the ServiceToken in a source's tokenRef; undefined without tokenRef. */
 function namedTokenKeyOf({ metadata: { namespace } }: SecretSync, { tokenRef }: Source): string | undefined {
   if (tokenRef === undefined) return undefined;
   return objectKey({ ...(namespace === undefined ? {} : { namespace }), name: tokenRef.name });
 }
 
 /**
- * What the sources of a SecretSync read with, in the order of the spec. The ServiceTokens that they name are part of what
- * the result rests on. Throws DomainError service_token_not_found, service_token_not_ready and invalid_input.
+ * The tokens of a SecretSync's sources, in the order of the spec. The result depends on the ServiceTokens that they name.
+ * Throws DomainError service_token_not_found, service_token_not_ready and invalid_input.
  */
 export function sourceTokens(
   find: (key: string) => ServiceToken | undefined,
@@ -53,7 +53,7 @@ export function sourceTokens(
   });
 }
 
-/** What a source reads with, or why it cannot read yet; `named` is the ServiceToken that its tokenRef names. Pure. */
+/** The token of a source, or why it cannot read yet. `named` is the ServiceToken in its tokenRef. Pure. */
 export function judgeToken(
   sync: SecretSync,
   source: Source,
