@@ -78,7 +78,9 @@ function __keyframe_complete
       case ':files'
         __fish_complete_path (string replace -- "$prefix" '' "$current") | string replace -r -- '^' "$prefix"
       case ':program *'
-        __fish_complete_subcommand --fcs-skip=(string replace ':program ' '' -- "$line")
+        set -l words $before "$current"
+        set -l index (string replace ':program ' '' -- "$line")
+        complete -C (string join ' ' -- $words[$index..-1])
       case ':*'
       case '*'
         echo "$prefix$line"

@@ -1,32 +1,32 @@
+import type { Node, ParsedNode, YAMLMap } from 'yaml';
 import { shownName } from '../../wire/shown-name.ts';
 import { FormatError } from './format-error.ts';
-import { LineCounter } from './line-counter.ts';
 import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
 
 /**
- * Reads a JSON file: one object of strings. Nothing else is turned into a string, for there is more than one way to do it
- * (is 1.0 «1» or «1.0»?).
+ * Reads a JSON file: one object of strings. No other value is converted to a string, because the text would be ambiguous
+ * (is 1.0 «1» or «1.0»?). The package `yaml` reads it, for the line of each key and for keys that occur twice.
  *
- * @throws FormatError with the number of the faulty line, also for a name that stands twice.
+ * @throws FormatError with the number of the faulty line, also for a key that occurs twice.
  */
-export function parseJson(file: string): SecretTable {
+export async function parseJson(file: string): Promise<SecretTable> {
   const text = file.replace(/^\uFEFF/, '');
-  requireJson(text);
-  const lines = new LineCounter(text);
+  const yaml = await import('yaml');
+  const lines = new yaml.LineCounter();
+  const options = { uniqueKeys: false, prettyErrors: false, logLevel: 'silent', lineCounter: lines } as const;
+  const { contents } = yaml.parseDocument<ParsedNode>(text, options);
+  const lineAt = (index: number): number => lines.linePos(index).line;
+  const lineOf = (node: Node | null): number => lineAt(node?.range?.[0] ?? 0);
+  requireJson(text, lineAt);
+  if (!yaml.isMap(contents)) throw FormatError.atLine(lineOf(contents), 'must be a JSON object of keys and values');
   const secrets = new SecretTableBuilder();
-  // The text is JSON, so that looking at its outermost object alone suffices.
-  let at = skipSpace(text, 0);
-  if (text[at] !== '{') throw FormatError.atLine(lines.lineAt(at), 'must be a JSON object of keys and values');
-  at = skipSpace(text, at + 1);
-  while (text[at] !== '}') {
-    const line = lines.lineAt(at);
-    const key = stringAt(text, at);
-    at = skipSpace(text, skipSpace(text, key.end) + 1);
-    if (text[at] !== '"') throw FormatError.atLine(line, notAString(key.text, text[at]));
-    const value = stringAt(text, at);
-    secrets.add(key.text, value.text, line);
-    at = skipSpace(text, value.end);
-    if (text[at] === ',') at = skipSpace(text, at + 1);
+  for (const { key, value } of (contents as YAMLMap<ParsedNode, ParsedNode>).items) {
+    const line = lineOf(key);
+    const name = yaml.isScalar(key) ? String(key.value) : '';
+    if (yaml.isMap(value)) throw FormatError.atLine(line, notAString(name, 'an object'));
+    if (yaml.isSeq(value)) throw FormatError.atLine(line, notAString(name, 'a list'));
+    if (!yaml.isScalar(value) || value.type !== 'QUOTE_DOUBLE') throw FormatError.atLine(line, notAString(name));
+    secrets.add(name, String(value.value), line);
   }
   return secrets.build();
 }
@@ -38,13 +38,13 @@ export function writeJson(secrets: SecretTable): string {
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-/** JSON.parse alone judges what is JSON; of its message only the place may be told, for the rest quotes the text. */
-function requireJson(text: string): void {
+/** `yaml` accepts more than JSON, so JSON.parse decides. Only the position in its message is used: the rest quotes the text. */
+function requireJson(text: string, lineAt: (index: number) => number): void {
   const message = faultOf(text);
   if (message === undefined) return;
   const position = /at position (\d+)/.exec(message)?.[1];
   const index = position === undefined ? unexpectedAt(text) : Number(position);
-  throw FormatError.atLine(new LineCounter(text).lineAt(index), 'is not valid JSON');
+  throw FormatError.atLine(lineAt(index), 'is not valid JSON');
 }
 
 function faultOf(text: string): string | undefined {
@@ -56,7 +56,7 @@ function faultOf(text: string): string | undefined {
   }
 }
 
-/** The index of an unexpected token, whose place JSON.parse keeps to itself: from there on it is what every beginning ends at. */
+/** The index of an unexpected token, which JSON.parse does not report: every prefix that contains the token fails at it. */
 function unexpectedAt(text: string): number {
   let [before, from] = [0, text.length];
   while (before < from) {
@@ -67,28 +67,7 @@ function unexpectedAt(text: string): number {
   return from;
 }
 
-function stringAt(text: string, start: number): { readonly text: string; readonly end: number } {
-  let quote = text.indexOf('"', start + 1);
-  while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
-  return { text: String(JSON.parse(text.slice(start, quote + 1))), end: quote + 1 };
-}
-
-/** Whether an odd number of backslashes stands before this character. */
-function isEscaped(text: string, at: number): boolean {
-  let first = at;
-  while (text[first - 1] === '\\') first -= 1;
-  return (at - first) % 2 === 1;
-}
-
-const jsonSpace = /[\t\n\r ]*/y;
-
-function skipSpace(text: string, start: number): number {
-  jsonSpace.lastIndex = start;
-  return start + (jsonSpace.exec(text)?.[0].length ?? 0);
-}
-
-function notAString(key: string, first: string | undefined): string {
-  const kind = first === '{' ? 'an object' : first === '[' ? 'a list' : undefined;
+function notAString(key: string, kind?: 'an object' | 'a list'): string {
   const name = shownName(key);
   if (kind !== undefined) return `the value of ${name} is ${kind}; only strings can be secrets`;
   return `the value of ${name} is not a string; put it in quotes`;

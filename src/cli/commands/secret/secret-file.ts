@@ -93,7 +93,7 @@ export async function writeSecrets(
 
 const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretFile>>> = {
   env: async (text) => (await import('../../formats/dotenv.ts')).parseDotenv(text),
-  json: async (text) => unambiguous((await import('../../formats/json.ts')).parseJson(text)),
+  json: async (text) => unambiguous(await (await import('../../formats/json.ts')).parseJson(text)),
   yaml: async (text) => unambiguous(await (await import('../../formats/yaml.ts')).parseYaml(text)),
 };
 
