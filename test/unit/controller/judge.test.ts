@@ -30,17 +30,17 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
     { action: 'replace', precondition },
   ],
   [
-    'a Secret of another type is made anew, though its data is right',
+    'a Secret of another type is recreated, although its data is correct',
     facts({ sync: secretSync({ target: { type: 'kubernetes.io/tls' } }) }),
     { action: 'recreate', precondition },
   ],
   [
-    'a Secret that someone made immutable is made anew, though its data is right',
+    'a Secret that a user made immutable is recreated, although its data is correct',
     facts({ target: { ...owned, isImmutable: true } }),
     { action: 'recreate', precondition },
   ],
   [
-    'a Secret that does not tell where its data comes from is told',
+    'a Secret without a record of its data gets one',
     facts({ target: { ...owned, record: {} } }),
     { action: 'replace', precondition },
   ],
@@ -70,7 +70,7 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
     { action: 'replace', precondition },
   ],
   [
-    'an offered Secret of another type is made anew',
+    'an offered Secret of another type is recreated',
     facts({ target: { ...owned, state: 'adopted', type: 'kubernetes.io/tls' } }),
     { action: 'recreate', precondition },
   ],
@@ -105,7 +105,7 @@ const decided: readonly [sentence: string, facts: Facts, decision: Decision][] =
     { action: 'apply', precondition },
   ],
   [
-    'a Secret of others is applied to where it does not tell where our keys come from',
+    'a shared Secret without a record of the keys is applied to',
     facts({ sync: merging, target: { ...owned, state: 'shared', record: {} } }),
     { action: 'apply', precondition },
   ],
@@ -123,7 +123,7 @@ describe('the decision', () => {
 const unmanaged = { state: 'unmanaged', isToken: false } as const;
 const refused: readonly [sentence: string, facts: Facts, code: string, words: string][] = [
   [
-    'a Secret of nobody known is left alone',
+    'a Secret of an unknown owner is left alone',
     facts({ target: { ...unmanaged, owner: undefined }, wanted: undefined }),
     'target_not_owned',
     'spec.target.name',
@@ -183,7 +183,7 @@ const refused: readonly [sentence: string, facts: Facts, code: string, words: st
     'of the environment first, but acme/web/prod is now another environment (e)',
   ],
   [
-    'another environment behind the same slugs tells how to consent',
+    'another environment behind the same slugs shows how to consent',
     facts({ target: { ...owned, record: { 'keyframe.dev/source': 'acme/web/prod@first' } } }),
     'source_replaced',
     'kubectl annotate secret -n ns app keyframe.dev/source-',
@@ -201,7 +201,7 @@ const refused: readonly [sentence: string, facts: Facts, code: string, words: st
     `3 of the 5 keys of Secret app at once (X, Y, Z), more than spec.maxDeletedKeys (50%) allows. Nothing is written. Restore the keys; or, to allow exactly this loss, run \`kubectl annotate --overwrite secretsync -n ns app keyframe.dev/allow-deletion=${lostDigest}\`.`,
   ],
   [
-    'more keys than the limit do not vanish from a Secret that does not tell its source',
+    'more keys than the limit do not vanish from a Secret without a record of its source',
     facts({ target: lossy({ record: {} }) }),
     'deletion_blocked',
     lostDigest,

@@ -60,10 +60,10 @@ describe('the record of a Secret that was taken back', () => {
       'has an id that could be anything',
       { ...rolledBack, held: { data: held, sources: [{ revision: 7, revisionId: '../x' }] } },
     ],
-    ['tells a cause of its own', { ...rolledBack, cause: '<script>' }],
+    ['has an invalid cause', { ...rolledBack, cause: '<script>' }],
     ['has a retry that is no digest', { ...rolledBack, retry: 'now' }],
-  ])('is none where it %s', (_, told) => {
-    const text = typeof told === 'string' ? told : JSON.stringify(told);
+  ])('is none if it %s', (_, recorded) => {
+    const text = typeof recorded === 'string' ? recorded : JSON.stringify(recorded);
     expect(rolledBackOf({ [annotation]: text })).toBeUndefined();
   });
 });
@@ -71,20 +71,20 @@ describe('the record of a Secret that was taken back', () => {
 describe('what a Secret is rolled back to', () => {
   const fingerprint = Buffer.alloc(32, 0xaa);
   const source = { 'keyframe.dev/source': 'acme/web/prod@e' };
-  const told: RolledBack = { ...rolledBack, cause: 'told before' };
+  const known: RolledBack = { ...rolledBack, cause: 'known before' };
 
   test.each<readonly [string, Parameters<typeof presentRollback>[0], RolledBack | undefined]>([
-    ['its record tells, whatever was known before', { ...owned, record: { ...source, ...record } }, rolledBack],
-    ['what was known before tells where it is gone', { state: 'absent' }, told],
-    ['what was known before tells where its record was spoilt', { ...owned, record: {} }, told],
-    ['what was known before tells where it still holds just that', { ...owned, record: source, fingerprint }, told],
+    ['the one in its record, whatever was known before', { ...owned, record: { ...source, ...record } }, rolledBack],
+    ['the one known before if it is gone', { state: 'absent' }, known],
+    ['the one known before if its record was damaged', { ...owned, record: {} }, known],
+    ['the one known before if it still holds that data', { ...owned, record: source, fingerprint }, known],
     ['nothing, where it went forward', { ...owned, record: source }, undefined],
   ])('%s', (_, target, expected) => {
     expect(dataMark(fingerprint)).toBe(held);
-    expect(presentRollback(target, told)).toEqual(expected);
+    expect(presentRollback(target, known)).toEqual(expected);
   });
 
-  test('is nothing where nothing tells of it', () => {
+  test('is nothing without any record of it', () => {
     expect(presentRollback({ state: 'absent' }, undefined)).toBeUndefined();
     expect(presentRollback({ ...owned, record: {} }, undefined)).toBeUndefined();
   });
@@ -93,7 +93,7 @@ describe('what a Secret is rolled back to', () => {
 describe('the limit of lost keys', () => {
   const back = { ...wanted, rolledBack, record: { ...wanted.record, ...record } };
 
-  test('does not count what vanishes by going back, and counts as ever on the way forward', () => {
+  test('does not count what vanishes by going back, and counts as usual on the way forward', () => {
     expect(judge(facts({ target: lossy(), wanted: back })).action).toBe('replace');
     const forward = judge(facts({ target: lossy({ record: back.record }), wanted }));
     expect(forward).toMatchObject({ action: 'skip', error: { code: 'deletion_blocked' } });
