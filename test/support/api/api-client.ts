@@ -81,7 +81,7 @@ export class ApiClient {
     return reply.body;
   }
 
-  /** A new environment in an organization and a project of its own, with random slugs. */
+  /** A new environment in a new organization and project, with random slugs. */
   async makeEnvironment(): Promise<ApiEnvironment> {
     const suffix = randomBytes(6).toString('hex');
     const slugs = { organization: `org-${suffix}`, project: `project-${suffix}`, name: `env-${suffix}` };

@@ -6,7 +6,7 @@ import { type TestDatabase, createTestDatabase } from '../database/postgres.ts';
 import { Programs, type RunningProgram } from './program.ts';
 import { newRootKey } from './services.ts';
 
-/** API servers as processes of their own, on one database with an environment in it. */
+/** API servers as separate processes, on one database with an environment in it. */
 export class ApiServers {
   readonly database: TestDatabase;
   /** The administrator's. */

@@ -4,7 +4,7 @@ import { Programs } from './program.ts';
 import { createWorld, newRootKey, startServices, type TestServices, type World } from './services.ts';
 import { TurnMeter } from './turn-meter.ts';
 
-/** An API in a process of its own, the turns of whose event loop are measured. */
+/** An API in a separate process, the turns of whose event loop are measured. */
 export class LargeSite {
   readonly world: World;
   readonly services: TestServices;

@@ -119,7 +119,7 @@ export class ServiceLoad {
     return this.#deps.environment;
   }
 
-  /** Begins to write and read a key in turn, with a pause after each, on one connection of its own. */
+  /** Begins to write and read a key in turn, with a pause after each, on one separate connection. */
   writeAndRead(key: string, pauseMs: number): void {
     const agent = new ServiceAgent(this.#deps.target);
     this.#agents.push(agent);

@@ -29,7 +29,7 @@ export async function stopTestServer(): Promise<void> {
   running = undefined;
 }
 
-/** Runs statements on a connection of their own. */
+/** Runs statements on a separate connection. */
 export async function execute(url: string, sql: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
