@@ -6,7 +6,7 @@ export interface DataKey {
   readonly key: KeyObject;
 }
 
-/** Uses of one data key that this process has reserved in the store and not yet given out. */
+/** Uses of one data key that this process has reserved in the store and not used yet. */
 export class Allotment {
   #key: DataKey | undefined;
   #uses = 0;
@@ -16,20 +16,20 @@ export class Allotment {
     return this.#key;
   }
 
-  /** Gives out `count` uses at once, or none: no use is ever given out twice. */
+  /** Takes `count` uses, or none if fewer are left. No use is taken twice. */
   take(count: number): DataKey | undefined {
     if (this.#uses < count) return undefined;
     this.#uses -= count;
     return this.#key;
   }
 
-  /** Adds reserved uses; those left of another key are dropped. */
+  /** Adds reserved uses. Drops the remaining uses of another key. */
   add(key: DataKey, uses: number): void {
     this.#uses = key.id === this.#key?.id ? this.#uses + uses : uses;
     this.#key = key;
   }
 
-  /** Runs `work` after all that came before it, so that a crowd reserves one block and not one each. */
+  /** Runs `work` after all earlier calls, so that concurrent callers reserve one block together. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => undefined);

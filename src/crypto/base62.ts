@@ -1,7 +1,7 @@
-// In the order of ASCII: texts of one length sort as their numbers do.
+// In ASCII order, so that texts of equal length sort like their numbers.
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Bytes, taken as one big-endian number, in base62 with leading zeros. `length` must be enough for all values. */
+/** Encodes bytes as one big-endian number in base62, with leading zeros. `length` must be enough for all values. */
 export function encodeBase62(bytes: Uint8Array, length: number): string {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';
@@ -13,7 +13,7 @@ export function encodeBase62(bytes: Uint8Array, length: number): string {
   return text;
 }
 
-/** The number of a text of base62. Throws a RangeError for a character that is none of it. */
+/** Decodes a base62 number. Throws RangeError for any other character. */
 export function decodeBase62(text: string): bigint {
   let number = 0n;
   for (const character of text) {

@@ -7,31 +7,31 @@ import type { DataKeyRecord, KeyStore } from './key-store.ts';
 import type { RootKeys } from './root-keys.ts';
 
 export interface DataKeyLimits {
-  /** Encryptions under one data key before another replaces it. At most 2^32, where random nonces begin to meet. */
+  /** Encryptions under one data key before it is replaced. At most 2^32: beyond that, random nonces may collide. */
   readonly usesPerKey: number;
-  /** Encryptions reserved in the store at once, by one process, so that not each one writes there. */
+  /** Encryptions that a process reserves in the store at once, so that not every encryption writes there. */
   readonly usesPerBlock: number;
 }
 
-/** A sixteenth of what NIST SP 800-38D (8.3) allows: room for a restored backup, whose counts went back. */
+/** A sixteenth of what NIST SP 800-38D (8.3) allows, because a restored backup has older counts. */
 export const defaultDataKeyLimits: DataKeyLimits = { usesPerKey: 2 ** 28, usesPerBlock: 1024 };
 
 const cachedKeys = 4096;
 const cachedAllotments = 4096;
-// Each try is lost only to another replica that used up or replaced the key in between.
-const reserveTries = 16;
+// An attempt fails only if another replica used up or replaced the key meanwhile.
+const maxReserveAttempts = 16;
 
 type DataKeyStore = Pick<KeyStore, 'findActiveDataKey' | 'findDataKeys' | 'reserveUses' | 'replaceDataKey'>;
 
-/** The data keys of the projects: made, unwrapped, cached, counted and replaced. */
+/** Creates, unwraps, caches, counts and replaces the data keys of projects. */
 export class DataKeys {
   readonly #rootKeys: Pick<RootKeys, 'wrap' | 'unwrap'>;
   readonly #store: DataKeyStore;
   readonly #limits: DataKeyLimits;
-  // Data keys never change, so what is cached never grows stale. A key that is put out is not cleared by hand, as a
-  // sealer may still hold it (and would go on with a key of zeros): its key object clears it when the last one lets go.
+  // Data keys are immutable, so the cache cannot be stale. An evicted key is not cleared here, because a sealer may still
+  // use it (and would encrypt with zeros). Its key object clears it after the last reference is gone.
   readonly #cache = new LRUCache<string, DataKey>({ max: cachedKeys });
-  // An allotment that is put out only counts too many uses.
+  // Evicting an allotment only wastes some reserved uses.
   readonly #allotments = new LRUCache<string, Allotment>({ max: cachedAllotments });
 
   constructor(deps: {
@@ -43,16 +43,16 @@ export class DataKeys {
     this.#store = deps.store;
     this.#limits = deps.limits ?? defaultDataKeyLimits;
     const { usesPerKey, usesPerBlock } = this.#limits;
-    const sound = [usesPerKey, usesPerBlock].every((uses) => Number.isSafeInteger(uses) && uses >= 1);
-    if (!sound || usesPerBlock > usesPerKey || usesPerKey > 2 ** 32) {
+    const areValid = [usesPerKey, usesPerBlock].every((uses) => Number.isSafeInteger(uses) && uses >= 1);
+    if (!areValid || usesPerBlock > usesPerKey || usesPerKey > 2 ** 32) {
       throw new RangeError('data key limits: 1 ≤ usesPerBlock ≤ usesPerKey ≤ 2^32');
     }
   }
 
   /**
-   * The key that encrypts for a project now, with `count` uses of it reserved for the caller alone. Makes the
-   * project's first key, and the next one when the uses run out. `count` is 1 to `usesPerKey`, else a RangeError.
-   * Throws DomainError key_unavailable.
+   * Returns the current data key of a project, with `count` uses reserved for the caller. Creates the first key of the
+   * project, and the next key when the uses run out. Throws RangeError unless `count` is 1 to `usesPerKey`, and
+   * DomainError key_unavailable.
    */
   async allot(projectId: string, count: number): Promise<DataKey> {
     if (!Number.isSafeInteger(count) || count < 1 || count > this.#limits.usesPerKey) {
@@ -62,7 +62,7 @@ export class DataKeys {
     return allotment.take(count) ?? (await allotment.inTurn(() => this.#reserve(projectId, allotment, count)));
   }
 
-  /** The keys with these ids, retired ones too. Throws DomainError key_unavailable if one is not there to be had. */
+  /** Returns the keys with these ids, including retired keys. Throws DomainError key_unavailable if one is missing. */
   async load(ids: Iterable<string>): Promise<Map<string, KeyObject>> {
     const keys = new Map<string, KeyObject>();
     const absent = new Set<string>();
@@ -80,7 +80,7 @@ export class DataKeys {
     if (missing === undefined) return keys;
     throw new DomainError(
       'key_unavailable',
-      `Data key ${missing} is not in the database, though values are stored under it. Restore the table data_key from a backup.`,
+      `Data key ${missing} is missing from the database, but stored values are encrypted under it. Restore the table data_key from a backup.`,
     );
   }
 
@@ -93,14 +93,14 @@ export class DataKeys {
   }
 
   async #reserve(projectId: string, allotment: Allotment, count: number): Promise<DataKey> {
-    // Whoever was before us in the queue may have reserved enough for us too.
+    // An earlier caller in the queue may have reserved enough uses.
     const taken = allotment.take(count);
     if (taken !== undefined) return taken;
     const block = Math.max(count, this.#limits.usesPerBlock);
     let key = allotment.key ?? (await this.#active(projectId));
-    for (let tries = 0; tries < reserveTries; tries += 1) {
+    for (let attempt = 0; attempt < maxReserveAttempts; attempt += 1) {
       const total = await this.#store.reserveUses(key.id, block);
-      // The store adds atomically: the block that ends at a total within the limit is ours, whoever else reserves.
+      // The store adds atomically: if the new total is within the limit, the block belongs to this process.
       if (total !== undefined && total <= BigInt(this.#limits.usesPerKey)) {
         allotment.add(key, block - count);
         return key;
@@ -109,7 +109,7 @@ export class DataKeys {
     }
     throw new DomainError(
       'key_unavailable',
-      'The data key of the project was replaced again and again meanwhile. Try again.',
+      'Other replicas replaced the data key of the project repeatedly. Try again.',
     );
   }
 

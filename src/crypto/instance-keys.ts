@@ -10,21 +10,21 @@ interface Deps {
 }
 
 /**
- * Checks the configured root keys against the key-check value and answers the instance's MAC key; both are made when
- * the database is empty. Nothing is written before everything stored was checked. Throws DomainError key_unavailable
- * when a root key is missing or wrong, or when a database that is in use has lost one of the two.
+ * Checks the configured root keys against the key-check value and returns the MAC key of the instance. Creates both if
+ * the database is empty, but writes nothing before all stored keys were checked. Throws DomainError key_unavailable if a
+ * root key is missing or wrong, or if a database in use has lost one of the two.
  */
 export async function openInstanceKeys(deps: Deps): Promise<KeyObject> {
   const { check, mac } = await findInstanceKeys(deps);
-  const checkRow = check ?? (await make(deps, 'check'));
+  const checkRow = check ?? (await create(deps, 'check'));
   await checkCurrent(deps, checkRow);
-  return unwrap(deps, 'mac', mac ?? (await make(deps, 'mac')));
+  return unwrap(deps, 'mac', mac ?? (await create(deps, 'mac')));
 }
 
 /** The stored keys, checked. */
 async function findInstanceKeys(deps: Deps): Promise<{ check: WrappedKey | undefined; mac: WrappedKey | undefined }> {
-  // Written in the order check, mac, data keys, and read in the opposite one: so another replica's first start,
-  // going on meanwhile, never looks like a database that lost something.
+  // Written in the order check, mac, data keys, and read in reverse order. So the first start of another replica, at the
+  // same time, never looks like a database that has lost a key.
   const inUse = await deps.store.hasDataKeys();
   const mac = await deps.store.findInstanceKey('mac');
   const check = await deps.store.findInstanceKey('check');
@@ -44,11 +44,11 @@ async function checkCurrent(deps: Deps, check: WrappedKey): Promise<void> {
   const { currentId } = deps.rootKeys;
   if (check.rootKeyId === currentId) return;
   const name = `check:${currentId}`;
-  unwrap(deps, name, (await deps.store.findInstanceKey(name)) ?? (await make(deps, name)));
+  unwrap(deps, name, (await deps.store.findInstanceKey(name)) ?? (await create(deps, name)));
 }
 
-/** Makes an instance key, and answers the one that is stored then, checked: another replica may have been first. */
-async function make(deps: Deps, name: string): Promise<WrappedKey> {
+/** Creates an instance key, unless another replica was faster. Returns the stored key after a check. */
+async function create(deps: Deps, name: string): Promise<WrappedKey> {
   const bytes = randomBytes(keyBytes);
   const wrapped = deps.rootKeys.wrap(bytes, purposeOf(name));
   bytes.fill(0);
@@ -71,7 +71,7 @@ function purposeOf(name: string): string {
 function lostKey(name: string): DomainError {
   return new DomainError(
     'key_unavailable',
-    `The database is in use but has no instance key "${name}", so it was restored in part or altered. ` +
+    `The database is in use but has no instance key "${name}", so it was partly restored or altered. ` +
       'Restore the table instance_key from the same backup as the rest.',
   );
 }

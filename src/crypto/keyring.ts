@@ -10,7 +10,7 @@ import type { KeyStore } from './key-store.ts';
 import type { RootKeys } from './root-keys.ts';
 import { uuidBytes } from './uuid.ts';
 
-/** Where a value belongs: sealed there, it opens nowhere else. All are UUIDs. */
+/** The place of a value. A value that is sealed for one place cannot be opened for another. All are UUIDs. */
 export interface Binding {
   readonly organizationId: string;
   readonly projectId: string;
@@ -28,21 +28,21 @@ interface SealedValue {
   readonly valueBytes: number;
 }
 
-/** Encrypts values of one project, as many as it was made for. */
+/** Encrypts a limited number of values of one project. */
 export interface Sealer {
-  /** Throws an Error for a value too many and for a binding to another project: a fault of the caller's. */
+  /** Throws an Error for too many values or a binding to another project; both are programming errors. */
   seal(binding: Binding, value: Plaintext): SealedValue;
 }
 
-/** Decrypts values that are under the data keys it was made for. */
+/** Decrypts values of a fixed set of data keys. */
 export interface Opener {
-  /** Throws DomainError internal when the stored bytes are not what was sealed for this binding. */
+  /** Throws DomainError internal if the stored bytes were not sealed for this binding. */
   open(binding: Binding, sealed: { readonly ciphertext: Uint8Array; readonly dataKeyId: string }): Plaintext;
 }
 
 /**
  * The keys of the instance (docs/internals/crypto.md): root keys wrap a data key for each project, and data keys
- * encrypt values. `open()` comes first; what is used before that throws an Error.
+ * encrypt values. `open()` must be called first; before that, the other methods throw an Error.
  */
 export class Keyring {
   readonly #deps: { readonly rootKeys: RootKeys; readonly store: KeyStore };
@@ -55,16 +55,16 @@ export class Keyring {
   }
 
   /**
-   * Checks the root keys against the database's key-check value; makes the instance's own keys in an empty database.
-   * Throws DomainError key_unavailable, saying which root key is missing or wrong, and has then written nothing.
+   * Checks the root keys against the key-check value of the database. Creates the keys of the instance in an empty
+   * database. Throws DomainError key_unavailable, which names the missing or wrong root key; then nothing was written.
    */
   async open(): Promise<void> {
     this.#opened = await openInstanceKeys(this.#deps);
   }
 
   /**
-   * A sealer for up to `count` values of a project: reserves the uses, and loads or makes the data key. It speaks to
-   * the store, so call it before the transaction; sealing itself does not wait. Throws DomainError key_unavailable.
+   * Returns a sealer for up to `count` values of a project: reserves the uses, and loads or creates the data key. Call it
+   * before the transaction, because it queries the store; sealing is synchronous. Throws DomainError key_unavailable.
    */
   async sealer(projectId: string, count: number): Promise<Sealer> {
     const macKey = this.#macKey();
@@ -72,15 +72,15 @@ export class Keyring {
     return { seal: sealWith({ projectId, count, dataKey, macKey }) };
   }
 
-  /** An opener for values under these data keys, in one query at most. Throws DomainError key_unavailable. */
+  /** Returns an opener for values under these data keys, with at most one query. Throws DomainError key_unavailable. */
   async opener(dataKeyIds: Iterable<string>): Promise<Opener> {
     this.#macKey();
     return { open: openWith(await this.#dataKeys.load(dataKeyIds)) };
   }
 
   /**
-   * HMAC-SHA256 of a value under the instance's MAC key, bound to the secret's UUID. It survives the rotation of root
-   * and data keys, and tells «unchanged» from «changed» without decrypting.
+   * HMAC-SHA256 of a value under the MAC key of the instance, bound to the UUID of the secret. It stays the same when root
+   * and data keys rotate, and shows without decryption whether a value has changed.
    */
   mac(secretId: string, value: string): Buffer<ArrayBuffer> {
     return valueMac(this.#macKey(), secretId, Buffer.from(value));
@@ -101,7 +101,7 @@ interface SealContext {
   readonly projectId: string;
   /** How many values may be sealed. */
   readonly count: number;
-  /** Undefined where `count` is 0. */
+  /** Undefined if `count` is 0. */
   readonly dataKey: DataKey | undefined;
   readonly macKey: KeyObject;
 }
@@ -129,14 +129,14 @@ function openWith(keys: ReadonlyMap<string, KeyObject>): Opener['open'] {
     const key = keys.get(dataKeyId);
     if (key === undefined) throw new Error('the opener is for other data keys');
     try {
-      // Not a TextDecoder: that would take a byte order mark at the beginning for no part of the value.
+      // Not TextDecoder, which would remove a leading byte order mark from the value.
       return new Plaintext(open(key, ciphertext, associatedData(binding)).toString('utf8'));
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
       throw new DomainError(
         'internal',
-        `The stored value of secret ${binding.secretId} is not what was written there: it was altered or moved. ` +
-          'Restore its row from a backup, or write the value anew.',
+        `The stored value of secret ${binding.secretId} cannot be decrypted: it was altered or moved. ` +
+          'Restore its row from a backup, or write the value again.',
         { cause: error },
       );
     }
@@ -144,8 +144,8 @@ function openWith(keys: ReadonlyMap<string, KeyObject>): Opener['open'] {
 }
 
 /**
- * The four UUIDs, 16 bytes each; the format byte is authenticated before them (src/crypto/aead.ts). The first three are
- * kept from one value to the next: all values of a read or write are of one environment as a rule.
+ * The four UUIDs, 16 bytes each. The format byte is authenticated before them (src/crypto/aead.ts). The first three are
+ * cached, because most values of a read or write belong to one environment.
  */
 function associatedDataOf(): (binding: Binding) => Buffer {
   let last: Binding | undefined;

@@ -3,39 +3,39 @@ import { DomainError } from '../domain/errors/domain-error.ts';
 import { Plaintext } from '../domain/plaintext.ts';
 import { DecryptionError, keyBytes, open, seal } from './aead.ts';
 
-/** A key encrypted under a root key, and which root key that is. */
+/** A key that is encrypted under a root key, and the id of that root key. */
 export interface WrappedKey {
   readonly wrappedKey: Uint8Array;
   readonly rootKeyId: string;
 }
 
-// At most 32 characters without + / =: a key of 32 bytes put in the id's place never passes for an id and is never shown.
+// At most 32 characters without + / =, so that a key in the place of the id is not a valid id and is never shown.
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/;
 const setting = 'KEYFRAME_ROOT_KEY_FILE (or KEYFRAME_ROOT_KEY)';
 const howTo =
   'Each line is id:key, where the id is 1 to 32 letters, digits, dots, underscores and hyphens, and the key is ' +
   '32 random bytes in base64; make a key with: openssl rand -base64 32';
 
-/** What is wrong with the text of root keys: its message tells lines by their numbers and never repeats them. */
+/** The text of the root keys is invalid. The message names lines by number and never quotes them. */
 export class RootKeyFormatError extends Error {
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
 
-  constructor(faults: readonly string[]) {
-    super(`root keys: ${faults.join('; ')}. ${howTo}`);
+  constructor(errors: readonly string[]) {
+    super(`root keys: ${errors.join('; ')}. ${howTo}`);
     this.name = 'RootKeyFormatError';
-    this.faults = faults;
+    this.errors = errors;
   }
 }
 
 /**
- * The root keys of the instance. The first wraps, all unwrap, so that replicas can change to a new root key one by
- * one: add it as a last line everywhere, then move it to the front.
+ * The root keys of the instance. The first one wraps and all unwrap, so that replicas can change to a new root key one by
+ * one: add it as the last line on all replicas, then move it to the front.
  */
 export class RootKeys {
   readonly currentId: string;
-  /** In the order of their lines. */
+  /** In the order of the lines. */
   readonly ids: readonly string[];
-  // Key objects keep their bytes outside the JavaScript heap, print as nothing, and clear them when freed.
+  // Key objects keep their bytes outside the JavaScript heap, never print them, and clear them when freed.
   readonly #keys: ReadonlyMap<string, KeyObject>;
 
   private constructor(first: string, keys: ReadonlyMap<string, KeyObject>) {
@@ -45,21 +45,21 @@ export class RootKeys {
   }
 
   /**
-   * Reads lines of `id:base64` (docs/internals/crypto.md); empty lines and white space around a line do not count.
-   * Throws RootKeyFormatError, with every faulty line's number, for anything else: also for an id or a key that
-   * stands twice, and for base64 that does not decode to 32 bytes or is not the one canonical spelling of them.
+   * Parses lines of `id:base64` (docs/internals/crypto.md). Ignores empty lines and white space around a line. Throws
+   * RootKeyFormatError, with the number of every invalid line, for any other text. A repeated id or key is invalid, and so
+   * is base64 that does not decode to 32 bytes or is not canonical.
    */
   static parse(text: string): RootKeys {
-    const faults: string[] = [];
+    const errors: string[] = [];
     const keys = new Map<string, KeyObject>();
     for (const [index, line] of text.split('\n').entries()) {
       if (line.trim() === '') continue;
-      const fault = addLine(keys, line.trim());
-      if (fault !== undefined) faults.push(`line ${index + 1} ${fault}`);
+      const message = addLine(keys, line.trim());
+      if (message !== undefined) errors.push(`line ${index + 1} ${message}`);
     }
     const [first] = keys.keys();
-    if (faults.length === 0 && first === undefined) faults.push('there is none');
-    if (faults.length > 0 || first === undefined) throw new RootKeyFormatError(faults);
+    if (errors.length === 0 && first === undefined) errors.push('the file has no key');
+    if (errors.length > 0 || first === undefined) throw new RootKeyFormatError(errors);
     return new RootKeys(first, keys);
   }
 
@@ -72,8 +72,8 @@ export class RootKeys {
   }
 
   /**
-   * Decrypts a key that was wrapped for the same purpose. Throws DomainError key_unavailable, naming the root key,
-   * when it is not among the configured ones or does not fit. Whoever takes the bytes clears them after use.
+   * Decrypts a key that was wrapped for the same purpose. Throws DomainError key_unavailable, which names the root key, if
+   * that key is not configured or cannot decrypt it. The caller must clear the returned bytes after use.
    */
   unwrap(wrapped: WrappedKey, purpose: string): Buffer {
     const rootKey = this.#get(wrapped.rootKeyId, purpose);
@@ -83,8 +83,8 @@ export class RootKeys {
       if (!(error instanceof DecryptionError)) throw error;
       throw new DomainError(
         'key_unavailable',
-        `Root key "${wrapped.rootKeyId}" does not open the stored key ${purpose}: either other bytes are configured under this ` +
-          `id than those that wrapped it, or the stored key was altered. Give this id its right key in ${setting}.`,
+        `Root key "${wrapped.rootKeyId}" does not open the stored key ${purpose}: either this id is configured with other ` +
+          `bytes than those that wrapped it, or the stored key was altered. Set the right key for this id in ${setting}.`,
         { cause: error },
       );
     }
@@ -101,14 +101,14 @@ export class RootKeys {
 }
 
 /**
- * A new root key, as a line `id:base64`. The id is random too: a database that is encrypted under another key then says
- * that it lacks that one, and opens when its line is added.
+ * A new root key, as a line `id:base64`. The id is random too. If a database is encrypted under another key, the error then
+ * names the missing id, and adding its line fixes that.
  */
 export function generateRootKey(): Plaintext {
   return new Plaintext(`root-${randomBytes(4).toString('hex')}:${randomBytes(keyBytes).toString('base64')}`);
 }
 
-/** Adds the key of one line, or answers what is wrong with the line. */
+/** Adds the key of one line, or returns a validation message. */
 function addLine(keys: Map<string, KeyObject>, line: string): string | undefined {
   const colon = line.indexOf(':');
   if (colon === -1) return 'has no colon';
@@ -117,7 +117,7 @@ function addLine(keys: Map<string, KeyObject>, line: string): string | undefined
   if (keys.has(id)) return 'has the id of an earlier line';
   const text = line.slice(colon + 1);
   const bytes = Buffer.from(text, 'base64');
-  // Node's decoder skips what it does not know: only text that encodes back to itself was wholly understood.
+  // Node's decoder skips invalid characters. Only text that encodes back to itself is canonical base64.
   if (bytes.toString('base64') !== text) return 'has a key that is not canonical base64';
   if (bytes.length !== keyBytes) return `has a key of ${bytes.length} bytes instead of ${keyBytes}`;
   const key = createSecretKey(bytes);

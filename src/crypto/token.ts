@@ -6,10 +6,10 @@ import { uuidBytes, uuidText } from './uuid.ts';
 
 export type TokenKind = 'service_token' | 'personal_token';
 
-/** A token's text, to be shown once, and the only thing that is stored of it. */
+/** A new token, which is shown once, and its hash, which is stored. */
 export interface GeneratedToken {
   readonly token: Plaintext;
-  /** SHA-256 of the whole text, 32 bytes. Enough without salt or stretching: 256 random bits cannot be guessed. */
+  /** SHA-256 of the whole token, 32 bytes. It requires no salt or stretching: 256 random bits cannot be guessed. */
   readonly hash: Buffer<ArrayBuffer>;
 }
 
@@ -20,7 +20,7 @@ export interface ParsedToken {
 }
 
 const prefixes: Readonly<Record<TokenKind, string>> = { service_token: 'kf_svc_', personal_token: 'kf_pat_' };
-// Characters of base62 that hold 128, 256 and 32 bits.
+// Base62 characters for 128, 256 and 32 bits.
 const idLength = 22;
 const secretLength = 43;
 const checksumLength = 6;
@@ -28,8 +28,8 @@ const bodyPattern = new RegExp(`^[0-9A-Za-z]{${idLength + secretLength + checksu
 const idLimit = 2n ** 128n;
 
 /**
- * A new token (docs/interface.md section 5): prefix, then the credential's UUID (22 characters of base62), 256 random
- * bits (43), and the CRC-32 of all before it (6), which tells a mistyped or cut token from an unknown one.
+ * A new token (docs/interface.md section 5): prefix, UUID of the credential (22 base62 characters), 256 random bits (43),
+ * and a CRC-32 of the preceding text (6), which shows whether a token is mistyped or cut.
  */
 export function generateToken(kind: TokenKind, credentialId: string): GeneratedToken {
   const id = encodeBase62(uuidBytes(credentialId), idLength);
@@ -38,7 +38,7 @@ export function generateToken(kind: TokenKind, credentialId: string): GeneratedT
   return { token: new Plaintext(text), hash: sha256(text) };
 }
 
-/** Reads a token; undefined where the text is none, or its checksum does not fit. */
+/** Parses a token; undefined if the text is not a token or its checksum is wrong. */
 export function parseToken(text: string): ParsedToken | undefined {
   const kind = kindOf(text);
   if (kind === undefined) return undefined;
@@ -50,7 +50,7 @@ export function parseToken(text: string): ParsedToken | undefined {
   return { kind, credentialId: uuidText(id.toString(16).padStart(32, '0')), hash: sha256(text) };
 }
 
-/** Whether two hashes are equal, in a time that does not tell where they differ. */
+/** Compares two hashes in constant time. */
 export function hashesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,18 +1,18 @@
 import { limits } from './limits.ts';
 
-/** Values that the server makes up itself (docs/interface.md 4.12): what they are of, and how long they are. */
+/** Random values that the server generates (docs/interface.md 4.12): their characters and lengths. */
 
 const digits = '0123456789';
 const lowerCase = 'abcdefghijklmnopqrstuvwxyz';
 const alphanumeric = digits + lowerCase.toUpperCase() + lowerCase;
 
-/** The characters of each charset: distinct ones, of ASCII, so that a character is a byte. */
+/** The characters of each charset. They are distinct ASCII characters, so that one character is one byte. */
 export const charsets = {
   alphanumeric,
   digits,
   hex: `${digits}abcdef`,
   base64url: `${alphanumeric}-_`,
-  // Without the space, which gets lost at the ends of lines.
+  // Without the space, which editors remove at the end of a line.
   'ascii-printable': Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index)).join(''),
 } as const satisfies Record<string, string>;
 
@@ -20,18 +20,18 @@ export type CharsetName = keyof typeof charsets;
 
 export const charsetNames = Object.keys(charsets) as CharsetName[];
 
-/** What is made where nothing is said: 32 characters of 62 hold 190 bits. */
+/** The default: 32 characters of 62 have 190 bits. */
 export const defaultGeneration = { length: 32, charset: 'alphanumeric' } as const;
 
-/** A value that is to be made up. */
+/** Length and charset of a value to generate. */
 export interface Generation {
   readonly length: number;
   readonly charset: CharsetName;
 }
 
-/** What is wrong with the length of a value that is to be made up. */
+/** Returns a validation message if the length of a generated value is out of range. */
 export function validateGeneratedLength(length: number): string | undefined {
-  const { minGeneratedLength: least, maxGeneratedLength: most } = limits;
-  const fits = Number.isInteger(length) && length >= least && length <= most;
-  return fits ? undefined : `must be a whole number from ${least} to ${most}`;
+  const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
+  const fits = Number.isInteger(length) && length >= min && length <= max;
+  return fits ? undefined : `must be a whole number from ${min} to ${max}`;
 }

@@ -4,10 +4,10 @@ export type TokenPermission = 'read' | 'read_write';
 
 /**
  * What AccessGrants allow the custom resources of a namespace (docs/resources/access-grant.md). Pure: the controller
- * knows which rules a namespace has, the services ask here.
+ * provides the rules of a namespace, and the services evaluate them here.
  */
 
-/** One rule of an AccessGrant. `*` is written out where all is meant; nothing else is a pattern. */
+/** One rule of an AccessGrant. `*` stands for all; there are no other patterns. */
 export interface GrantRule {
   /** Slug. */
   readonly organization: string;
@@ -19,7 +19,7 @@ export interface GrantRule {
   readonly kinds: readonly GrantedKindName[];
 }
 
-/** Where something is asked for, by slugs: an organization, a project or an environment. */
+/** The place of a request, by slugs: an organization, a project or an environment. */
 export interface GrantPlace {
   readonly organization: string;
   /** Null for the whole organization. */
@@ -28,36 +28,36 @@ export interface GrantPlace {
   readonly environment: string | null;
 }
 
-/** What a custom resource asks for. */
+/** The access that a custom resource needs. */
 export interface GrantNeed extends GrantPlace {
   readonly kind: GrantedKindName;
   readonly permission: TokenPermission;
 }
 
-// What a kind has others do for it, which they must be allowed as well.
+// Kinds that a kind creates. A grant must allow these too.
 const helpers: Readonly<Partial<Record<GrantedKindName, readonly GrantedKindName[]>>> = {
   SnapshotSchedule: ['SecretSnapshot'],
 };
 
-// Kinds whose rules also cover another kind, because they allow more: a ServiceToken gives its namespace a token to read with.
+// A rule for the stronger kind also covers the weaker kind: a ServiceToken gives its namespace a token that can read.
 const stronger: Readonly<Partial<Record<GrantedKindName, GrantedKindName>>> = { SecretSync: 'ServiceToken' };
 
 /**
- * Whether one of the rules covers all that is asked for: two that cover half of it each do not. A whole organization
- * needs `*` for projects and environments, a whole project `*` for environments; `read_write` covers `read`. What a kind
- * has others do for it, one of the rules must allow to them as well. A rule for ServiceTokens covers SecretSyncs, which
- * can do less.
+ * Whether one of the rules covers the whole need; two rules that cover half of it each do not. A whole organization
+ * requires `*` for projects and environments, a whole project `*` for environments. `read_write` covers `read`. For each
+ * kind that the resource creates, one of the rules must cover the need too. A rule for ServiceTokens covers SecretSyncs,
+ * which can do less.
  */
 export function covers(rules: readonly GrantRule[], need: GrantNeed): boolean {
   return kindsNeeded(need.kind).every((kind) => rules.some((rule) => coversAlone(rule, { ...need, kind })));
 }
 
-/** Whether some rule lets resources of some kind read at a place: then its namespace may know that the place exists. */
+/** Whether a rule lets resources of any kind read a place. If so, the namespace may know that the place exists. */
 export function reveals(rules: readonly GrantRule[], place: GrantPlace): boolean {
   return rules.some((rule) => rule.kinds.some((kind) => coversAlone(rule, { ...place, kind, permission: 'read' })));
 }
 
-/** An AccessGrant that would cover what is asked for, as YAML to apply; `name` is the grant's own. */
+/** An AccessGrant that would cover the need, as YAML to apply. `name` is the name of the grant. */
 export function grantYaml(need: GrantNeed, namespace: string, name: string): string {
   return `apiVersion: keyframe.dev/v1alpha1
 kind: AccessGrant
@@ -74,7 +74,7 @@ spec:
 `;
 }
 
-/** The command that adds a rule to an AccessGrant and leaves its other rules as they are. */
+/** The command that adds a rule to an AccessGrant and keeps its other rules. */
 export function grantPatch(need: GrantNeed, name: string): string {
   const value = {
     organization: need.organization,
@@ -87,7 +87,7 @@ export function grantPatch(need: GrantNeed, name: string): string {
   return `kubectl patch accessgrant ${name} --type=json -p '${patch}'`;
 }
 
-/** What rules allow one kind, for people, such as `Read on acme/web/{dev, prod}`; the first few of them. */
+/** What rules allow one kind, as text such as `Read on acme/web/{dev, prod}`; the first few of them. */
 export function grantedText(rules: readonly GrantRule[], kind: GrantedKindName): string {
   const texts = rules
     .filter((rule) => isFor(rule, kind))
@@ -99,7 +99,7 @@ export function grantedText(rules: readonly GrantRule[], kind: GrantedKindName):
   return texts.length === 0 ? 'nothing' : shortened([...new Set(texts)].toSorted());
 }
 
-// A condition must not be filled with a namespace's rules.
+// The rules of a namespace must not fill the message of a condition.
 const maxShown = 5;
 
 function shortened(texts: readonly string[]): string {
@@ -112,7 +112,7 @@ export function grantedPermission(permission: GrantNeed['permission']): 'Read' |
   return permission === 'read' ? 'Read' : 'ReadWrite';
 }
 
-/** The kinds that a rule must have for one of this kind, and for those that it makes. */
+/** The kinds that rules must allow for a resource of this kind, and for the resources that it creates. */
 export function kindsNeeded(kind: GrantedKindName): readonly GrantedKindName[] {
   return [kind, ...(helpers[kind] ?? [])];
 }
@@ -133,7 +133,7 @@ function isFor({ kinds }: GrantRule, kind: GrantedKindName): boolean {
   return kinds.includes(kind) || (strongerKind !== undefined && kinds.includes(strongerKind));
 }
 
-// JSON strings are YAML strings: a name such as "1e3" or "no" stays one.
+// JSON strings are YAML strings, so that a name such as "1e3" or "no" stays a string.
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -8,21 +8,21 @@ import {
 } from './principal.ts';
 
 /**
- * Who stands behind a personal token. An instance admin can create one for another user and act with it as that user,
- * so an organization may forbid tokens that another person created (docs/security-model.md, "Impersonation"). Pure.
+ * Who created a personal token. An instance admin can create one for another user and act with it as that user. So an
+ * organization may forbid tokens that another person created (docs/security-model.md, "Impersonation"). Pure.
  */
 
-/** How a user stands in an organization; looked up together with the target of each request. */
+/** Membership of a user in an organization; looked up together with the target of each request. */
 export interface MemberStanding {
-  /** Null for users who are no members, and for service tokens. */
+  /** Null for users who are not members, and for service tokens. */
   readonly role: Role | null;
   /** Whether the organization accepts only tokens that their users created. */
   readonly impersonationForbidden: boolean;
-  /** Until when tokens that the member derived from another person's count as the member's own; null for no member. */
+  /** Tokens that the member derived from another person's until then count as the member's; null for no member. */
   readonly confirmedAt: Date | null;
 }
 
-/** A creator as the audit and the list of tokens show it. */
+/** The creator of a token in the audit and in lists of tokens. */
 export interface ShownTokenCreator extends Actor {
   /** Whether the user created the token with one that this creator had created. */
   readonly derived: boolean;
@@ -36,7 +36,7 @@ export function shownTokenCreator(creator: TokenCreator | null): ShownTokenCreat
   return { type, id, name, derived: creator.derivedAt !== null };
 }
 
-/** Who created a new token, as it is stored. */
+/** The creator of a new token, as it is stored. */
 export interface NewTokenCreator {
   /** Null if unknown. */
   readonly actor: Actor | null;
@@ -44,16 +44,16 @@ export interface NewTokenCreator {
   readonly derivedAt: Date | 'now' | null;
 }
 
-/** The creator, if the organization forbids impersonation and the token is not its user's own there. */
+/** The creator of the token, if the organization forbids impersonation and the token does not count as its user's. */
 export function refusedCreator(principal: BearerPrincipal, standing: MemberStanding): TokenCreator | null {
   if (!standing.impersonationForbidden || principal.type !== 'user') return null;
   return isOwnToken(principal.tokenCreator, standing) ? null : principal.tokenCreator;
 }
 
 /**
- * Whether an organization that forbids impersonation counts a token as its user's own. A token that the server itself
- * created counts, because operators of the server could read everything without it. So does a token that the user
- * derived from another person's before the organization last confirmed the member.
+ * Whether an organization that forbids impersonation counts a token as its user's. A token that the server created
+ * counts, because operators of the server can read everything without it. A token that the user derived from another
+ * person's counts if the organization has confirmed the member since then.
  */
 export function isOwnToken(
   creator: TokenCreator | null,
@@ -64,8 +64,8 @@ export function isOwnToken(
 }
 
 /**
- * Who counts as the creator of a token that a user creates for a user. A token that users create for themselves with
- * a token of another person stays that person's, however long the chain.
+ * Returns who counts as the creator of a token that a user creates for a user. If users create tokens for themselves with
+ * a token from another person, that person stays the creator, however long the chain is.
  */
 export function creatorOfNewToken(by: UserPrincipal, userId: string): NewTokenCreator {
   const { type, id, name, tokenCreator } = by;

@@ -1,20 +1,20 @@
 import { limits } from './limits.ts';
 
 /**
- * Checks of the names and texts people choose (docs/interface.md section 2). Each answers `undefined` when the text
- * is right, else a sentence that says what is allowed; it never repeats the text, which may be a misplaced secret.
+ * Checks of names and texts that users choose (docs/interface.md section 2). Each returns undefined if the text is valid,
+ * else a validation message that says what is allowed. It never quotes the text, which may be a misplaced secret.
  */
 
 /** Slugs of organizations, projects and environments. */
 export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** E-mail addresses of users: all of ASCII that is printed, so that two that look alike are alike. */
+/** E-mail addresses of users: printable ASCII only, so that two addresses that look equal are equal. */
 export const emailPattern = /^[!-?A-~]{1,64}@[!-?A-~]{1,189}$/;
 const secretKeyPattern = /^[A-Za-z0-9._-]{1,253}$/;
 const secretKeyCharacters = `1 to ${limits.secretKeyLength} letters, digits, dots, underscores and hyphens`;
-// A name or comment is one line for people: no control characters (a NUL PostgreSQL cannot hold, the others hide text).
+// A name or comment is one line without control characters: PostgreSQL cannot store NUL, and the others can hide text.
 const controlCharacters = /\p{Cc}/u;
 
-/** What is wrong with a slug of an organization, project or environment. */
+/** Checks a slug of an organization, project or environment. */
 export function validateSlug(text: string): string | undefined {
   return slugPattern.test(text)
     ? undefined
@@ -22,8 +22,8 @@ export function validateSlug(text: string): string | undefined {
 }
 
 /**
- * What is wrong with a secret's key. Kubernetes and URLs refuse `.` and names that begin with `..`; `__proto__` is
- * lost in JavaScript objects.
+ * Checks the key of a secret. Kubernetes and URLs refuse `.` and names that begin with `..`. JavaScript objects lose a
+ * key named `__proto__`.
  */
 export function validateSecretKey(text: string): string | undefined {
   if (!secretKeyPattern.test(text)) {
@@ -35,28 +35,28 @@ export function validateSecretKey(text: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with the beginning of a key that a list is limited to. */
+/** Checks the key prefix of a list. */
 export function validateSecretKeyPrefix(text: string): string | undefined {
   return secretKeyPattern.test(text) ? undefined : `must be ${secretKeyCharacters}`;
 }
 
-/** What is wrong with a secret's value: it is 0 to 256 KiB of valid Unicode. */
+/** Checks the value of a secret: 0 to 256 KiB of valid Unicode. */
 export function validateSecretValue(text: string): string | undefined {
   if (!text.isWellFormed()) {
-    return 'must be valid Unicode (it holds a lone surrogate); encode binary data as base64';
+    return 'must be valid Unicode (it contains a lone surrogate); encode binary data as base64';
   }
   return utf8Bytes(text) > limits.valueBytes ? `must be at most ${limits.valueBytes} bytes of UTF-8` : undefined;
 }
 
-/** What is wrong with a display name or the name of a token or snapshot. */
+/** Checks a display name, or the name of a token or snapshot. */
 export function validateName(text: string): string | undefined {
   if (text.trim() === '') return 'must not be empty';
   return validateLine(text, limits.nameLength);
 }
 
 /**
- * What is wrong with a user's e-mail address: it has something on both sides of one @, of printable ASCII without
- * spaces. Whether mail reaches it nobody knows; it is a name.
+ * Checks the e-mail address of a user: printable ASCII without spaces, with one @ that has text on both sides. The server
+ * sends no mail, so the address only has to be a unique name.
  */
 export function validateEmail(text: string): string | undefined {
   return emailPattern.test(text)
@@ -64,7 +64,7 @@ export function validateEmail(text: string): string | undefined {
     : 'must be an e-mail address of at most 254 printable ASCII characters, such as ada@example.com';
 }
 
-/** What is wrong with a comment or description. */
+/** Checks a comment or description. */
 export function validateComment(text: string): string | undefined {
   return validateLine(text, limits.commentLength);
 }
@@ -74,9 +74,9 @@ function utf8Bytes(text: string): number {
 }
 
 function validateLine(text: string, maxLength: number): string | undefined {
-  // Characters are counted as JSON Schema and PostgreSQL count them; first what is quick to tell of a very long text.
+  // Counts characters as JSON Schema and PostgreSQL do. The first comparison is fast for very long texts.
   if (text.length > 2 * maxLength || Array.from(text).length > maxLength)
     return `must be at most ${maxLength} characters`;
-  if (controlCharacters.test(text)) return 'must not hold control characters';
-  return text.isWellFormed() ? undefined : 'must be valid Unicode (it holds a lone surrogate)';
+  if (controlCharacters.test(text)) return 'must not contain control characters';
+  return text.isWellFormed() ? undefined : 'must be valid Unicode (it contains a lone surrogate)';
 }

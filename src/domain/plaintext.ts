@@ -1,8 +1,8 @@
 const redacted = '[redacted]';
 
 /**
- * A secret value, or a token, in memory. It prints as `[redacted]` wherever it is logged, serialised, inspected or
- * put into a template; only `reveal()` gives the text, so that each place that discloses it can be found by name.
+ * A secret value or token in memory. It prints as `[redacted]` if it is logged, serialized, inspected or put into a
+ * template. Only `reveal()` returns the text, so that a search for that name finds each disclosure.
  */
 export class Plaintext {
   readonly #text: string;
@@ -11,7 +11,7 @@ export class Plaintext {
     this.#text = text;
   }
 
-  /** The text itself. Call it only where the value leaves for its one rightful receiver. */
+  /** The text. Call it only to pass the value to its authorized receiver. */
   reveal(): string {
     return this.#text;
   }

@@ -10,11 +10,11 @@ import type {
 } from './principal.ts';
 
 /**
- * The one table of who may do what. Pure: the services look up the target and the caller's role, ask here, and turn
- * the answer into not_found (`hidden`) or forbidden (`denied`).
+ * All permissions in one table. Pure: services look up the target and the role of the caller, and turn the decision into
+ * not_found (`hidden`) or forbidden (`denied`).
  */
 
-/** Actions on an organization and what is in it, by the level of their target. */
+/** Actions on an organization and its contents, by the level of their target. */
 export const actionLevels = {
   'organization.read': 'organization',
   'organization.update': 'organization',
@@ -63,7 +63,7 @@ export type EnvironmentAction = ActionsOf<'environment'>;
 
 export type Decision = 'allowed' | 'denied' | 'hidden';
 
-/** What the decision is about: ids from the organization down to the level of the action. */
+/** The target of a decision: ids from the organization down to the level of the action. */
 export interface PolicyTarget {
   readonly organizationId: string;
   readonly projectId?: string;
@@ -77,7 +77,7 @@ const owners: readonly Role[] = ['owner'];
 
 interface Rule {
   readonly roles: readonly Role[];
-  /** What a service token in scope needs; `never` where no service token may. */
+  /** Permission that a service token in scope requires; `never` if service tokens may not do it. */
   readonly serviceToken: 'read' | 'read_write' | 'never';
 }
 
@@ -88,7 +88,7 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'organization.set_impersonation': { roles: owners, serviceToken: 'never' },
   'member.list': { roles: everyRole, serviceToken: 'never' },
   'member.set': { roles: admins, serviceToken: 'never' },
-  // Everybody may leave; whom else a role may remove is `memberChangeError`'s to tell.
+  // Every member may leave; `memberChangeError` decides whom else a role may remove.
   'member.remove': { roles: everyRole, serviceToken: 'never' },
   'audit.list': { roles: admins, serviceToken: 'never' },
   'project.list': { roles: everyRole, serviceToken: 'read' },
@@ -108,13 +108,13 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'version.list': { roles: everyRole, serviceToken: 'read' },
   'version.read': { roles: everyRole, serviceToken: 'read' },
   'version.rollback': { roles: writers, serviceToken: 'read_write' },
-  // Nothing brings it back, so what may write must not be able to do it.
+  // It cannot be undone, so write permission must not include it.
   'version.destroy': { roles: admins, serviceToken: 'never' },
   'snapshot.list': { roles: everyRole, serviceToken: 'read' },
   'snapshot.read': { roles: everyRole, serviceToken: 'read' },
   'snapshot.create': { roles: writers, serviceToken: 'read_write' },
   'snapshot.restore': { roles: writers, serviceToken: 'read_write' },
-  // A machine that can write must not be able to take away the way back.
+  // A machine that can write must not be able to delete the backup.
   'snapshot.delete': { roles: admins, serviceToken: 'never' },
   'change.list': { roles: everyRole, serviceToken: 'read' },
   'service_token.list': { roles: admins, serviceToken: 'never' },
@@ -124,12 +124,12 @@ export const rules: Readonly<Record<Action, Rule>> = {
   'service_token.reinstate': { roles: admins, serviceToken: 'never' },
 };
 
-/** What a keyless token allows: the controller reads secrets as it, and does nothing else. */
+/** Actions of a keyless token: the controller only reads secrets with it. */
 const keylessActions: readonly Action[] = ['secret.list'];
 
 /**
- * Decides an action on a target that exists. `role` is the caller's in the target's organization, null for none and
- * for service tokens. A service token sees what is in its scope and its own ancestors' names.
+ * Decides an action on a target that exists. `role` is the role of the caller in the organization of the target; null for
+ * no role and for service tokens. A service token sees its scope and the names of the ancestors of its scope.
  */
 export function decide(principal: TenantPrincipal, role: Role | null, action: Action, target: PolicyTarget): Decision {
   const rule = rules[action];
@@ -143,17 +143,17 @@ export function decide(principal: TenantPrincipal, role: Role | null, action: Ac
   return rule.serviceToken === 'read' || principal.permission === 'read_write' ? 'allowed' : 'denied';
 }
 
-/** Actions on what is a person's own: no service token has any such thing. */
+/** Actions on resources that a user owns. Service tokens own none. */
 export const personActions = ['personal_token.list', 'personal_token.create', 'personal_token.revoke'] as const;
 
 export type PersonAction = (typeof personActions)[number];
 
-/** Decides an action on the caller's own things. */
+/** Decides an action on resources that the caller owns. */
 export function decidePerson(principal: BearerPrincipal, _action: PersonAction): Exclude<Decision, 'hidden'> {
   return principal.type === 'user' ? 'allowed' : 'denied';
 }
 
-/** Actions on the instance itself, which everybody sees: all of them are for instance admins. */
+/** Actions on the instance, which is visible to all callers. They are reserved for instance admins. */
 export const instanceActions = [
   'organization.create',
   'organization.purge',
@@ -169,14 +169,15 @@ export const instanceActions = [
 
 export type InstanceAction = (typeof instanceActions)[number];
 
-/** Decides an action on the instance. Who creates an organization becomes its owner. */
+/** Decides an action on the instance. The creator of an organization becomes its owner. */
 export function decideInstance(principal: BearerPrincipal, _action: InstanceAction): Exclude<Decision, 'hidden'> {
   return principal.type === 'user' && principal.instanceAdmin ? 'allowed' : 'denied';
 }
 
 /**
- * What a custom resource needs for an action: a grant for the permission it asks for, a grant for this permission,
- * nothing but that the thing is its own, or nothing at all (whoever may create that kind outranks every owner).
+ * What a custom resource requires for an action. `asked`: a grant for the permission that it asks for. A permission: a
+ * grant for that permission. `own`: ownership of the target. `cluster`: nothing, because users who can create this kind
+ * have more rights than every owner.
  */
 export type ResourceRule = 'asked' | TokenPermission | 'own' | 'cluster';
 
@@ -200,7 +201,7 @@ export type ResourceAction =
   | 'environment.read'
   | 'environment.delete';
 
-/** What each kind does; what is not here it may not. Making something smaller or ending it never needs a grant. */
+/** Allowed actions of each kind. Reducing or ending access never requires a grant. */
 export const resourceRules: Readonly<
   Record<ResourceKindName, Partial<Readonly<Record<ResourceAction, ResourceRule>>>>
 > = {
@@ -224,7 +225,7 @@ export const resourceRules: Readonly<
   SecretEnvironment: { 'environment.create': 'cluster', 'environment.read': 'own', 'environment.delete': 'own' },
 };
 
-/** Decides an action of a custom resource, by what its namespace is granted now; `asked` where the action is at a place. */
+/** Decides an action of a custom resource by the present grants of its namespace. `asked` is the place of the action, if any. */
 export function decideResource(
   { kind, grants }: ResourcePrincipal,
   action: ResourceAction,
@@ -238,20 +239,20 @@ export function decideResource(
   return covers(grants, { ...asked, kind, permission }) ? 'allowed' : 'denied';
 }
 
-/** What is to become of one membership; null stands for none. */
+/** A change of one membership; null stands for no membership. */
 export interface MemberChange {
-  /** The role of whoever asks, and whether it is their own membership. */
+  /** The role of the caller, and whether the membership is the caller's. */
   readonly byRole: Role;
   readonly isSelf: boolean;
   readonly from: Role | null;
   readonly to: Role | null;
-  /** How many owners who are not disabled the organization has besides this member. */
+  /** Number of other owners of the organization that are not disabled. */
   readonly otherOwners: number;
 }
 
 /**
- * Why a change of a membership is refused, or undefined: everybody may leave, admins and owners change others, nobody
- * hands out or takes away more than they hold, and the last owner stays.
+ * Why a change of a membership is refused, or undefined. Every member may leave. Admins and owners may change others. Only
+ * owners may appoint or remove owners. The last owner cannot leave.
  */
 export function memberChangeError({
   byRole,
@@ -269,7 +270,7 @@ export function memberChangeError({
 
 export type MemberChangeError = 'not_admin' | 'owner_only' | 'last_owner';
 
-/** Whether a target is in a token's scope or one of its scope's ancestors. */
+/** Whether a target is in the scope of a token, or an ancestor of that scope. */
 function isVisible(token: ServiceTokenPrincipal | KeylessPrincipal, target: PolicyTarget): boolean {
   if (token.organizationId !== target.organizationId) return false;
   if (target.projectId === undefined || token.scope === 'organization') return true;

@@ -1,29 +1,29 @@
 import type { GrantRule, TokenPermission } from './grants.ts';
 import type { ResourceKindName } from './kinds.ts';
 
-/** Who acts. One of these is the first argument of everything that is authorised. */
+/** Principals. Each authorized operation takes one as its first argument. */
 
 export type Role = 'owner' | 'admin' | 'developer' | 'viewer';
 export type TokenScope = 'organization' | 'project' | 'environment';
 export type ActorType = 'user' | 'service_token' | 'resource' | 'system';
 
-/** The name and id under which history and audit remember who acted. */
+/** Name and id of an actor in history and audit. */
 export interface Actor {
   readonly type: ActorType;
   readonly id: string;
   readonly name: string;
 }
 
-/** The server itself, for what it does by itself or at an operator's command; `name` tells which part of it. */
+/** The server, for work that it does by itself or for an operator. `name` identifies the part of the server. */
 export function systemActor(name: string): Actor {
   return { type: 'system', id: '00000000-0000-0000-0000-000000000000', name };
 }
 
-/** Another person, or the server itself, who created a personal token or the token that its user created it with. */
+/** The other person, or the server, that created a personal token or the token that its user created it with. */
 export interface TokenCreator {
   /** Null if unknown: a server that recorded no creators created the token. */
   readonly actor: Actor | null;
-  /** When the user created the token, or an ancestor of it, with a token of that creator; null if the creator did. */
+  /** When the user created the token, or an ancestor of it, with a token of that creator; null if the creator made it. */
   readonly derivedAt: Date | null;
 }
 
@@ -32,7 +32,7 @@ export interface UserPrincipal extends Actor {
   readonly instanceAdmin: boolean;
   /** The personal token that was presented. */
   readonly credentialId: string;
-  /** Null for a token that goes back to the user alone. */
+  /** Null for a token that only its user created. */
   readonly tokenCreator: TokenCreator | null;
   readonly expiresAt: Date | null;
 }
@@ -51,8 +51,8 @@ export interface ServiceTokenPrincipal extends Actor {
 }
 
 /**
- * The keyless service token of a namespace: the controller alone acts as it, for SecretSyncs of that namespace. It has
- * no credential, so it never comes over HTTP. Only `KeylessAccess` makes one.
+ * The keyless service token of a namespace. Only the controller acts as it, for SecretSyncs of that namespace. It has no
+ * credential, so it cannot be used over HTTP. Only `KeylessAccess` creates one.
  */
 export interface KeylessPrincipal extends Actor {
   readonly type: 'service_token';
@@ -62,41 +62,41 @@ export interface KeylessPrincipal extends Actor {
   readonly projectId: string;
   readonly environmentId: string;
   readonly permission: 'read';
-  /** Whom the controller vouches for; in place of a credential. */
+  /** The namespace that the controller acts for; replaces a credential. */
   readonly claim: { readonly cluster: string; readonly namespace: string };
 }
 
 /**
- * A custom resource of a cluster, whom the controller acts for. It has no credential and never comes over HTTP: what it
- * may do rests on the grants of its namespace alone.
+ * A custom resource of a cluster. The controller acts for it. It has no credential and cannot be used over HTTP. Only the
+ * grants of its namespace decide what it may do.
  */
 export interface ResourcePrincipal extends Actor {
   readonly type: 'resource';
   /** Its uid in the cluster, a UUID. */
   readonly id: string;
-  /** `ServiceToken team-a/ci`; without the namespace for kinds that have none. */
+  /** Such as `ServiceToken team-a/ci`; without a namespace for cluster-scoped kinds. */
   readonly name: string;
   readonly cluster: string;
   readonly kind: ResourceKindName;
   readonly namespace: string | null;
   /**
-   * What its namespace is granted. Read anew at each judgement, also at the end of a change: a getter tells a withdrawal
-   * that comes in between.
+   * The grants of its namespace. They are read again for each decision, also at the end of a change, so that a getter can
+   * report a grant that was withdrawn meanwhile.
    */
   readonly grants: readonly GrantRule[];
-  /** Name of an AccessGrant that is for its namespace alone and takes another rule, if there is one. For messages. */
+  /** Name of an AccessGrant that covers only its namespace and has room for another rule, if any. For messages. */
   readonly ownGrant?: string | undefined;
 }
 
-/** Whoever presented a token. */
+/** A principal that presented a token. */
 export type BearerPrincipal = UserPrincipal | ServiceTokenPrincipal;
 
-/** Principals of which the policy decides by service tokens' and people's rules. */
+/** Principals that `decide` of policy.ts accepts. */
 export type TenantPrincipal = BearerPrincipal | KeylessPrincipal;
 
 export type Principal = TenantPrincipal | ResourcePrincipal;
 
-/** A principal with the circumstances of its call, for the audit: whoever presented a token, unless told. */
+/** A principal with the facts of its request that the audit records. The default is a principal with a token. */
 export interface Caller<P extends Principal = BearerPrincipal> {
   readonly principal: P;
   readonly requestId: string;
@@ -105,5 +105,4 @@ export interface Caller<P extends Principal = BearerPrincipal> {
 
 export type ResourceCaller = Caller<ResourcePrincipal>;
 
-/** Whoever acts. */
 export type AnyCaller = Caller<Principal>;

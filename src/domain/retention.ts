@@ -1,15 +1,15 @@
 import { localTimes } from '../lib/time-zone.ts';
 
 /**
- * Which of some snapshots are kept, and why. Pure: SnapshotSchedules and `keyframe snapshot prune` ask here alike
+ * Which snapshots are kept, and why. Pure: SnapshotSchedules and `keyframe snapshot prune` both use it
  * (docs/resources/snapshot-schedule.md, "Retention").
  */
 
-/** How many to keep of each sort; a sort that is absent keeps none. Snapshots that one sort keeps are no fewer for the others. */
+/** How many snapshots to keep by each rule; an absent rule keeps none. One snapshot can count for several rules. */
 export interface Retention {
-  /** The newest so many. */
+  /** Number of newest snapshots. */
   readonly keepLast?: number | undefined;
-  /** The newest one of each of the newest so many hours that have one; and so for the others. */
+  /** Number of hours with a snapshot; the newest snapshot of each is kept. The rules below work alike. */
   readonly keepHourly?: number | undefined;
   readonly keepDaily?: number | undefined;
   /** Weeks begin on Mondays (ISO 8601). */
@@ -17,36 +17,36 @@ export interface Retention {
   readonly keepMonthly?: number | undefined;
 }
 
-/** One snapshot, as far as that decides whether it goes. */
+/** The facts about one snapshot that decide whether it is kept. */
 export interface RetentionCandidate {
   readonly id: string;
-  /** The moment that it stands for, in milliseconds since the epoch. */
+  /** The time of the snapshot, in milliseconds since the epoch. */
   readonly atMs: number;
-  /** Whether it can be restored from. What cannot fills no place, and goes when a newer one can. */
+  /** Whether it can be restored from. If not, it counts for no rule, and goes as soon as a newer one can be restored. */
   readonly isSuccessful: boolean;
-  /** Whether whoever prunes made it. What others made is never touched, and fills no place. */
+  /** Whether the pruning owner made it. Others are never deleted and count for no rule. */
   readonly isOwn: boolean;
-  /** What still refers to it, for people. As long as there is something, it stays. */
+  /** What still refers to it, as text. While anything does, it is kept. */
   readonly references: readonly string[];
 }
 
 export interface RetentionVerdict {
   readonly id: string;
-  /** Why it is kept, such as `last 1` or `daily 2026-11-21`, most specific first; empty where it goes. */
+  /** Why it is kept, such as `last 1` or `daily 2026-11-21`, most specific first; empty if it is deleted. */
   readonly reasons: readonly string[];
 }
 
 type LocalTime = ReturnType<ReturnType<typeof localTimes>>;
 
-interface Sort {
+interface Rule {
   readonly count: keyof Retention;
   readonly name: string;
-  /** What all that share a place have alike. */
+  /** The key of the period that a time belongs to. */
   readonly bucketOf: (local: LocalTime) => string;
 }
 
-const sorts: readonly Sort[] = [
-  // By the offset too: an hour that the clocks show twice is two.
+const rules: readonly Rule[] = [
+  // With the offset: an hour that the clocks show twice counts as two.
   {
     count: 'keepHourly',
     name: 'hourly',
@@ -58,11 +58,10 @@ const sorts: readonly Sort[] = [
 ];
 
 /**
- * Judges all candidates, in the order newest first; of equal times the greater id counts as newer. Of those that are own
- * and successful the newest of each bucket is kept, for as many buckets as the retention says, by the calendar of an
- * IANA time zone; what is kept is the union of all sorts. Kept as well, whatever it says: what is not own, what is
- * referred to, the newest successful one, and what is not successful while nothing newer is. Throws RangeError for an
- * unknown time zone.
+ * Decides for all candidates, newest first; of equal times, the greater id counts as newer. Each rule keeps the newest
+ * own successful snapshot of each bucket, for as many buckets as the retention says, by the calendar of an IANA time zone.
+ * A snapshot is kept if any rule keeps it. These are always kept: snapshots of others, referenced snapshots, the newest
+ * successful snapshot, and unsuccessful snapshots that are newer than it. Throws RangeError for an unknown time zone.
  */
 export function judgeRetention(
   candidates: readonly RetentionCandidate[],
@@ -83,12 +82,12 @@ export function judgeRetention(
   });
 }
 
-/** Whether a retention keeps anything at all. */
+/** Whether a retention keeps anything. */
 export function keepsSomething(retention: Retention): boolean {
-  return (retention.keepLast ?? 0) > 0 || sorts.some(({ count }) => (retention[count] ?? 0) > 0);
+  return (retention.keepLast ?? 0) > 0 || rules.some(({ count }) => (retention[count] ?? 0) > 0);
 }
 
-/** The places that each one fills, by id. */
+/** The reasons to keep each snapshot, by id. */
 function placesOf(
   newestFirst: readonly RetentionCandidate[],
   retention: Retention,
@@ -97,7 +96,7 @@ function placesOf(
   const local = localTimes(timeZone);
   const placed = newestFirst.map(({ id, atMs }) => ({ id, local: local(atMs), places: new Array<string>() }));
   placed.slice(0, retention.keepLast ?? 0).forEach(({ places }, index) => places.push(`last ${index + 1}`));
-  for (const { count, name, bucketOf } of sorts) {
+  for (const { count, name, bucketOf } of rules) {
     const wanted = retention[count] ?? 0;
     const seen = new Set<string>();
     for (const each of placed) {

@@ -1,7 +1,7 @@
 export interface ByteBudgetOptions {
-  /** What all owners may hold together. */
+  /** Maximum for all owners together. */
   readonly maxBytes: number;
-  /** What one owner may hold; default half of `maxBytes`. */
+  /** Maximum for one owner; half of `maxBytes` by default. */
   readonly maxBytesOfOwner?: number;
 }
 
@@ -12,24 +12,24 @@ interface Reservation {
 
 interface Waiting extends Reservation {
   readonly start: () => void;
-  /** How many that came later were given bytes first. */
+  /** Number of later reservations that started first. */
   overtaken: number;
 }
 
-// Those that ask for little need not wait behind one that asks for much, but it waits no longer than for so many.
+// Small reservations may overtake a large one, but only this many, so that the large one starts eventually.
 const maxOvertaken = 32;
 
 /**
- * A budget of memory: work reserves bytes before it takes them. No owner can hold all of it, so each owner finds some
- * free, whatever the others do. A reservation that exceeds a limit on its own is admitted while nothing else is held
- * that the limit counts; it would otherwise never be.
+ * A memory budget: work reserves bytes before it uses them. One owner cannot hold all of it, so that each owner can make
+ * progress. A reservation that alone exceeds a limit is admitted if nothing else counts towards that limit. Otherwise it
+ * would never start.
  */
 export class ByteBudget {
   readonly #maxBytes: number;
   readonly #maxBytesOfOwner: number;
   #held = 0;
   readonly #heldByOwner = new Map<string, number>();
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly #waiting = new Set<Waiting>();
 
   constructor({ maxBytes, maxBytesOfOwner = maxBytes / 2 }: ByteBudgetOptions) {
@@ -37,7 +37,7 @@ export class ByteBudget {
     this.#maxBytesOfOwner = maxBytesOfOwner;
   }
 
-  /** Bytes that are held. */
+  /** Reserved bytes. */
   get held(): number {
     return this.#held;
   }
@@ -47,10 +47,10 @@ export class ByteBudget {
     return this.#waiting.size;
   }
 
-  /** Runs `work` once the bytes are free, and releases them when it ends. Returns what it returns and throws what it throws. */
+  /** Runs `work` once the bytes are free, and releases them when it ends. Returns or throws what `work` does. */
   async run<T>(owner: string, bytes: number, work: () => Promise<T>): Promise<T> {
     const reservation = { owner, bytes };
-    // What fits begins without a pause, unless it would overtake.
+    // A reservation that fits starts at once, unless others wait.
     if (this.#waiting.size === 0 && this.#fits(reservation)) this.#count(owner, bytes);
     else await this.#turn(reservation);
     try {
@@ -61,7 +61,7 @@ export class ByteBudget {
     }
   }
 
-  /** Waits until the bytes are counted for this reservation. */
+  /** Waits until the bytes of this reservation are counted. */
   async #turn({ owner, bytes }: Reservation): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add({ owner, bytes, start: resolve, overtaken: 0 });
@@ -69,7 +69,7 @@ export class ByteBudget {
     await promise;
   }
 
-  /** Starts what fits, in the order of arrival. */
+  /** Starts the reservations that fit, in the order of arrival. */
   #admit(): void {
     const passed: Waiting[] = [];
     for (const waiting of this.#waiting) {
@@ -86,12 +86,12 @@ export class ByteBudget {
     waiting.start();
   }
 
-  /** Whether one may start before another one that came earlier. */
+  /** Whether a reservation may start before an earlier one. */
   #mayPass(waiting: Waiting, earlier: Waiting): boolean {
     return earlier.overtaken < maxOvertaken || !this.#isHindered(earlier, waiting);
   }
 
-  /** Whether bytes that `other` holds are bytes that a waiting reservation lacks. */
+  /** Whether bytes of `other` delay a waiting reservation. */
   #isHindered(waiting: Waiting, other: Waiting): boolean {
     return waiting.owner === other.owner || this.#fitsOwner(waiting);
   }

@@ -1,19 +1,19 @@
-/** The time, and timers on it, so that tests can own both. */
+/** The time and timers, so that tests can control both. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls back once after a delay in milliseconds; the answer cancels it. */
+  /** Calls back once after a delay in milliseconds. The returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
 /**
- * Milliseconds on a clock that nobody sets and that goes on while the process is stopped; only differences mean something.
+ * Milliseconds on a monotonic clock, which also runs while the process is stopped. Only differences have a meaning.
  */
 export type SteadyNow = () => number;
 
 export const steadyNow: SteadyNow = () => performance.now();
 
-// Node fires a timer of more than 2^31-1 ms at once; a longer one is chained.
+// Node fires a timer of more than 2^31-1 ms immediately, so a longer timer is chained.
 const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

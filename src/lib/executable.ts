@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 
-/** Whether this process may execute what is at the path; false if nothing is there. Also true of a folder it may enter. */
+/** Whether this process may execute the file at the path; false if it does not exist. Also true for an accessible folder. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -1,23 +1,23 @@
 /**
- * Ends waits early, once and for all. Racing each wait against one long-lived promise would do so too, but every race leaves
- * its reaction on that promise for as long as it is pending; here nothing of a wait that is over stays behind.
+ * Ends all waits early. Racing each wait against one long-lived promise would do so too, but each race leaks a reaction
+ * while that promise is pending. Here a finished wait leaves nothing behind.
  */
 export class Interrupt {
   readonly #waits = new Set<PromiseWithResolvers<void>>();
   #fired: { readonly reason: Error | undefined } | undefined;
 
-  /** How many waits are going on. */
+  /** How many waits are pending. */
   get waiting(): number {
     return this.#waits.size;
   }
 
-  /** Ends all waits, those to come as well: with a reason they throw it, without one they come back. Only the first call counts. */
+  /** Ends all present and future waits. With a reason they throw it, without one they return. Only the first call counts. */
   fire(reason?: Error): void {
     this.#fired ??= { reason };
     for (const wait of this.#waits) settle(wait, this.#fired.reason);
   }
 
-  /** Waits for the work, or until this is fired. The work goes on then, and what it throws afterwards is ignored. */
+  /** Waits for the work, or until `fire` is called. The work then continues, and its errors are ignored. */
   async during(work: Promise<void>): Promise<void> {
     const wait = Promise.withResolvers<void>();
     this.#waits.add(wait);

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** The release of this program, as package.json has it. */
+/** The release of this program, from package.json. */
 export function ownRelease(): string {
-  // The same from src/lib and from dist/server.
+  // The path is the same from src/lib and from dist/server.
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Whether one release, such as 0.10.2, comes before another one. What stands behind a hyphen does not count. */
+/** Whether a release, such as 0.10.2, is older than another one. Text after a hyphen is ignored. */
 export function isOlderRelease(release: string, than: string): boolean {
   const [parts, others] = [numbersOf(release), numbersOf(than)];
   const index = parts.findIndex((part, at) => part !== others[at]);

@@ -1,13 +1,13 @@
 /**
- * Cuts long computations into slices, so that one large request does not keep all others waiting. In one turn of the
- * event loop only one computation of the process continues, whatever the number of those that wait.
+ * Cuts long computations into slices, so that one large request does not block all others. In each turn of the event
+ * loop, only one computation of the process continues, however many wait.
  */
 
 // Small requests never wait for a turn.
 const firstSliceMs = 2;
 const sliceMs = 10;
 
-/** The time that a computation may run until it must let others run. Begins when it is made. */
+/** The time until a computation must yield to others. Starts on construction. */
 export class TimeSlice {
   #endMs = performance.now() + firstSliceMs;
 
@@ -16,7 +16,7 @@ export class TimeSlice {
     return performance.now() >= this.#endMs;
   }
 
-  /** Resolves in a later turn of the event loop, after the computations that wait already. */
+  /** Resolves in a later turn of the event loop, after the computations that already wait. */
   async next(): Promise<void> {
     await nextTurn();
     this.#endMs = performance.now() + sliceMs;
@@ -39,7 +39,7 @@ export async function mapInSlices<Item, Result>(
 
 const waiting = new Set<() => void>();
 
-/** Resolves when all computations that came before have continued once. */
+/** Resolves when all earlier computations have continued once. */
 function nextTurn(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   waiting.add(resolve);
@@ -47,7 +47,7 @@ function nextTurn(): Promise<void> {
   return promise;
 }
 
-/** An immediate that an immediate sets runs in the next turn, after the events that came meanwhile. */
+/** An immediate set by an immediate runs in the next turn, after new events. */
 function continueFirst(): void {
   const [first] = waiting;
   if (first === undefined) return;

@@ -2,7 +2,7 @@ const zoneName = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
 
 const minuteMs = 60_000;
 
-/** The calendar and the clocks of a place at a moment. */
+/** Local date and time. */
 export interface LocalTime {
   readonly year: number;
   /** 1 to 12. */
@@ -10,11 +10,11 @@ export interface LocalTime {
   readonly day: number;
   /** 0 to 23. */
   readonly hour: number;
-  /** How far its clocks are before UTC, in minutes. */
+  /** Offset from UTC, in minutes. */
   readonly offsetMinutes: number;
 }
 
-/** Whether a text names a time zone of the IANA database that this program knows, such as Europe/Berlin or UTC. */
+/** Whether a text names a known IANA time zone, such as Europe/Berlin or UTC. */
 export function isTimeZone(text: string): boolean {
   if (!zoneName.test(text)) return false;
   try {
@@ -25,7 +25,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** What calendar and clocks of a time zone show, each moment in milliseconds since the epoch. Throws RangeError for no time zone. */
+/** Returns a function from milliseconds since the epoch to local time. Throws RangeError for an unknown time zone. */
 export function localTimes(timeZone: string): (ms: number) => LocalTime {
   const format = formatOf(timeZone);
   return (ms) => {

@@ -6,10 +6,10 @@ export interface DatabaseFigures {
   readonly tables: readonly { readonly table: string; readonly bytes: number; readonly rows: number }[];
 }
 
-/** However often the metrics are scraped, the database is asked no more often than this. */
+/** The database is queried at most this often, however often the metrics are scraped. */
 export const databaseFiguresMaxAgeMs = 60_000;
 
-/** How large the database is. While it does not answer, there are no figures. */
+/** Metrics of the size of the database. While it does not respond, they are absent. */
 export class DatabaseMetrics {
   readonly #read: () => Promise<DatabaseFigures>;
   readonly #now: SteadyNow;
@@ -18,7 +18,7 @@ export class DatabaseMetrics {
   readonly #tableRows: Gauge<'table'>;
   #refreshed: { readonly atMs: number; readonly done: Promise<void> } | undefined;
 
-  /** Adds the figures to a registry. `read` must look at no rows. */
+  /** Adds the metrics to a registry. `read` must not read rows. */
   static register(
     registry: Registry,
     read: () => Promise<DatabaseFigures>,
@@ -31,7 +31,7 @@ export class DatabaseMetrics {
     this.#read = read;
     this.#now = now;
     const registers = [registry];
-    // Each collects, and whichever comes first asks for all.
+    // The first gauge that is collected refreshes all of them.
     const collect = (): Promise<void> => this.#refresh();
     this.#bytes = new Gauge({
       name: 'keyframe_database_size_bytes',
@@ -42,14 +42,14 @@ export class DatabaseMetrics {
     const labelNames = ['table'] as const;
     this.#tableBytes = new Gauge({
       name: 'keyframe_database_table_size_bytes',
-      help: 'Size on disk of a table that grows, with its indexes.',
+      help: 'Size on disk of a growing table, with its indexes.',
       labelNames,
       registers,
       collect,
     });
     this.#tableRows = new Gauge({
       name: 'keyframe_database_table_rows',
-      help: 'Rows of a table that grows, as PostgreSQL estimates them.',
+      help: 'Rows of a growing table, as estimated by PostgreSQL.',
       labelNames,
       registers,
       collect,
@@ -66,7 +66,7 @@ export class DatabaseMetrics {
 
   async #fetch(): Promise<void> {
     const figures = await this.#read().catch(() => undefined);
-    // A gauge without labels would be reset to 0, which is a size.
+    // `reset` would set a gauge without labels to 0, which is a valid size.
     this.#bytes.remove();
     this.#tableBytes.reset();
     this.#tableRows.reset();

@@ -5,7 +5,7 @@ export type { Logger } from 'pino';
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** The root logger: one JSON object a line. `destination` is for tests; the default is standard output. */
+/** The root logger: one JSON object per line. `destination` is for tests; the default is standard output. */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -13,16 +13,16 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  // Synchronous: what is logged last must be there when the process ends, and in its place.
+  // Synchronous, so that the last lines are written before the process ends, and in order.
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
 }
 
 const maxCauses = 8;
 
 /**
- * What the log may hold of an error: its kind, code and stack frames, and those of its causes. Not its message: a
- * driver's or an API server's may quote the data it refused. The `detail` of a DomainError is text of our own, which
- * holds names and never values.
+ * The parts of an error that may be logged: its kind, code and stack frames, and those of its causes. Its message is
+ * omitted, because a message of the database or the API server may quote data. The `detail` of a DomainError is logged: it
+ * contains names and never values.
  */
 export function errorFields(error: unknown): Record<string, unknown> {
   return fieldsOf(error, maxCauses);
@@ -31,12 +31,12 @@ export function errorFields(error: unknown): Record<string, unknown> {
 function fieldsOf(error: unknown, causesLeft: number): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error };
   const { code, detail } = error as { code?: unknown; detail?: unknown };
-  // Told by its shape: this room imports no other. Errors of the database have a `detail` too, which quotes rows.
-  const isOurs = error.name === 'DomainError' && typeof code === 'string' && typeof detail === 'string';
+  // Recognized by its shape, because this folder must not import the domain. Database errors have a `detail` that quotes rows.
+  const isDomainError = error.name === 'DomainError' && typeof code === 'string' && typeof detail === 'string';
   return {
     error: error.name,
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
-    ...(isOurs ? { detail } : {}),
+    ...(isDomainError ? { detail } : {}),
     at: stackFrames(error),
     ...(error.cause === undefined || causesLeft === 0 ? {} : { cause: fieldsOf(error.cause, causesLeft - 1) }),
   };

@@ -20,8 +20,8 @@ export interface HttpRequestObservation {
 const latencyBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * All figures of one process in its own registry. No label holds a value, a token or a key of a secret. The only names in labels
- * are those of custom resources and their namespaces.
+ * All metrics of one process, in one registry. No label contains a value, a token or a key of a secret. The only names in
+ * labels are those of custom resources and their namespaces.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -37,26 +37,26 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
     this.#httpRequests = new Histogram({
       name: 'keyframe_http_request_duration_seconds',
-      help: 'Time from the arrival of a request to the end of its answer.',
+      help: 'Time from the arrival of a request to the end of its response.',
       labelNames: ['method', 'route', 'status'],
       buckets: latencyBucketsSeconds,
       registers,
     });
     this.#authenticationFailures = new Counter({
       name: 'keyframe_authentication_failures_total',
-      help: 'Requests without a token that opens anything, by what was wrong with it.',
+      help: 'Requests without a valid token, by the reason of the refusal.',
       labelNames: ['fault'],
       registers,
     });
     this.#rateLimited = new Counter({
       name: 'keyframe_rate_limited_requests_total',
-      help: 'Requests that were refused by a rate limit: of their credential, their address, or the bytes of their caller.',
+      help: 'Requests that a rate limit refused: the limit of their credential, of their address, or of the bytes of their caller.',
       labelNames: ['limit'],
       registers,
     });
     this.#reconciles = new Histogram({
       name: 'keyframe_reconcile_duration_seconds',
-      help: 'Time of one reconciliation, by kind and its resulting reason.',
+      help: 'Duration of a reconcile, by kind and resulting reason.',
       labelNames: ['kind', 'result'],
       buckets: latencyBucketsSeconds,
       registers,
@@ -69,7 +69,7 @@ export class Metrics {
     });
     this.#orphanedTokens = new Counter({
       name: 'keyframe_orphaned_tokens_suspended_total',
-      help: 'Tokens that were suspended because their ServiceToken, or its AccessGrant, is gone; by cause.',
+      help: 'Tokens that were suspended because their ServiceToken or its AccessGrant no longer exists, by cause.',
       labelNames: ['cause'],
       registers,
     });
@@ -80,7 +80,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Everything in Prometheus' text format. */
+  /** All metrics in the text format of Prometheus. */
   render(): Promise<string> {
     return this.#registry.metrics();
   }
@@ -89,17 +89,17 @@ export class Metrics {
     this.#httpRequests.observe({ method, route, status: String(status) }, durationMs / 1000);
   }
 
-  /** A request that named nobody; `fault` is from the code and never from data. */
+  /** Counts a request without a valid token. `fault` is a constant of the code, never data. */
   authenticationFailed(fault: string): void {
     this.#authenticationFailures.inc({ fault });
   }
 
-  /** A request that came too often, or whose caller moved too many bytes. */
+  /** Counts a request that a rate limit refused. */
   rateLimited(limit: 'credential' | 'address' | 'traffic'): void {
     this.#rateLimited.inc({ limit });
   }
 
-  /** Reports the database's pools at each scrape. Call once. */
+  /** Reports the database pools at each scrape. Call once. */
   observePools(pools: Readonly<Record<'reads' | 'transactions', PoolCounts>>): void {
     const help = 'Database connections, by pool and state.';
     this.#gauge('keyframe_database_pool_connections', help, (gauge) => {
@@ -111,38 +111,38 @@ export class Metrics {
     });
   }
 
-  /** Reports how large the database is, by a reading of the last minute. Call once. */
+  /** Reports the size of the database, at most a minute old. Call once. */
   observeDatabaseSize(read: () => Promise<DatabaseFigures>): void {
     DatabaseMetrics.register(this.#registry, read);
   }
 
-  /** Reports at each scrape how many audit entries wait to be written. Call once. */
+  /** Reports the number of audit entries that wait to be written. Call once. */
   observeAuditQueue(length: () => number): void {
-    const help = 'Audit entries that wait to be written; requests wait for them.';
+    const help = 'Audit entries that wait to be written. Requests wait for them.';
     this.#gauge('keyframe_audit_queue_length', help, (gauge) => gauge.set(length()));
   }
 
-  /** Reports at each scrape how many streams of changes are open. Call once. */
+  /** Reports the number of open change streams. Call once. */
   observeChangeStreams(open: () => number): void {
-    const help = 'Streams of changes that are open.';
+    const help = 'Open change streams.';
     this.#gauge('keyframe_change_streams', help, (gauge) => gauge.set(open()));
   }
 
-  /** Reports at each scrape how many objects wait for a reconciliation. Call once. */
+  /** Reports the number of objects that wait for a reconcile. Call once. */
   observeControllerQueue(length: () => number): void {
-    const help = 'Objects that wait for their reconciliation.';
+    const help = 'Objects that wait for a reconcile.';
     this.#gauge('keyframe_controller_queue_length', help, (gauge) => gauge.set(length()));
   }
 
-  /** Reports at each scrape whether this process does the controller's work. Call once. */
+  /** Reports whether this controller is the leader. Call once. */
   observeLeadership(isLeading: () => boolean): void {
-    const help = 'Whether this controller is the one that works (1) or stands by (0).';
+    const help = 'Whether this controller is the leader (1) or a standby (0).';
     this.#gauge('keyframe_controller_leader', help, (gauge) => gauge.set(isLeading() ? 1 : 0));
   }
 
-  /** Reports at each scrape what the API server does not let the controller list. Call once. */
+  /** Reports the lists that the API server denies to the controller. Call once. */
   observeDeniedWatches(collect: () => readonly string[]): void {
-    const help = 'What the API server does not let this controller list, 1 for each; what needs it is off.';
+    const help = '1 for each list that the API server denies to this controller. Features that require the list are off.';
     const gauge: Gauge = new Gauge({
       name: 'keyframe_controller_denied_watches',
       help,
@@ -155,22 +155,22 @@ export class Metrics {
     });
   }
 
-  /** Reports at each scrape the state of the custom resources. `now` gives milliseconds since the epoch. Call once. */
+  /** Reports the state of the custom resources. `now` returns milliseconds since the epoch. Call once. */
   observeResources(collect: () => ResourceStates, now: () => number): void {
     ResourceMetrics.register(this.#registry, collect, now);
   }
 
-  /** One reconciliation that ended; `result` is a condition's reason, from the code and never from data. */
+  /** Observes a finished reconcile. `result` is the reason of a condition: a constant of the code, never data. */
   reconciled(kind: string, result: string, durationMs: number): void {
     this.#reconciles.observe({ kind, result }, durationMs / 1000);
   }
 
-  /** One write of a Kubernetes Secret. */
+  /** Counts a write of a Kubernetes Secret. */
   secretWrite(operation: 'create' | 'replace' | 'apply' | 'delete', result: 'done' | 'conflict' | 'failed'): void {
     this.#secretWrites.inc({ operation, result });
   }
 
-  /** A token was suspended that no ServiceToken and grant stand for any more. */
+  /** Counts a token that was suspended because its ServiceToken or grant no longer exists. */
   orphanedTokenSuspended(cause: 'resource_gone' | 'grant_gone'): void {
     this.#orphanedTokens.inc({ cause });
   }

@@ -1,38 +1,38 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** One custom resource, as its status reports it. */
+/** The state of one custom resource, from its status. */
 export interface ResourceState {
   readonly kind: string;
-  /** Empty for a resource of the cluster. */
+  /** Empty for a cluster-scoped resource. */
   readonly namespace: string;
   readonly name: string;
   readonly isReady: boolean;
-  /** The reason of its condition Ready, from the code and never from data. */
+  /** The reason of its condition Ready: a constant of the code, never data. */
   readonly reason: string;
-  /** Since when Ready is not true, in milliseconds since the epoch; undefined if it is, or if the resource is suspended. */
+  /** When Ready stopped being true, in milliseconds since the epoch; undefined if it is true or the resource is suspended. */
   readonly notReadySinceMs?: number | undefined;
-  /** When its Secret was last written or verified; of a SecretSync alone. */
+  /** When its Secret was last written or verified; only for a SecretSync. */
   readonly lastSyncMs?: number | undefined;
-  /** When its value ends; of a ServiceToken alone. */
+  /** When its value expires; only for a ServiceToken. */
   readonly expiresMs?: number | undefined;
-  /** Whether a new value replaces it before that. */
+  /** Whether rotation replaces the value before that. */
   readonly isRotated?: boolean;
 }
 
 export interface ResourceStates {
   readonly resources: Iterable<ResourceState>;
-  /** Secrets that name a SecretSync as their owner which does not exist. */
+  /** Secrets whose owner is a SecretSync that does not exist. */
   readonly orphanedSecrets: number;
 }
 
-/** At most this many resources have series of their own. Resources that are not ready go first. */
+/** Maximum number of resources with their own series. Resources that are not ready come first. */
 export const maxResourceSeries = 2_000;
 
 type Name = 'namespace' | 'name';
 
 /**
- * The figures about custom resources, collected at each scrape. The number of series is bounded: each resource counts in
- * keyframe_resources, and `maxResourceSeries` of them have series with their names.
+ * Metrics of custom resources, collected at each scrape. The number of series is limited: each resource counts in
+ * keyframe_resources, but at most `maxResourceSeries` of them have series with their names.
  */
 export class ResourceMetrics {
   readonly #ready: Gauge<Name | 'kind' | 'reason'>;
@@ -44,7 +44,7 @@ export class ResourceMetrics {
   readonly #omitted: Gauge;
   readonly #now: () => number;
 
-  /** Registers the gauges. `collect` is called once for each scrape; `now` gives milliseconds since the epoch. */
+  /** Registers the gauges. `collect` is called once for each scrape; `now` returns milliseconds since the epoch. */
   static register(registry: Registry, collect: () => ResourceStates, now: () => number): ResourceMetrics {
     return new ResourceMetrics(registry, collect, now);
   }
@@ -52,10 +52,10 @@ export class ResourceMetrics {
   private constructor(registry: Registry, collect: () => ResourceStates, now: () => number) {
     const registers = [registry];
     this.#now = now;
-    // The registry asks the gauges in the order of their registration: the first one sets all of them.
+    // The registry collects gauges in the order of registration, so the first one sets all of them.
     this.#ready = new Gauge({
       name: 'keyframe_resource_ready',
-      help: `Whether a custom resource is ready (1) or not (0), for at most ${maxResourceSeries} resources, those that are not ready first.`,
+      help: `Whether a custom resource is ready (1) or not (0), for at most ${maxResourceSeries} resources. Resources that are not ready come first.`,
       labelNames: ['kind', 'namespace', 'name', 'reason'],
       registers,
       collect: () => this.#set(collect()),
@@ -74,24 +74,24 @@ export class ResourceMetrics {
     });
     this.#lastSync = new Gauge({
       name: 'keyframe_secret_sync_last_sync_timestamp_seconds',
-      help: 'When the Secret of a SecretSync was last written or, after a change, verified.',
+      help: 'When the Secret of a SecretSync was last written, or verified after a change.',
       labelNames: ['namespace', 'name'],
       registers,
     });
     this.#expiry = new Gauge({
       name: 'keyframe_service_token_expiration_timestamp_seconds',
-      help: 'When the present value of a ServiceToken ends, and whether rotation replaces it before.',
+      help: 'When the current value of a ServiceToken expires, and whether rotation replaces it before.',
       labelNames: ['namespace', 'name', 'rotation'],
       registers,
     });
     this.#orphans = new Gauge({
       name: 'keyframe_orphaned_secrets',
-      help: 'Secrets whose SecretSync does not exist any more. Nothing keeps them up to date.',
+      help: 'Secrets whose SecretSync no longer exists. They are not updated any more.',
       registers,
     });
     this.#omitted = new Gauge({
       name: 'keyframe_resource_series_omitted',
-      help: 'Custom resources without series of their own, because there are too many.',
+      help: 'Custom resources without their own series, because there are too many.',
       registers,
     });
   }

@@ -6,18 +6,18 @@ import { actorType, tokenCreatorView } from './token-creator.ts';
 /** docs/interface.md 6: reading the audit of an organization or of the instance. */
 
 export const auditQuery = z.strictObject({
-  /** An action, or with a dot at its end the beginning of several. */
+  /** An action, or a prefix of actions that ends with a dot. */
   action: z
     .string()
     .max(64, { error: 'must be at most 64 characters' })
     .regex(/^[a-z_]+(?:\.[a-z_]*)?$/, {
-      error: 'must be an action such as secret.list, or the beginning of several such as secret.',
+      error: 'must be an action such as secret.list, or a prefix such as secret.',
     })
     .exactOptional(),
   actor: uuid.exactOptional(),
   actorType: actorType.exactOptional(),
   since: timestamp.exactOptional(),
-  /** `limits.auditPageSize` unless told: this list is never whole. */
+  /** Default: `limits.auditPageSize`. This list always has pages. */
   limit: integerText(1, limits.pageSize).exactOptional(),
   cursor: z.string().exactOptional(),
 });
@@ -27,14 +27,14 @@ export const auditEntryView = z.strictObject({
   at: z.iso.datetime(),
   actor: z.strictObject({ type: actorType, id: z.guid(), name: z.string() }),
   action: z.string(),
-  /** Slugs, keys, ids and numbers of what was acted on; never a value. */
+  /** Slugs, keys, ids and numbers of the target; never a value. */
   target: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])),
   outcome: z.enum(['success', 'denied', 'failed']),
   requestId: z.guid(),
   sourceAddress: z.string().nullable(),
-  /** `[Service Token]` for what a service token did or what was done to one. */
+  /** `[Service Token]` for actions of service tokens and actions on them. */
   label: z.string().nullable(),
-  /** The token that was presented; null for custom resources, for the server itself and for older entries. */
+  /** The presented token; null for custom resources, for the server and for older entries. */
   credential: z.strictObject({ id: z.guid(), createdBy: tokenCreatorView }).nullable(),
 });
 

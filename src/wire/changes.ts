@@ -7,13 +7,13 @@ import { pageQuery } from './page.ts';
 
 export const changesQuery = pageQuery.extend({
   limit: pageQuery.shape.limit.meta({
-    description: `Entries of a page; ${limits.changePageSize} unless given. A page of many changed keys is shorter.`,
+    description: `Maximum entries of a page; default ${limits.changePageSize}. A page with many changed keys is shorter.`,
   }),
-  /** Only what came after this revision; 0 is before the first. */
+  /** Only later revisions; 0 is before the first. */
   since: revisionText.exactOptional(),
 });
 
-/** What decides between the list and the stream, and where a stream goes on. */
+/** Headers that select the list or the stream, and where a stream resumes. */
 export const changesHeaders = z.object({
   accept: z.string().exactOptional(),
   'last-event-id': z.string().exactOptional(),
@@ -22,7 +22,7 @@ export const changesHeaders = z.object({
 const changedKeys = z.array(
   z.strictObject({
     key: z.string(),
-    /** The number of the version it set; null where it deleted the key. */
+    /** The new version number; null if the key was deleted. */
     version: z.int().nullable(),
   }),
 );
@@ -35,13 +35,13 @@ export const changeView = z.strictObject({
   changedByName: z.string(),
   comment: z.string().nullable(),
   createdAt: z.iso.datetime(),
-  /** By key. */
+  /** Sorted by key. */
   keys: changedKeys,
 });
 
 export const changeListView = z.strictObject({ changes: z.array(changeView), nextCursor: z.string().nullable() });
 
-/** `data` of the events `ready` and `reset`: the environment's present revision. */
+/** `data` of the events `ready` and `reset`: the present revision of the environment. */
 export const streamPlaceView = z.strictObject({ revision: z.int(), revisionId: z.guid() });
 
 /** `data` of the event `change`. */

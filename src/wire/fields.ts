@@ -15,11 +15,11 @@ import { Plaintext } from '../domain/plaintext.ts';
 
 /** Fields that several requests share. Their rules are those of docs/interface.md section 2, kept in domain/names. */
 
-/** The largest number the database keeps for versions and revisions. */
+/** Maximum version and revision number in the database. */
 const maxInteger = 2 ** 31 - 1;
 
-// What JSON Schema can say of the rules of domain/names, for the OpenAPI document; those rules alone judge a request.
-// Control characters are written out: not every reader of a schema knows \p{Cc}.
+// The rules of domain/names as JSON Schema, for the OpenAPI document. Requests are checked by domain/names only.
+// Control characters are listed, because not every JSON Schema library supports \p{Cc}.
 const oneLine = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 const nonBlankLine = String.raw`^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$`;
 export const secretKeySchema = {
@@ -39,10 +39,10 @@ export const comment = text(validateComment).meta({ maxLength: limits.commentLen
 export const secretKey = text(validateSecretKey).meta(secretKeySchema);
 export const secretKeyPrefix = text(validateSecretKeyPrefix).meta({
   pattern: '^[A-Za-z0-9._-]{1,253}$',
-  description: 'Beginning of a key.',
+  description: 'Prefix of keys.',
 });
 export const uuid = z.guid({ error: 'must be a UUID' }).transform((id) => id.toLowerCase());
-/** Compared in lower case, and so kept. */
+/** Stored and compared in lower case. */
 export const email = text(validateEmail)
   .meta({ pattern: emailPattern.source })
   .transform((address) => address.toLowerCase());
@@ -54,14 +54,14 @@ export const secretValue = text(validateSecretValue)
   .meta(secretValueSchema)
   .transform((value) => new Plaintext(value));
 export const versionNumber = z.int().min(1).max(maxInteger);
-/** A version to expect: 0 stands for «the key must not exist». */
+/** An expected version: 0 requires that the key does not exist. */
 export const expectedVersion = z.int().min(0).max(maxInteger);
-/** A moment with its offset from UTC, such as `2027-01-31T12:00:00Z`. */
+/** A time with its UTC offset, such as `2027-01-31T12:00:00Z`. */
 export const timestamp = z.iso
-  .datetime({ offset: true, error: 'must be a time of ISO 8601 with its offset, such as 2027-01-31T12:00:00Z' })
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with a UTC offset, such as 2027-01-31T12:00:00Z' })
   .transform((moment) => new Date(moment));
 
-/** An integer in a path or query, where everything is text. */
+/** An integer in a path or query, as text. */
 export function integerText(min: number, max = maxInteger): z.ZodType<number, string> {
   const message = `must be an integer from ${min} to ${max}`;
   const parsed = z.string().transform((digits, context) => {
@@ -81,13 +81,13 @@ export const revisionText = z.union([integerText(0), uuid], {
   error: `must be the number of a revision (0 to ${maxInteger}) or its id`,
 });
 
-/** Headers of a read that its caller may have the answer of already (RFC 9110 section 13.1.2). */
+/** Headers of a conditional read (RFC 9110 section 13.1.2). */
 export const conditionalHeaders = z.object({ 'if-none-match': z.string().exactOptional() });
 
-/** A string that a rule of domain/names judges: the rule's sentence becomes the fault. */
-function text(fault: (candidate: string) => string | undefined): z.ZodType<string, string> {
+/** A string with a check of domain/names, whose validation message becomes the error. */
+function text(validate: (candidate: string) => string | undefined): z.ZodType<string, string> {
   return z.string().superRefine((candidate, context) => {
-    const message = fault(candidate);
+    const message = validate(candidate);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 }

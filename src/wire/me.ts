@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** GET /me: who the presented token stands for. */
+/** GET /me: the user or service token behind the presented token. */
 
 const named = z.strictObject({ id: z.guid(), slug: z.string() });
 const common = { id: z.guid(), name: z.string(), expiresAt: z.iso.datetime().nullable() };

@@ -8,7 +8,7 @@ const role = z.enum(['owner', 'admin', 'developer', 'viewer']);
 export const memberParams = z.strictObject({ user: userRef });
 export const setMemberBody = z.strictObject({
   role,
-  /** For owners: count the personal tokens that the member created until now as the member's own. */
+  /** For owners: the personal tokens that the member has created until now count as the member's. */
   confirmTokens: z.boolean().exactOptional(),
 });
 export const appointOwnerBody = z.strictObject({ user: userRef });

@@ -2,16 +2,15 @@ import type { z } from 'zod';
 import { DomainError, type FieldError } from '../domain/errors/domain-error.ts';
 import { shownName } from './shown-name.ts';
 
-/** Which part of a request is parsed; it stands for the field where a fault is about the whole part. */
+/** A part of a request. Errors about a whole part use its name as the field. */
 export type InputPart = 'body' | 'query' | 'path' | 'header';
 
 const maxErrors = 20;
 
 /**
- * Parses a part of a request. Faults are told in our own words and never quote the input, neither a value nor a
- * name that cannot be one: either may be a misplaced secret.
+ * Parses a part of a request. Messages never quote values or invalid names of the input: both may be misplaced secrets.
  *
- * @throws DomainError invalid_input with one entry for each faulty field, at most 20.
+ * @throws DomainError invalid_input with one entry for each invalid field, at most 20.
  */
 export function parseInput<Schema extends z.ZodType>(
   part: InputPart,
@@ -23,30 +22,30 @@ export function parseInput<Schema extends z.ZodType>(
   throw invalidInput(part, result.error.issues);
 }
 
-/** What is wrong with a piece of a body that a schema's own code looks at, and where in that piece. */
+/** An error in a part of a body that a schema parses with `parsePart`. `path` is relative to that part. */
 export interface PartError {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-/** Parses such a piece in the same words; of its faults no more than are told. */
+/** Parses such a part with the same messages. Returns at most as many errors as are reported. */
 export function parsePart<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
-): { readonly value: z.output<Schema> } | { readonly faults: readonly PartError[] } {
+): { readonly value: z.output<Schema> } | { readonly errors: readonly PartError[] } {
   const result = schema.safeParse(input, { error: issueMessage });
   if (result.success) return { value: result.data };
-  const faults = result.error.issues.flatMap((issue): PartError[] => {
+  const errors = result.error.issues.flatMap((issue): PartError[] => {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
     return issue.keys.slice(0, maxErrors).map((key) => ({ path: [...path, key], message: unknownName('body') }));
   });
-  return { faults: faults.slice(0, maxErrors) };
+  return { errors: errors.slice(0, maxErrors) };
 }
 
-/** An `invalid_input` whose detail tells the first fault and how many more there are. */
+/** An `invalid_input` whose detail has the first error and the number of further errors. */
 function invalidInput(part: InputPart, issues: readonly z.core.$ZodIssue[]): DomainError {
-  // Only those that are shown: a body of 8 MiB has room for a million faults.
+  // Only those that are shown: a body of 8 MiB can have a million errors.
   const fields = issues.slice(0, maxErrors).flatMap((issue) => fieldErrors(part, issue));
   const [first] = fields;
   if (first === undefined) return new DomainError('invalid_input', 'the request is invalid');
@@ -74,7 +73,7 @@ function unknownName(part: InputPart): string {
   return part === 'query' ? 'is not a query parameter of this request' : 'is not a field of this request';
 }
 
-/** Replaces zod's own texts. A schema's own message comes before this one. */
+/** Replaces the messages of zod. A message of a schema takes precedence over this one. */
 function issueMessage(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {

@@ -3,7 +3,7 @@ import { limits } from '../domain/limits.ts';
 import { name, timestamp, uuid } from './fields.ts';
 import { tokenCreatorView } from './token-creator.ts';
 
-/** People's own tokens. */
+/** Personal tokens of users. */
 
 export const personalTokenParams = z.strictObject({ id: uuid });
 
@@ -24,7 +24,7 @@ const personalTokenFields = {
 };
 
 export const personalTokenView = z.strictObject(personalTokenFields);
-/** The token itself is in this one answer and never again. */
+/** Only this response contains the token. */
 export const createdPersonalTokenView = z.strictObject({ ...personalTokenFields, token: z.string() });
 export const personalTokenListView = z.strictObject({
   personalTokens: z.array(personalTokenView),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** The body of every error answer: RFC 9457 problem details, media type `application/problem+json`. */
+/** The body of every error response: RFC 9457 problem details, media type `application/problem+json`. */
 export const problem = z.strictObject({
   type: z.string().regex(/^urn:keyframe:error:[a-z_]+$/),
   title: z.string(),
   status: z.int(),
   /** What is wrong and what to do, for people; never a value. */
   detail: z.string(),
-  /** The request's id, which is in the X-Request-Id header and in the server's log. */
+  /** The id of the request, which is also in the header X-Request-Id and in the log of the server. */
   instance: z.string().regex(/^urn:uuid:[0-9a-f-]{36}$/),
   /** A code of docs/errors.md, for programs. */
   code: z.string(),

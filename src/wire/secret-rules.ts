@@ -1,6 +1,6 @@
 /**
- * The rules for keys and values as the server applies them, for the command, which may not look into the domain: so a
- * faulty file is told before anything is sent, with the line it is on.
+ * The rules of the server for keys and values, for the command, which must not import the domain. With them, the command
+ * reports an invalid file with its line before it sends anything.
  */
 export { validateSecretKey, validateSecretValue } from '../domain/names.ts';
 export { charsetNames, defaultGeneration } from '../domain/generated-values.ts';

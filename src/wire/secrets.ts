@@ -20,17 +20,17 @@ import { parsePart } from './parse-input.ts';
 /** Bodies of docs/interface.md 4.5: reading and writing the secrets of an environment. */
 
 /**
- * `set` and `generate` of a PATCH: JSON objects by key, as Maps. Not zod's record, which skips a key named `__proto__`
- * in silence; here each own property is looked at, so that one is refused by its name.
+ * `set` and `generate` of a PATCH: JSON objects by key, as Maps. The record of zod silently skips a key named
+ * `__proto__`. This schema checks each property, so it refuses that key by name.
  */
-const secretsToSet = byKey('must be a JSON object of keys and values', secretValueSchema, (value, fault) => {
+const secretsToSet = byKey('must be a JSON object of keys and values', secretValueSchema, (value, report) => {
   const message = typeof value === 'string' ? validateSecretValue(value) : 'must be a string';
   if (message === undefined) return new Plaintext(value as string);
-  fault(message);
+  report(message);
   return undefined;
 });
 
-/** A value that the server is to make up; all of it may be left out. */
+/** A value that the server generates. All fields are optional. */
 const generation = z.strictObject({
   length: z.int().min(limits.minGeneratedLength).max(limits.maxGeneratedLength).exactOptional(),
   charset: z.enum(charsetNames).exactOptional(),
@@ -53,42 +53,44 @@ const generationSchema = {
 } as const;
 
 const secretsToGenerate = byKey(
-  'must be a JSON object of keys and what is to be made up for each',
+  'must be a JSON object of keys and what to generate for each',
   generationSchema,
-  (value, fault) => {
-    const piece = parsePart(generation, value);
-    if ('value' in piece) return piece.value;
-    for (const { message, path } of piece.faults) fault(message, path);
+  (value, report) => {
+    const part = parsePart(generation, value);
+    if ('value' in part) return part.value;
+    for (const { message, path } of part.errors) report(message, path);
     return undefined;
   },
 );
 
-// Far more than are reported. To find each of ten thousand would keep all other requests waiting.
+// Far more than are reported. Collecting ten thousand would block all other requests.
 const maxInvalidEntries = 1_000;
 
-/** Parses what an object has under a key; tells a fault by its message and its place below the key. */
-type ParseEntry<T> = (value: unknown, fault: (message: string, path?: readonly string[]) => void) => T | undefined;
+/** Parses the value of an entry. Reports errors with a message and a path below the key. */
+type ParseEntry<T> = (value: unknown, report: (message: string, path?: readonly string[]) => void) => T | undefined;
 
-function byKey<T>(form: string, entrySchema: object, parse: ParseEntry<T>): z.ZodType<Map<string, T>> {
+function byKey<T>(typeMessage: string, entrySchema: object, parse: ParseEntry<T>): z.ZodType<Map<string, T>> {
   const parsed = z.unknown().transform((input, context): Map<string, T> => {
     const values = new Map<string, T>();
-    const fault = (message: string, path: string[] = []): number =>
+    const report = (message: string, path: string[] = []): number =>
       context.issues.push({ code: 'custom', message, path, input });
     if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-      fault(form);
+      report(typeMessage);
       return values;
     }
     const entries: [string, unknown][] = Object.entries(input);
     if (entries.length > limits.secretsPerEnvironment) {
-      fault(`must hold at most ${limits.secretsPerEnvironment} entries`);
+      report(`must hold at most ${limits.secretsPerEnvironment} entries`);
       return values;
     }
     for (const [index, [key, value]] of entries.entries()) {
       if (context.issues.length >= maxInvalidEntries) break;
-      const keyFault = validateSecretKey(key);
-      if (keyFault !== undefined) fault(`the key of entry ${index + 1} ${keyFault}`, [key]);
+      const keyMessage = validateSecretKey(key);
+      if (keyMessage !== undefined) report(`the key of entry ${index + 1} ${keyMessage}`, [key]);
       const entry =
-        keyFault === undefined ? parse(value, (message, path = []) => void fault(message, [key, ...path])) : undefined;
+        keyMessage === undefined
+          ? parse(value, (message, path = []) => void report(message, [key, ...path]))
+          : undefined;
       if (entry !== undefined) values.set(key, entry);
     }
     return values;
@@ -106,7 +108,7 @@ function byKey<T>(form: string, entrySchema: object, parse: ParseEntry<T>): z.Zo
 export const secretParams = z.strictObject({ key: secretKey });
 
 export const secretListQuery = z.strictObject({
-  /** `false` leaves the values out. */
+  /** `false` omits the values. */
   values: booleanText.exactOptional(),
   prefix: secretKeyPrefix.exactOptional(),
   /** The state at this revision. */
@@ -127,7 +129,7 @@ export const patchSecretsBody = z
     generate: secretsToGenerate.exactOptional(),
     delete: z.array(secretKey).max(limits.secretsPerEnvironment).exactOptional(),
     comment: comment.exactOptional(),
-    /** The environment's revision id as last read: the change is refused when another came between. */
+    /** The revision id of the environment as last read. If there was another change since then, this one is refused. */
     expectedRevision: uuid.exactOptional(),
     skipUnchanged: z.boolean().exactOptional(),
   })
@@ -137,7 +139,7 @@ export const patchSecretsBody = z
   })
   .meta({ anyOf: [{ required: ['set'] }, { required: ['generate'] }, { required: ['delete'] }] });
 
-/** A secret as a list and a single read answer it. */
+/** A secret in a list or a single read. */
 export const secretView = z.strictObject({
   key: z.string(),
   value: z.string(),
@@ -148,19 +150,19 @@ export const secretView = z.strictObject({
 const revisionViews = {
   /** The revision's number, for people. */
   revision: z.int(),
-  /** Its random id: the one to compare and to expect. */
+  /** The random id of the revision, to compare and to expect. */
   revisionId: z.guid(),
 };
 
 export const secretListView = z.strictObject({ secrets: z.array(secretView), ...revisionViews });
 
-/** The same with `?values=false`. */
+/** The list with `?values=false`. */
 export const secretKeyListView = z.strictObject({
   secrets: z.array(secretView.omit({ value: true })),
   ...revisionViews,
 });
 
-/** What a write of one key answers. It repeats no value. */
+/** The response to a write of one key, without its value. */
 export const secretWriteView = z.strictObject({
   key: z.string(),
   version: z.int(),
@@ -168,11 +170,11 @@ export const secretWriteView = z.strictObject({
   ...revisionViews,
 });
 
-/** What a PATCH answers: keys and versions, in the order of the request. */
+/** The response to a PATCH: keys and versions, in the order of the request. */
 export const secretPatchView = z.strictObject({
   set: z.array(z.strictObject({ key: z.string(), version: z.int() })),
   deleted: z.array(z.string()),
-  /** Keys left alone because of `skipUnchanged`. */
+  /** Keys that `skipUnchanged` left unchanged. */
   unchanged: z.array(z.string()),
   ...revisionViews,
 });

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
 import { name, timestamp, uuid } from './fields.ts';
 
-/** docs/interface.md 4.4 and 4.8: making, listing and revoking service tokens. */
+/** docs/interface.md 4.4 and 4.8: creating, listing and revoking service tokens. */
 
 const scope = z.enum(['organization', 'project', 'environment']);
 const permission = z.enum(['read', 'read_write']);
 
 export const serviceTokenParams = z.strictObject({ id: uuid });
 
-/** Which of the ids a scope needs is the service's to judge: only it knows whether they exist. */
+/** The service checks the ids that a scope requires, because it knows whether they exist. */
 export const createServiceTokenBody = z.strictObject({
   name,
   scope,
@@ -23,7 +23,7 @@ export const createServiceTokenBody = z.strictObject({
 /** The body may be absent. */
 export const rotateServiceTokenBody = z
   .strictObject({
-    /** How long the value before stays good beside the new one. */
+    /** How long the previous value stays valid. */
     overlapSeconds: z.int().min(0).max(limits.tokenOverlapSeconds).exactOptional(),
   })
   .optional();
@@ -41,23 +41,22 @@ const serviceTokenFields = {
   createdBy: z.guid(),
   createdByType: z.enum(['user', 'service_token', 'resource', 'system']),
   createdByName: z.string(),
-  /** The cluster of the custom resource that it belongs to (KEYFRAME_CLUSTER_NAME); null for any other token. */
+  /** The cluster of the custom resource that owns the token (KEYFRAME_CLUSTER_NAME); null for other tokens. */
   cluster: z.string().nullable(),
   /**
-   * The namespace whose SecretSyncs the controller of a cluster reads for, if it is a keyless token, which has no value;
-   * null for any other token.
+   * For a keyless token, which has no value: the namespace whose SecretSyncs it reads for. Null for other tokens.
    */
   holder: z.strictObject({ cluster: z.string(), namespace: z.string() }).nullable(),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
-  /** Set while a token of a custom resource opens nothing, because its AccessGrant is withdrawn. */
+  /** Set while a token of a custom resource is suspended, because its AccessGrant was withdrawn. */
   suspendedAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
 };
 
 export const serviceTokenView = z.strictObject(serviceTokenFields);
-/** The token itself is in this one answer and never again. */
+/** Only this response contains the token. */
 export const createdServiceTokenView = z.strictObject({ ...serviceTokenFields, token: z.string() });
 export const serviceTokenListView = z.strictObject({
   serviceTokens: z.array(serviceTokenView),

@@ -6,12 +6,12 @@ import { comment, name, uuid } from './fields.ts';
 
 export const snapshotParams = z.strictObject({ id: uuid });
 
-/** The body may be left out. */
+/** The body is optional. */
 export const createSnapshotBody = z
   .strictObject({ name: name.exactOptional(), description: comment.exactOptional() })
   .default({});
 
-/** What a snapshot is compared with: the present unless told. */
+/** What a snapshot is compared with; the present state by default. */
 export const diffQuery = z.strictObject({
   against: z
     .union([z.literal('current'), uuid], { error: 'must be "current" or the UUID of a snapshot' })
@@ -33,7 +33,7 @@ export const restoreBody = z.strictObject({
 
 const keptCount = z.int().min(1).max(10_000);
 
-/** Which snapshots to keep, as of a SnapshotSchedule: at least one of these. */
+/** The snapshots to keep, as in a SnapshotSchedule. At least one rule is required. */
 export const pruneBody = z.strictObject({
   retention: z
     .strictObject({
@@ -44,20 +44,23 @@ export const pruneBody = z.strictObject({
       keepMonthly: keptCount.exactOptional(),
     })
     .refine((retention) => Object.keys(retention).length > 0, { error: 'must keep something, such as keepLast: 10' })
-    .meta({ minProperties: 1, description: 'How many of each sort to keep; at least one of them.' }),
+    .meta({
+      minProperties: 1,
+      description: 'Number of snapshots to keep by each rule. At least one rule is required.',
+    }),
   timeZone: z
     .string()
     .refine(isTimeZone, { error: 'must be an IANA time zone such as Europe/Berlin' })
-    .meta({ description: 'IANA time zone by whose calendar days, weeks and months are told; UTC unless given.' })
+    .meta({ description: 'IANA time zone for hours, days, weeks and months; default UTC.' })
     .exactOptional(),
   namePrefix: name
-    .meta({ description: 'Only snapshots whose name begins so are judged; all unless given.' })
+    .meta({ description: 'Only consider snapshots whose name has this prefix; all by default.' })
     .exactOptional(),
   dryRun: z.boolean().exactOptional(),
   planHash: planHash.exactOptional(),
 });
 
-/** 0 and null for a snapshot of an environment that had no change yet. */
+/** 0 and null for a snapshot of an environment without any change. */
 const revisionOfSnapshot = { revision: z.int().min(0), revisionId: z.guid().nullable() };
 
 const snapshotFields = {
@@ -74,7 +77,7 @@ const snapshotFields = {
 
 export const snapshotView = z.strictObject(snapshotFields);
 export const snapshotListView = z.strictObject({ snapshots: z.array(snapshotView), nextCursor: z.string().nullable() });
-/** A snapshot that was found by its id alone, with the slugs of its environment. */
+/** A snapshot that was found by id, with the slugs of its environment. */
 export const placedSnapshotView = z.strictObject({
   ...snapshotFields,
   organization: z.string(),
@@ -84,7 +87,7 @@ export const placedSnapshotView = z.strictObject({
 
 const keyAtVersion = z.strictObject({ key: z.string(), version: z.int().min(1) });
 
-/** What happened from the snapshot to what it is compared with. It holds no values. */
+/** The changes from the snapshot to the compared state, without values. */
 export const snapshotDiffView = z.strictObject({
   snapshotId: z.guid(),
   against: z.union([z.literal('current'), z.guid()]),
@@ -95,25 +98,25 @@ export const snapshotDiffView = z.strictObject({
     z.strictObject({ key: z.string(), from: z.int().min(1), to: z.int().min(1), valueChanged: z.boolean() }),
   ),
   unchanged: z.int().min(0),
-  /** Versions that the snapshot names and whose values were destroyed. */
+  /** Versions of the snapshot whose values were destroyed. */
   destroyed: z.array(keyAtVersion),
 });
 
 const prunedFields = { id: z.guid(), name: z.string().nullable(), createdAt: z.iso.datetime() };
 
-/** What was kept, and why, and what was deleted or, with a planHash, would be: each newest first. */
+/** The kept snapshots with reasons, and those that were deleted, or would be with a planHash. Newest first. */
 export const pruneView = z.strictObject({
   kept: z.array(z.strictObject({ ...prunedFields, reasons: z.array(z.string()).min(1) })),
   pruned: z.array(z.strictObject(prunedFields)),
   planHash: z.string().exactOptional(),
 });
 
-/** What a restore did or, with a planHash, would do. */
+/** What a restore did, or would do with a planHash. */
 export const restoreView = z.strictObject({
   restored: z.array(z.string()),
   unchanged: z.array(z.string()),
   skipped: z.array(z.string()),
-  /** Left as they are, because their values of then were destroyed. */
+  /** Left unchanged, because their values in the snapshot were destroyed. */
   destroyed: z.array(z.string()),
   pruned: z.array(z.string()),
   backupSnapshotId: z.guid().nullable(),

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { name, slug } from './fields.ts';
 
-/** Organizations, projects and environments: what holds the secrets. */
+/** Organizations, projects and environments. */
 
-/** The body that creates any of the three. */
+/** The body that creates an organization, project or environment. */
 export const createTenantBody = z.strictObject({ slug, displayName: name.exactOptional() });
 
-/** The body that changes any of the three. */
+/** The body that changes an organization, project or environment. */
 export const updateTenantBody = z.strictObject({ displayName: name });
 
 /** The body that forbids or allows impersonation. */
 export const setImpersonationBody = z.strictObject({ forbidden: z.boolean() });
 
-/** The paths of what may be purged: its slugs are the request's own matter, for what is deleted has no access. */
+/** The paths of purges. Their slugs are input and not an access target, because a deleted target has no access. */
 export const organizationPath = z.strictObject({ org: slug });
 export const projectPath = z.strictObject({ org: slug, project: slug });
 export const environmentPath = z.strictObject({ org: slug, project: slug, env: slug });
@@ -32,7 +32,7 @@ const organizationFields = {
 };
 
 export const organizationView = z.strictObject(organizationFields);
-/** Role: the caller's in the organization; null for a service token, which has none. */
+/** `role` is the role of the caller in the organization; null for a service token. */
 const listedOrganizationView = z.strictObject({
   ...organizationFields,
   role: z.enum(['owner', 'admin', 'developer', 'viewer']).nullable(),

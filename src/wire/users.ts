@@ -12,7 +12,7 @@ export const createUserBody = z.strictObject({
 });
 
 export const updateUserBody = z.strictObject({
-  /** Null takes the name away. */
+  /** Null removes the name. */
   displayName: name.nullable().exactOptional(),
   instanceAdmin: z.boolean().exactOptional(),
   disabled: z.boolean().exactOptional(),
@@ -24,12 +24,12 @@ const userFields = {
   displayName: z.string().nullable(),
   instanceAdmin: z.boolean(),
   createdAt: z.iso.datetime(),
-  /** Since when they get in no more; null for a user who does. */
+  /** When the user was disabled; null for an active user. */
   disabledAt: z.iso.datetime().nullable(),
 };
 
 export const userView = z.strictObject(userFields);
-/** The first personal token is in this one answer and never again. */
+/** Only this response contains the first personal token. */
 export const createdUserView = z.strictObject({ ...userFields, token: z.string() });
 export const userListView = z.strictObject({ users: z.array(userView), nextCursor: z.string().nullable() });
 

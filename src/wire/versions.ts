@@ -7,7 +7,7 @@ export const versionParams = z.strictObject({ key: secretKey, version: integerTe
 
 export const rollbackBody = z.strictObject({ targetVersion: versionNumber, comment: comment.exactOptional() });
 
-/** The body may be left out. */
+/** The body is optional. */
 export const destroyBody = z.strictObject({ sameValue: z.boolean().exactOptional() }).default({});
 
 const actorType = z.enum(['user', 'service_token', 'resource', 'system']);
@@ -20,7 +20,7 @@ const versionFields = {
   changedByName: z.string(),
   comment: z.string().nullable(),
   createdAt: z.iso.datetime(),
-  /** When its value was erased for good, and by whom; all null while it has one. */
+  /** When and by whom the value was destroyed; null while the version has a value. */
   destroyedAt: z.iso.datetime().nullable(),
   destroyedBy: z.guid().nullable(),
   destroyedByType: actorType.nullable(),
@@ -31,10 +31,10 @@ export const versionView = z.strictObject(versionFields);
 export const versionListView = z.strictObject({ versions: z.array(versionView), nextCursor: z.string().nullable() });
 export const versionWithValueView = z.strictObject({ ...versionFields, value: z.string() });
 
-/** The version that a rollback made, and the revision it made it in. */
+/** The version that a rollback created, and its revision. */
 export const rollbackView = z.strictObject({ ...versionFields, revision: z.int(), revisionId: z.guid() });
 
-/** The version without a value, and the numbers of all that were destroyed together. */
+/** The version without its value, and the numbers of all versions that were destroyed with it. */
 export const destroyedVersionView = z.strictObject({
   ...versionFields,
   destroyedVersions: z.array(z.int().min(1)),

@@ -128,8 +128,8 @@ describe('a SnapshotSchedule', () => {
 
 describe('what a schedule cannot be about', () => {
   test.each([
-    ['an hour that there is not', { schedule: '0 24 * * *' }, 'Change spec.schedule: "0 24 * * *" is no schedule'],
-    ['a day that never comes', { schedule: '0 0 31 2 *' }, 'never comes'],
+    ['an hour that there is not', { schedule: '0 24 * * *' }, 'Change spec.schedule: "0 24 * * *" is not a schedule'],
+    ['a day that never comes', { schedule: '0 0 31 2 *' }, 'never runs'],
     ['signs of other schedulers', { schedule: '0 0 15W * *' }, 'no schedule'],
     ['a time zone that there is not', { timeZone: 'Mars/Olympus' }, 'Change spec.timeZone: "Mars/Olympus" is no IANA'],
   ])('%s stalls it until its spec changes', async (_, wrong, message) => {

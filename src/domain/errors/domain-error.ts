@@ -1,23 +1,23 @@
 import { type ErrorCode, errorCatalogue } from './catalogue.ts';
 import type { ErrorDescription } from './description.ts';
 
-/** One faulty field of an input: a path such as `set.API_KEY`, and what to do about it. Never the faulty value. */
+/** An invalid field of an input: a path such as `set.API_KEY`, and what is wrong. Never contains the value. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
 }
 
 export interface DomainErrorOptions {
-  /** For the log only; never shown to a caller. */
+  /** For the log only. Callers never see it. */
   readonly cause?: unknown;
   readonly fields?: readonly FieldError[];
-  /** After how many whole seconds the same may succeed; at least 1. */
+  /** Whole seconds until a retry can succeed; at least 1. */
   readonly retryAfterSeconds?: number;
 }
 
 /**
- * An error whose text may be shown to whoever caused it: `detail` says what is wrong and what to do, in names and
- * never in values. Anything else that is thrown becomes `internal` at the edge.
+ * An error whose text the caller may see. `detail` says what is wrong and what to do; it contains names, never values. Any
+ * other thrown error is reported as `internal`.
  */
 export class DomainError extends Error {
   readonly code: ErrorCode;

@@ -13,7 +13,7 @@ export interface RecoveredOptions {
 }
 
 const moment = z.iso
-  .datetime({ offset: true, error: 'must be a time of ISO 8601 with its offset, such as 2027-01-31T12:00:00Z' })
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with a UTC offset, such as 2027-01-31T12:00:00Z' })
   .transform((text) => new Date(text));
 
 const options = z.object({

@@ -18,7 +18,7 @@ const samples: Samples<typeof messages> = {
     messages.snapshotFailed({ name, reason: 'AccessDenied', next: undefined }),
   ],
   invalidTimes: [
-    messages.invalidTimes('schedule', '"0 0 30 2 *" never comes: no month of it has such a day', undefined),
+    messages.invalidTimes('schedule', '"0 0 30 2 *" never runs: none of its months has such a day', undefined),
   ],
   templateRefused: [messages.templateRefused(undefined)],
   nameTaken: [messages.nameTaken(name)],

@@ -41,8 +41,8 @@ describe('parsing root keys', () => {
   });
 
   test.each([
-    ['nothing', '', ['there is none']],
-    ['white space', ' \n\t\n', ['there is none']],
+    ['nothing', '', ['the file has no key']],
+    ['white space', ' \n\t\n', ['the file has no key']],
     ['a key without an id', a, ['line 1 has no colon']],
     ['an empty id', `:${a}`, ['line 1 has a malformed id']],
     ['an id of 33 characters', `${'i'.repeat(33)}:${a}`, ['line 1 has a malformed id']],

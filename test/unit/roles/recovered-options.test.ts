@@ -3,7 +3,7 @@ import { ExitError, exitCodes } from '../../../src/config/exit-error.ts';
 import { readRecoveredOptions } from '../../../src/roles/recovered/options.ts';
 
 const file = ['--token-file', '/run/token'];
-const iso = '--before: must be a time of ISO 8601 with its offset, such as 2027-01-31T12:00:00Z';
+const iso = '--before: must be an ISO 8601 time with a UTC offset, such as 2027-01-31T12:00:00Z';
 
 describe('the options of the role recovered', () => {
   test('are a file, and whose token and which moment if they are given', () => {

@@ -80,7 +80,7 @@ describe('a PATCH of secrets', () => {
     [
       'a generate that is a list',
       '{"generate":[]}',
-      ['generate', 'must be a JSON object of keys and what is to be made up for each'],
+      ['generate', 'must be a JSON object of keys and what to generate for each'],
     ],
     ['a length that is too short', '{"generate":{"A":{"length":3}}}', ['generate.A.length', 'must be at least 4']],
     ['a length that is too long', '{"generate":{"A":{"length":4097}}}', ['generate.A.length', 'must be at most 4096']],
@@ -118,7 +118,7 @@ describe('a PATCH of secrets', () => {
     [
       'a comment of two lines',
       '{"delete":["A"],"comment":"canary\\ntwo"}',
-      ['comment', 'must not hold control characters'],
+      ['comment', 'must not contain control characters'],
     ],
   ])('refuses %s', (_case, json, fault) => {
     expect(faults(patchSecretsBody, json)).toEqual([fault]);
@@ -232,7 +232,7 @@ describe('other bodies', () => {
       'a day without time',
       createServiceTokenBody,
       '{"name":"x","scope":"organization","permission":"read","expiresAt":"2027-01-31"}',
-      ['expiresAt', expect.stringContaining('must be a time of ISO 8601') as unknown as string],
+      ['expiresAt', expect.stringContaining('must be an ISO 8601 time') as unknown as string],
     ],
   ])('%s is refused', (_case, schema, json, fault) => {
     expect(faults(schema, json)).toEqual([fault]);
