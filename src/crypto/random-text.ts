@@ -8,7 +8,8 @@ import { Plaintext } from '../domain/plaintext.ts';
  */
 export function randomText(alphabet: string, length: number): Plaintext {
   const size = alphabet.length;
-  if (size < 2 || size > 256 || !Number.isInteger(length) || length < 0) throw new RangeError('invalid alphabet or length');
+  if (size < 2 || size > 256 || !Number.isInteger(length) || length < 0)
+    throw new RangeError('invalid alphabet or length');
   const usable = 256 - (256 % size);
   const characters: string[] = [];
   while (characters.length < length) {

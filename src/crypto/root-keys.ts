@@ -58,7 +58,7 @@ export class RootKeys {
       if (message !== undefined) errors.push(`line ${index + 1} ${message}`);
     }
     const [first] = keys.keys();
-    if (errors.length === 0 && first === undefined) errors.push('the file has no key');
+    if (errors.length === 0 && first === undefined) errors.push('no key found');
     if (errors.length > 0 || first === undefined) throw new RootKeyFormatError(errors);
     return new RootKeys(first, keys);
   }

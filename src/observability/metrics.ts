@@ -142,7 +142,8 @@ export class Metrics {
 
   /** Reports the lists that the API server denies to the controller. Call once. */
   observeDeniedWatches(collect: () => readonly string[]): void {
-    const help = '1 for each list that the API server denies to this controller. Features that require the list are off.';
+    const help =
+      '1 for each list that the API server denies to this controller. Features that require the list are off.';
     const gauge: Gauge = new Gauge({
       name: 'keyframe_controller_denied_watches',
       help,

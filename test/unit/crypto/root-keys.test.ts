@@ -12,7 +12,7 @@ function faultsOf(text: string): readonly string[] {
   try {
     RootKeys.parse(text);
   } catch (error) {
-    if (error instanceof RootKeyFormatError) return error.faults;
+    if (error instanceof RootKeyFormatError) return error.errors;
     throw error;
   }
   return [];
@@ -41,8 +41,8 @@ describe('parsing root keys', () => {
   });
 
   test.each([
-    ['nothing', '', ['the file has no key']],
-    ['white space', ' \n\t\n', ['the file has no key']],
+    ['nothing', '', ['no key found']],
+    ['white space', ' \n\t\n', ['no key found']],
     ['a key without an id', a, ['line 1 has no colon']],
     ['an empty id', `:${a}`, ['line 1 has a malformed id']],
     ['an id of 33 characters', `${'i'.repeat(33)}:${a}`, ['line 1 has a malformed id']],
