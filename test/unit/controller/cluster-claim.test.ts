@@ -6,14 +6,14 @@ import { ApiError } from '../../../src/kube/client/api-error.ts';
 import { Harness, prod } from './controller-harness.ts';
 import { settled } from './fake-clock.ts';
 
-/** Two clusters that go by one name in one database. */
+/** Two clusters with one name in one database. */
 
 type Claimed = Awaited<ReturnType<ControllerDeps['clusters']['claim']>>;
 
 const held: Claimed = { heldBy: 'uid-of-another', seenAt: new Date(0) };
 const away = new DomainError('store_unavailable', 'the database cannot be reached');
 const values = { A: 'alpha', B: 'beta' };
-/** What the database answers; a promise answers later. */
+/** The response of the database; a promise delays it. */
 let claimed: Claimed | DomainError | Promise<Claimed>;
 let claims: (readonly [cluster: string, uid: string])[];
 /** How often all live tokens were listed, to find orphans. */
@@ -92,7 +92,7 @@ describe('a leader whose name another cluster has', () => {
     expect([harness.values(), harness.status(), harness.reconciled]).toEqual([undefined, {}, []]);
   });
 
-  test('goes on to do nothing if the database cannot be asked', async () => {
+  test('continues to do nothing during an outage of the database', async () => {
     await start(held);
     claimed = away;
     await harness.clock.advance(60_000);
@@ -100,7 +100,7 @@ describe('a leader whose name another cluster has', () => {
     expect(harness.values()).toBeUndefined();
   });
 
-  test('is ready again as a stand-by', async () => {
+  test('is ready again as a standby', async () => {
     await start(held);
     harness.lease.isTaken = true;
     await harness.clock.advance(20_000);
@@ -136,7 +136,7 @@ test('a leader is not ready and does nothing before the database has answered', 
 test.each<[string, Claimed]>([
   ['confirms', 'ours'],
   ['refuses', held],
-])('an answer that %s the name after the Lease was lost counts for nothing', async (_, late) => {
+])('a response that %s the name after the Lease was lost has no effect', async (_, late) => {
   const answer = Promise.withResolvers<Claimed>();
   await start(answer.promise);
   harness.lease.isTaken = true;
@@ -157,8 +157,8 @@ test('a sweep for orphans that finds the name taken ends all work', async () => 
   expect(harness.controller.ready()).toContain('uid-of-another');
 });
 
-describe('while the database is away', () => {
-  test('a leader works, asks again, and leaves it to others to report that', async () => {
+describe('during an outage of the database', () => {
+  test('a leader works, tries again, and does not report the outage', async () => {
     await start(away);
     await harness.clock.advance(600_000);
     expect([harness.controller.ready(), harness.values(), errors()]).toEqual([undefined, values, []]);
@@ -180,7 +180,7 @@ describe('while the database is away', () => {
   });
 });
 
-test('a stand-by records nothing', async () => {
+test('a standby records nothing', async () => {
   await start('ours');
   harness.lease.isTaken = true;
   await harness.clock.advance(20_000);

@@ -47,11 +47,11 @@ describe('kstatus', () => {
 });
 
 describe('a transition time', () => {
-  test('is now where the condition is new', () => {
+  test('is now if the condition is new', () => {
     expect(merge(done).map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([now, now, now]);
   });
 
-  test('is kept where only reason, message or generation changed', () => {
+  test('is kept if only reason, message or generation changed', () => {
     const [ready] = merge(failed, [condition('Ready', 'False')]);
     expect(ready).toEqual({
       type: 'Ready',
@@ -63,27 +63,27 @@ describe('a transition time', () => {
     });
   });
 
-  test('is now where the status changed', () => {
+  test('is now if the status changed', () => {
     expect(merge(done, [condition('Ready', 'False')])[0]?.lastTransitionTime).toBe(now);
   });
 
-  test('is put back where someone moved it later by hand', () => {
+  test('is restored after a manual change to a later time', () => {
     const moved = [condition('Ready', 'True', '2026-01-01T12:00:00Z')];
     expect(merge(done, moved, [condition('Ready', 'True')])[0]?.lastTransitionTime).toBe(early);
   });
 
-  test('is put back where someone turned the condition round by hand', () => {
+  test('is restored after a manual change of the condition', () => {
     const turned = [condition('Ready', 'False', '2026-01-01T12:00:00Z')];
     expect(merge(done, turned, [condition('Ready', 'True')])[0]?.lastTransitionTime).toBe(early);
   });
 
-  test('is the one of the resource where another controller was earlier, so that two agree', () => {
+  test('is that of the resource if another controller was earlier, so that two agree', () => {
     const others = [condition('Ready', 'True', early)];
     expect(merge(done, others, [condition('Ready', 'True', now)])[0]?.lastTransitionTime).toBe(early);
   });
 });
 
-test('conditions of other types are kept behind ours', () => {
+test('conditions of other types are kept at the end', () => {
   const foreign = condition('Audited', 'True');
   expect(merge(done, [foreign, condition('Ready', 'True')]).map(({ type }) => type)).toEqual([
     'Ready',
@@ -94,7 +94,7 @@ test('conditions of other types are kept behind ours', () => {
   expect(merge(done, [foreign]).at(-1)).toEqual(foreign);
 });
 
-test('the earliest of times passes over what is absent and what is no time', () => {
+test('the earliest time ignores absent and invalid times', () => {
   expect(earliest([undefined, 'soon', now, early])).toBe(early);
   expect(earliest(['2026-01-01T01:00:00+02:00', early])).toBe('2026-01-01T01:00:00+02:00');
   expect(earliest([undefined, 'soon'])).toBeUndefined();

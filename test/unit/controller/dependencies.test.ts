@@ -18,13 +18,13 @@ function seen(...notes: readonly Parameters<Seen['note']>[]): Seen {
 const commit = (version: string): ControllerEvent => ({ kind: 'environment', id: 'env', version });
 const ended: ControllerEvent = { kind: 'environment', id: 'env' };
 
-/** Those of the events that make a result stale. */
+/** The events that make a result stale. */
 function stale({ dependencies }: Seen, ...events: readonly ControllerEvent[]): ControllerEvent[] {
   return staleEvents(dependencies, events);
 }
 
 describe('a result', () => {
-  test('is stale after another version than the one that was seen, and after none that is not known', () => {
+  test('is stale after another version than the one that was seen, and after an unknown one', () => {
     const result = seen(['environment', 'env', 'r1']);
     expect(stale(result, commit('r2'))).toEqual([commit('r2')]);
     expect(stale(result, commit('r1'))).toEqual([]);
@@ -35,7 +35,7 @@ describe('a result', () => {
     expect(stale(seen(['service token', 't']), { kind: 'service token', id: 't', version: 'any' })).toHaveLength(1);
   });
 
-  test('does not rest on another subject, nor on one of another kind', () => {
+  test('does not depend on another subject, nor on one of another kind', () => {
     const result = seen(['environment', 'env', 'r1']);
     expect(stale(result, { kind: 'environment', id: 'other', version: 'r9' })).toEqual([]);
     expect(stale(result, { kind: 'environment history', id: 'env' })).toEqual([]);
@@ -52,14 +52,14 @@ describe('a result', () => {
     expect(stale(result, commit('r1'))).toHaveLength(1);
   });
 
-  test('rests on the version that was noted last for it alone', () => {
+  test('depends on the version that `renote` set', () => {
     const result = seen(['environment', 'env', 'r1']);
     result.renote('environment', 'env', 'r2');
     expect(stale(result, commit('r2'))).toEqual([]);
     expect(stale(result, commit('r1'))).toHaveLength(1);
   });
 
-  test('rests on nothing after it has forgotten', () => {
+  test('depends on nothing after `forget`', () => {
     const result = seen(['environment', 'env', 'r1']);
     result.forget();
     expect(stale(result, commit('r2'))).toEqual([]);
@@ -75,7 +75,7 @@ describe('a result', () => {
     expect(taken).toEqual(['1', '2', '3']);
   });
 
-  test('of two readings rests on what either saw', () => {
+  test('of two reads depends on what both saw', () => {
     const both = union(
       seen(['environment', 'a', 'r1'], ['environment', 'b', 'r1']).dependencies,
       seen(['environment', 'b', 'r2'], ['environment', 'c', 'r1']).dependencies,

@@ -16,7 +16,7 @@ beforeEach(() => {
   });
 });
 
-test('an event queues its resource at once if it is news', () => {
+test('an event enqueues its resource at once if its check says so', () => {
   checks.notice('app', () => false);
   expect(added).toEqual([]);
   checks.notice('app', () => true);
@@ -24,7 +24,7 @@ test('an event queues its resource at once if it is news', () => {
 });
 
 describe('an event that comes during a reconcile', () => {
-  test('is judged after it, and queues the resource if it is news then', () => {
+  test('is checked after it, and enqueues the resource if the check says so then', () => {
     let isEcho = false;
     active = true;
     checks.notice('app', () => !isEcho);
@@ -38,7 +38,7 @@ describe('an event that comes during a reconcile', () => {
     expect(added).toEqual(['app']);
   });
 
-  test('is judged once, with all others of that reconcile, which queue the resource once', () => {
+  test('is checked once, with all others of that reconcile, which enqueue the resource once', () => {
     const judged: number[] = [];
     active = true;
     for (const number of [1, 2, 3]) checks.notice('app', () => judged.push(number) > 0);
@@ -48,7 +48,7 @@ describe('an event that comes during a reconcile', () => {
     expect(added).toEqual(['app']);
   });
 
-  test('of a resource that is not known queues nothing', () => {
+  test('of an unknown resource enqueues nothing', () => {
     active = true;
     checks.notice('unknown', () => true);
     checks.afterReconcile('unknown');

@@ -29,7 +29,7 @@ let events: EventLog;
 let controller: KindController<Thing>;
 /** The keys that were reconciled. */
 let reconciled: string[];
-/** What each reconcile comes to. */
+/** The outcome of each reconcile. */
 let reconcile: (context: ReconcileContext<Thing>) => Outcome<Thing>;
 let isCleanupNeeded: boolean;
 /** How long each reconcile takes, in milliseconds. */
@@ -85,7 +85,7 @@ async function started(...names: readonly string[]): Promise<void> {
   reconciled.splice(0);
 }
 
-/** Has the next reconcile of `one` fail in a way that passes by itself. */
+/** Makes the next reconcile of `one` fail with an error that is retried. */
 async function failForAWhile(): Promise<void> {
   reconcile = () => {
     throw new DomainError('store_unavailable', 'the database cannot be reached');
@@ -264,7 +264,7 @@ describe('a leader that leads again', () => {
     expect(patches()).toHaveLength(1);
   });
 
-  test('knows of no event that came while another one led, and repeats everything once', async () => {
+  test('ignores events from the time of another leader, and repeats everything once', async () => {
     reconcile = ({ seen }) => {
       seen.note('environment', 'env', 'r1');
       return done();
@@ -279,7 +279,7 @@ describe('a leader that leads again', () => {
 });
 
 describe('a resync', () => {
-  test('repeats what failed for a while, though nothing says that it may succeed', async () => {
+  test('repeats what failed, without an event', async () => {
     await started('one');
     await failForAWhile();
     reconcile = () => done();
@@ -314,7 +314,7 @@ describe('an event', () => {
       return done();
     };
 
-  test('has those reconciled whose result rests on its subject', async () => {
+  test('enqueues the resources whose result depends on its subject', async () => {
     reconcile = (context) => (context.key === 'ns/one' ? noting('r1')(context) : done());
     await started('one', 'two');
     commit('r1');
@@ -337,7 +337,7 @@ describe('an event', () => {
     expect(during).toHaveLength(2);
   });
 
-  test('counts after a reconcile that failed for a while as before it', async () => {
+  test('counts after a reconcile with an error that is retried, as before it', async () => {
     reconcile = noting('r1');
     await started('one');
     await failForAWhile();
@@ -346,7 +346,7 @@ describe('an event', () => {
     expect(reconciled).toEqual(['ns/one']);
   });
 
-  test('does not count after a result that rests on something else', async () => {
+  test('does not count after a result that depends on something else', async () => {
     reconcile = noting('r1');
     await started('one');
     reconcile = () => done();
@@ -358,7 +358,7 @@ describe('an event', () => {
     expect(reconciled).toEqual([]);
   });
 
-  test('that must wait has a resource reconciled once a second', async () => {
+  test('that is throttled enqueues a resource once a second', async () => {
     reconcile = ({ seen }) => {
       seen.note('slugs', '');
       return done();
@@ -373,7 +373,7 @@ describe('an event', () => {
     expect(reconciled.length).toBeGreaterThanOrEqual(3);
   });
 
-  test('is nothing to a controller that does not lead, which reconciles everything when it does', async () => {
+  test('is ignored by a controller that does not lead, which reconciles everything when it does', async () => {
     reconcile = noting('r1');
     await started('one');
     controller.stopLeading();
@@ -385,7 +385,7 @@ describe('an event', () => {
     expect(reconciled).toEqual(['ns/one']);
   });
 
-  test('that may have been missed during a reconcile has it repeated', async () => {
+  test('that may have been missed during a reconcile repeats it', async () => {
     await started('one');
     let isFirst = true;
     reconcile = () => {

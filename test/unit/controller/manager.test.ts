@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => harness.controller.stop());
 
-/** Has the next lists of a collection fail. */
+/** Makes the next lists of a collection fail. */
 function failLists(path: string, status: number, times: number): void {
   for (let time = 0; time < times; time += 1) {
     harness.cluster.before(new RegExp(`^GET ${path}$`), () => {
@@ -29,7 +29,7 @@ describe('readiness', () => {
     expect(harness.controller.ready()).toBeUndefined();
   });
 
-  test('says what to apply where the cluster does not know SecretSync, and the log says it once', async () => {
+  test('says what to apply if the cluster does not know SecretSync, and the log says it once', async () => {
     failLists(collection, 404, 3);
     await harness.synced();
     const sentence =
@@ -43,7 +43,7 @@ describe('readiness', () => {
     expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
   });
 
-  test('does not come to a controller that may list nothing, and says which rights are missing', async () => {
+  test('is not reported by a controller that may list nothing, and the missing rights are named', async () => {
     const all = '/(?:api|apis)/.*';
     failLists(all, 403, 60);
     harness.controller.start();
@@ -59,7 +59,7 @@ describe('without the right to list', () => {
   const advice = 'apply the rules of charts/keyframe/files/ to its account';
   const errors = (): unknown[] => harness.logs.filter(({ level }) => level === 'error').map(({ msg }) => msg);
 
-  test('SecretSyncs, the controller leads and says that they are off, until the right is there', async () => {
+  test('SecretSyncs, the controller leads and reports that they are disabled, until it has the right', async () => {
     failLists(collection, 403, 3);
     await harness.synced();
     const warning = `the API server does not let the controller list SecretSyncs: ${advice}; until then, features that need them are disabled`;
@@ -74,7 +74,7 @@ describe('without the right to list', () => {
     expect(errors()).toHaveLength(1);
   });
 
-  test('Secrets, each SecretSync says so until the right is there', async () => {
+  test('Secrets, each SecretSync reports it until the controller has the right', async () => {
     failLists('/api/v1/secrets', 403, 6);
     await harness.synced();
     await harness.clock.advance(1_000);
@@ -88,7 +88,7 @@ describe('without the right to list', () => {
     expect(harness.ready()?.reason).toBe('Synced');
   });
 
-  test('ServiceTokens, the SecretSyncs that need them say so, and the others are in step', async () => {
+  test('ServiceTokens, the SecretSyncs that need them report it, and the others sync', async () => {
     failLists('/apis/keyframe.dev/v1alpha1/servicetokens', 403, 8);
     const { metadata, spec } = secretSync({ name: 'named' });
     const { tokenSecretRef: _, ...bare } = spec;
@@ -106,7 +106,7 @@ describe('without the right to list', () => {
     expect(harness.ready('named')?.reason).toBe('ServiceTokenNotFound');
   });
 
-  test('AccessGrants, SecretSyncs that need none are in step', async () => {
+  test('AccessGrants, SecretSyncs that need none sync', async () => {
     failLists('/apis/keyframe.dev/v1alpha1/accessgrants', 403, 100);
     await harness.synced();
     expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
@@ -115,7 +115,7 @@ describe('without the right to list', () => {
 });
 
 describe('with namespaces to watch', () => {
-  test('each is listed by itself, and nothing outside of them is asked for or touched', async () => {
+  test('each is listed separately, and nothing outside of them is requested or changed', async () => {
     harness = new Harness({ watchNamespaces: ['ns', 'second'] });
     const asked: string[] = [];
     for (let list = 0; list < 10; list += 1)
@@ -154,7 +154,7 @@ describe('many SecretSyncs', () => {
   });
 });
 
-test('what was committed before the first lists came is read with them', async () => {
+test('commits before the first lists are read with them', async () => {
   failLists(collection, 500, 1);
   await harness.synced();
   harness.services.change(prod, { A: 'early' });
@@ -163,7 +163,7 @@ test('what was committed before the first lists came is read with them', async (
   expect(harness.values()).toEqual({ A: 'early' });
 });
 
-test('a stop lets the reconcile under way finish and begins no other', async () => {
+test('a stop waits for the reconcile in progress and starts no other', async () => {
   await harness.synced();
   const { promise, resolve } = Promise.withResolvers<void>();
   harness.cluster.before(/^PUT/, () => promise);
@@ -181,7 +181,7 @@ test('a stop lets the reconcile under way finish and begins no other', async () 
 });
 
 describe('of two controllers', () => {
-  test('the one that stands by watches and writes nothing, and does all of it when its turn comes', async () => {
+  test('the standby watches and writes nothing, and does everything when it leads', async () => {
     harness.lease.isTaken = true;
     await harness.synced();
     expect(harness.controller.ready()).toBeUndefined();
@@ -194,7 +194,7 @@ describe('of two controllers', () => {
     expect(harness.values()).toEqual({ A: 'x' });
   });
 
-  test('the one that leads no more begins nothing, and reconciles each once when it leads again', async () => {
+  test('a former leader starts nothing, and reconciles each once when it leads again', async () => {
     await harness.synced();
     harness.putSync({ name: 'second' });
     await harness.calls();
@@ -213,7 +213,7 @@ describe('of two controllers', () => {
     expect(harness.values()).toEqual({ A: 'x' });
   });
 
-  test('a write that is not sent yet when another one leads is not sent any more', async () => {
+  test('a write that is not sent before another one leads is never sent', async () => {
     await harness.synced();
     const { promise, resolve } = Promise.withResolvers<void>();
     harness.cluster.beforeAnswer(/^GET .*token/, () => promise);
@@ -226,7 +226,7 @@ describe('of two controllers', () => {
     expect(harness.values()).toEqual({ A: 'alpha', B: 'beta' });
   });
 
-  test('one that stops gives the Lease up when its work has ended, not before', async () => {
+  test('one that stops releases the Lease after its work has ended, not before', async () => {
     await harness.synced();
     const { promise, resolve } = Promise.withResolvers<void>();
     harness.cluster.before(/^PUT/, () => promise);

@@ -28,7 +28,7 @@ class MergeHarness extends Harness {
     return harness;
   }
 
-  /** Writes the Secret as its owner: the next value of its own key. */
+  /** Writes the Secret as its owner: the next value of the owner's key. */
   write(): void {
     this.edits += 1;
     this.edit((secret) => {
