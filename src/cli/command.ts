@@ -63,7 +63,7 @@ export interface CommandDefinition<Arguments extends ArgumentSet = ArgumentSet, 
   readonly examples: readonly Example[];
   /** Everything after the first argument belongs to it, options as well (`run`). */
   readonly passThrough?: boolean;
-  /** Throws CliError; anything else that it throws is a fault of ours and told so. */
+  /** Throws CliError; anything else that it throws is reported as an internal error. */
   run(context: CommandContext, input: CommandInput<Arguments, Options>): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   3: 'not signed in, or the token is no longer good',
   4: 'signed in, but not allowed to do this',
   5: 'there is no such thing, or it is not yours to see',
-  6: 'it conflicts with what is there, or that has changed meanwhile',
+  6: 'it conflicts with the present state, or that has changed meanwhile',
   7: 'not confirmed',
   8: 'the two sides differ (diff --exit-code)',
   130: 'interrupted',

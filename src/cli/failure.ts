@@ -6,7 +6,7 @@ import { exitCodes } from './exit-codes.ts';
 import type { Io } from './terminal/io.ts';
 
 /**
- * Tells what went wrong on standard error and answers the exit code. commander's own words are used where they repeat nothing
+ * Reports what went wrong on standard error and returns the exit code. commander's own words are used where they repeat nothing
  * of the command line but names of options and commands.
  */
 export function tellFailure(error: unknown, io: Io): number {

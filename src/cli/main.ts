@@ -25,13 +25,13 @@ function openOutput(): NodeJS.WriteStream {
   return process.stdout;
 }
 
-/** Whoever reads the output may have read enough, as `head` does: that is no failure. */
+/** The reader of the output may have read enough, as `head` does: that is no failure. */
 function endWithoutOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit();
   process.exit(tellFailure(outputFailure(error), new Io({ streams, hasColor: false })));
 }
 
-/** What is said to people may find nobody there: the work goes on, and its exit code tells how it went. */
+/** Messages to users may find no reader: the work goes on, and its exit code reports the result. */
 function openErrorOutput(): NodeJS.WriteStream {
   if (!isErrorOutputOpen) process.stderr.on('error', () => undefined);
   isErrorOutputOpen = true;

@@ -78,7 +78,7 @@ function plainCommand(name: string, summary: string): Command {
     .summary(summary)
     .description(summary)
     .helpOption('-h, --help', 'Show this help')
-    // Else an option of ours that a command has as well, such as --version, would be taken for ours behind its name too.
+    // Else a global option that a command has as well, such as --version, would count as the global one behind its name too.
     .enablePositionalOptions()
     .allowExcessArguments(false)
     .exitOverride()
@@ -126,7 +126,7 @@ function output(program: Command, streams: Streams): void {
   program.configureOutput({
     writeOut: (text) => void streams.stdout.write(text),
     writeErr: (text) => void streams.stderr.write(text),
-    // The fault is told where it is caught, in our own words.
+    // The fault is reported where it is caught, in the program's own words.
     outputError: () => undefined,
   });
 }

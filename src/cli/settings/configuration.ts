@@ -120,7 +120,7 @@ export class Configuration {
 
   /**
    * The token for `url`. A stored one goes to the server it was stored for and to no other, and one of a flag or variable to no
-   * server that a folder's file alone names: else that file, which came with somebody's repository, could have it sent
+   * server that a folder's file alone names: else that file, which came with another user's repository, could have it sent
    * anywhere.
    *
    * @throws CliError 3 where there is none.

@@ -49,7 +49,7 @@ export function writeFolderFile(
   const fresh = `${path}.${process.pid}`;
   try {
     if (isOfAnotherUser(statSync(directory).uid)) throw usageError(`${directory} belongs to another user`, elsewhere);
-    // Written over is nothing (wx), least of all what a link of somebody else in a common folder leads to.
+    // Written over is nothing (wx), least of all what a link of another user in a common folder leads to.
     writeFileSync(fresh, text, { flag: 'wx' });
     renameSync(fresh, path);
   } catch (error) {
@@ -96,7 +96,7 @@ function isOfAnotherUser(uid: number): boolean {
 
 function parse(path: string, text: string): FolderFile {
   const content = parseObject(text);
-  if (content === undefined) throw usageError(`${path} is not a JSON object`, 'Write it anew: keyframe init');
+  if (content === undefined) throw usageError(`${path} is not a JSON object`, 'Write it again: keyframe init');
   for (const [name, value] of Object.entries(content)) {
     if (!(fields as readonly string[]).includes(name)) {
       throw usageError(`${path}: ${name} is not one of its fields, which are ${fields.join(', ')}`);

@@ -50,7 +50,7 @@ export function isWhole(flags: Partial<ScopeFlags>, deepest: ScopeName): boolean
   return names.slice(0, names.indexOf(deepest) + 1).every((name) => flags[name] !== undefined);
 }
 
-/** As `resolveScope`, as far down as flags and file tell. */
+/** As `resolveScope`, as far down as flags and file name it. */
 export function findScope(flags: Partial<ScopeFlags>, folder: FolderFile | undefined): Partial<Scope> {
   const found: Partial<Record<ScopeName, string>> = {};
   let isFoldersOwn = true;

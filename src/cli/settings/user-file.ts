@@ -78,7 +78,7 @@ function parse(path: string, text: string): Record<string, unknown> {
     const content = JSON.parse(text) as unknown;
     if (typeof content === 'object' && content !== null) return { ...content };
   } catch {
-    // Told below, without the parser's words: they quote the text, and the token is in it.
+    // Reported below, without the parser's words: they quote the text, and the token is in it.
   }
   throw usageError(`${path} is not a JSON object`, renewal);
 }

@@ -45,7 +45,7 @@ export class Io {
     this.#streams.stdout.write(text);
   }
 
-  /** Tells a person something: one line on standard error. */
+  /** Writes one line for users to standard error. */
   note(line: string): void {
     this.#streams.stderr.write(`${shownText(line)}\n`);
   }

@@ -32,7 +32,7 @@ export interface ObjectView {
 
 /**
  * Prints results on standard output in the form that `--output` asks for. json and yaml print what the HTTP interface
- * answers. In tables and names nothing that the server tells can move the cursor or forge a line (`shownText`).
+ * answers. In tables and names nothing that the server returns can move the cursor or forge a line (`shownText`).
  */
 export class Printer {
   readonly #io: Io;

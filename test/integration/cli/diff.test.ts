@@ -89,7 +89,7 @@ test.each([
   [['--with', 'a/b'], '--with must be organization/project/environment'],
   [['--with', 'a/b/c/d'], '--with must be organization/project/environment'],
   [['--revision', '1', '--format', 'env'], '--format is for a file'],
-  [['notes.txt'], 'the name of notes.txt does not tell its format'],
+  [['notes.txt'], 'the name of notes.txt does not show its format'],
   [['--revision', 'x'], 'revision'],
 ])('%j is refused with exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await folder.run(['diff', ...args]);

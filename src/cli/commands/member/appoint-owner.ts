@@ -8,7 +8,7 @@ import { memberFields } from './member-fields.ts';
 export const memberAppointOwnerCommand = defineCommand({
   summary: 'Give an organization without an owner its first one (for administrators)',
   description:
-    'An organization that a SecretEnvironment made belongs to nobody yet. An administrator of the server gives it its ' +
+    'An organization that a SecretEnvironment made has no owner yet. An administrator of the server gives it its ' +
     'first owner, who then manages its members.',
   arguments: { user: argument('<user>', 'E-mail address or id of the person') },
   options: organizationOption,

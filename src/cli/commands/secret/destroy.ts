@@ -9,7 +9,7 @@ import { shownScope } from './secrets-api.ts';
 export const destroyCommand = defineCommand({
   summary: 'Erase the value of one version for good',
   description:
-    'For a value that leaked: nobody can read it, roll back to it or restore it any more, and nothing brings it back. The ' +
+    'For a value that leaked. It can no longer be read, rolled back to or restored, and nothing brings it back. The ' +
     'version stays in the history. The current version is refused: give the secret another value first. Where other ' +
     'versions have the same value, it must be said whether they keep it. For admins and owners. Database backups, ' +
     'Kubernetes Secrets and programs that have the value keep it.',

@@ -12,7 +12,7 @@ import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
 export const diffCommand = defineCommand({
   summary: 'Compare a file, or another environment, with an environment',
   description:
-    'Tells what leads from the environment to a file or to another environment, or from a past revision of it to now: + only there, ~ another value, - only here. Keys alone, unless --reveal is given. ' +
+    'Shows the changes from the environment to a file or to another environment, or from a past revision of it to now: + only there, ~ another value, - only here. Keys alone, unless --reveal is given. ' +
     'It ends with 0 whatever it finds, with --exit-code with 8 where there is a difference.',
   arguments: { file: completing('file', optionalArgument('[file]', 'dotenv, JSON or YAML; - for standard input')) },
   options: {

@@ -103,7 +103,7 @@ interface FileToWrite {
 async function writeInto(context: CommandContext, { file, written, secrets, place }: FileToWrite): Promise<void> {
   try {
     const path = writablePath(resolve(context.environment.workingDirectory, file));
-    // What nobody has changed since needs no question.
+    // A file that was not changed since needs no question.
     if (existsSync(path) && readFileSync(path, 'utf8') !== written) {
       await context.confirm(`${file} is there and holds something else. Replace it?`);
     }

@@ -12,8 +12,8 @@ const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
 export const rotateCommand = defineCommand({
   summary: 'Give a secret a new random value, made up by the server',
   description:
-    'The server makes the value up, and nobody is shown it: read it where it is needed. The value before stays in the ' +
-    'history; once nothing uses it any more, `keyframe destroy` erases it. If somebody else changes the secret at the same ' +
+    'The server makes the value up and does not show it: read it where it is needed. The value before stays in the ' +
+    'history; once nothing uses it any more, `keyframe destroy` erases it. If another client changes the secret at the same ' +
     'time, nothing is done.',
   arguments: { key: completing('key', argument('<key>', 'Key of the secret')) },
   options: {
@@ -42,7 +42,7 @@ export const rotateCommand = defineCommand({
     const api = context.api();
     const present = await findSecretKey(api, scope, key);
     if (present === undefined && !isCreated) throw absent(key, shownScope(scope));
-    // Of two who rotate at once, only one shall believe to have done it.
+    // Of two that rotate at once, only one must believe that it has done so.
     const generated = { length, charset, expectedVersion: present?.version ?? 0 };
     const answer = await patchSecrets(api, scope, { generate: new Map([[key, generated]]), comment });
     const version = answer.set[0]?.version;
@@ -65,6 +65,6 @@ export const rotateCommand = defineCommand({
 
 function absent(key: string, place: string): CliError {
   return new CliError(exitCodes.notFound, `there is no secret ${key} in ${place}, so it cannot get another value`, {
-    next: ['To make it with such a value, add --create', 'See what is there: keyframe list'],
+    next: ['To make it with such a value, add --create', 'See the secrets that exist: keyframe list'],
   });
 }

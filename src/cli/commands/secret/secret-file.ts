@@ -15,7 +15,7 @@ export const writableFormats = [...readableFormats, 'shell', 'k8s-secret'] as co
 export type ReadableFormat = (typeof readableFormats)[number];
 export type WritableFormat = (typeof writableFormats)[number];
 
-/** The format that a file's name tells; undefined where it tells none. */
+/** The format that a file's name shows; undefined if it shows none. */
 export function formatOfName(path: string): ReadableFormat | undefined {
   const name = basename(path).toLowerCase();
   if (/\.ya?ml$/.test(name)) return 'yaml';
@@ -31,7 +31,7 @@ export interface SecretFile {
 }
 
 /**
- * Reads a file of secrets, `-` for standard input, in the given format or in the one that its name tells (`env` for
+ * Reads a file of secrets, `-` for standard input, in the given format or in the one that its name shows (`env` for
  * standard input).
  *
  * @throws CliError usage, with the number of a faulty line and never with what stands on it.
@@ -45,12 +45,12 @@ export async function readSecretFile(
   const format = given ?? (path === '-' ? 'env' : formatOfName(path));
   if (format === undefined) {
     throw usageError(
-      `the name of ${shown} does not tell its format`,
+      `the name of ${shown} does not show its format`,
       'Add --format env, --format json or --format yaml',
     );
   }
   const bytes = path === '-' ? await io.readInput() : readBytes(resolve(environment.workingDirectory, path), shown);
-  return await told(shown, async () => await parsers[format](decoded(bytes)));
+  return await withFaultOf(shown, async () => await parsers[format](decoded(bytes)));
 }
 
 /** A warning as a line for users. */
@@ -88,7 +88,7 @@ export async function writeSecrets(
   format: WritableFormat,
   names: ManifestNames,
 ): Promise<string> {
-  return await told(`--format ${format}`, async () => await writers[format](secrets, names));
+  return await withFaultOf(`--format ${format}`, async () => await writers[format](secrets, names));
 }
 
 const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretFile>>> = {
@@ -112,7 +112,7 @@ const writers: Readonly<Record<WritableFormat, Writer>> = {
 };
 
 /** Runs something of a file or format, whose faults are the user's to mend. */
-export async function told<T>(what: string, work: () => Promise<T>): Promise<T> {
+export async function withFaultOf<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

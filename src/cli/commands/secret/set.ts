@@ -4,7 +4,7 @@ import { shownName } from '../../../wire/shown-name.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { completing, commentOption, flag, restArguments, scopeOptions } from '../../options.ts';
-import { decoded, readBytes, told } from './secret-file.ts';
+import { decoded, readBytes, withFaultOf } from './secret-file.ts';
 import { counted, patchSecrets } from './secrets-api.ts';
 
 export const setCommand = defineCommand({
@@ -77,7 +77,7 @@ interface Wish {
   readonly source: Source;
 }
 
-/** Reads the arguments. A faulty one is told by its place: it may be a value. */
+/** Reads the arguments. A faulty one is reported by its place: it may be a value. */
 function parsePairs(pairs: readonly string[], flags: { stdin: boolean; literal: boolean }): Wish[] {
   const wishes = pairs.map((pair, index) => parsePair(pair, index + 1, flags));
   const keys = wishes.map(({ key }) => key);
@@ -116,7 +116,7 @@ async function valueFrom(context: CommandContext, { key, source }: Wish, isTrimm
   const bytes = isFile
     ? readBytes(resolve(environment.workingDirectory, source.path), `the file for ${key}`)
     : await io.readInput();
-  const value = await told(`the value of ${key}`, async () => decoded(bytes));
+  const value = await withFaultOf(`the value of ${key}`, async () => decoded(bytes));
   if (isTrimmed) return value.replace(/\r?\n$/, '');
   // A value from a file mostly ends so by right; what `echo` adds is mostly not meant.
   if (!isFile && value.endsWith('\n')) {

@@ -14,7 +14,7 @@ interface Row {
 /** `snapshot diff <id>`: keys and versions, never values. */
 export const snapshotDiffCommand = defineCommand({
   summary: 'Compare a snapshot with the present, or with another snapshot',
-  description: 'Tells what has happened since the snapshot: keys and versions, no values.',
+  description: 'Shows what has changed since the snapshot: keys and versions, no values.',
   arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
   options: {
     against: completing(

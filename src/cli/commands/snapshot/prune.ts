@@ -52,7 +52,7 @@ export const snapshotPruneCommand = defineCommand({
     const retention = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
     if (Object.keys(retention).length === 0) throw usageError('say what to keep, such as --keep-last 10');
     const scope = context.scope({ organization, project, environment });
-    // What is undefined is not sent. With a hash, a dry run tells whether that plan still holds.
+    // What is undefined is not sent. With a hash, a dry run shows whether that plan still holds.
     const body = { retention, timeZone, namePrefix, planHash: givenHash };
     if (isDryRun) return await print(context, await prune(context, scope, { ...body, dryRun: true }), true);
     const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, scope, body));
@@ -62,7 +62,7 @@ export const snapshotPruneCommand = defineCommand({
 
 /**
  * Shows what would go, and asks; where nothing would, there is nothing to ask. Answers the hash of what was agreed to,
- * which a server of an earlier release does not tell.
+ * which a server of an earlier release does not return.
  */
 async function agreedPlan(context: CommandContext, scope: Scope, body: object): Promise<string | undefined> {
   const { pruned, kept: staying, planHash } = await prune(context, scope, { ...body, dryRun: true });

@@ -29,13 +29,13 @@ export const snapshotRestoreCommand = defineCommand({
     { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan', note: 'Only look' },
     {
       line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan-hash x7Jq…',
-      note: 'What somebody else has looked at, and nothing but that',
+      note: 'Exactly what another user has reviewed',
     },
   ],
   async run(context, { args: { id }, options }) {
     const { isPlan, isDryRun, planHash: givenHash, prune, backup, skipUnchanged, comment } = options;
     const snapshot = await findSnapshot(context, id);
-    // What is undefined is not sent. With a hash, a dry run tells whether that plan still holds.
+    // What is undefined is not sent. With a hash, a dry run shows whether that plan still holds.
     const body = { snapshotId: snapshot.id, prune, backup, skipUnchanged, comment, planHash: givenHash };
     if (isPlan || isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
     // In a script the command alone does what it says (docs/interface.md 4.9): the backup and the history keep all there was.
@@ -47,7 +47,7 @@ export const snapshotRestoreCommand = defineCommand({
   },
 });
 
-/** How to have back what a restore leaves alone, by docs/interface.md 4.3: the past state, written anew. */
+/** How to have back what a restore leaves alone, by docs/interface.md 4.3: the past state, written again. */
 function tellSkipped(
   { io, printer }: CommandContext,
   snapshot: PlacedSnapshot,

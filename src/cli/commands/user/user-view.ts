@@ -21,7 +21,7 @@ export async function findUser(api: ApiClient, user: string): Promise<UserView> 
   const { users } = await api.get<{ users: UserView[] }>('/users');
   const found = users.find(({ email }) => email.toLowerCase() === user.toLowerCase());
   if (found !== undefined) return found;
-  throw new CliError(exitCodes.notFound, 'nobody has that e-mail address', {
+  throw new CliError(exitCodes.notFound, 'no user has that e-mail address', {
     next: ['See who is there: keyframe user list'],
   });
 }

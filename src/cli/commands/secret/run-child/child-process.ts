@@ -37,8 +37,8 @@ const faults: Readonly<Record<string, ChildEnd>> = {
 };
 
 /**
- * Runs a program with our terminal or pipes and in our process group, and passes signals on to it. Answers the exit code as a
- * shell tells it: the program's own, 128 and the signal that ended it, 127 where there is no such program and 126 where it
+ * Runs a program with our terminal or pipes and in our process group, and passes signals on to it. Returns the exit code as a
+ * shell reports it: the program's own, 128 and the signal that ended it, 127 where there is no such program and 126 where it
  * cannot be run.
  *
  * @throws CliError where the variables are too large for the system.
