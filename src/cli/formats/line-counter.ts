@@ -1,4 +1,4 @@
-/** Tells on which line of a text a position is; positions may only grow, so that a whole text is looked through once. */
+/** Finds the line of a position in a text. Positions may only grow, so that a whole text is read once. */
 export class LineCounter {
   readonly #text: string;
   #at = 0;

@@ -27,7 +27,7 @@ class YamlReader {
   constructor(yaml: YamlPackage, text: string) {
     this.#yaml = yaml;
     this.#lines = new yaml.LineCounter();
-    // Names that stand twice are told with both lines here, and the package's messages quote the text.
+    // Names that stand twice are reported with both lines here, and the package's messages quote the text.
     const options = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', merge: false } as const;
     this.#document = yaml.parseDocument(text, { ...options, version: '1.2', lineCounter: this.#lines });
     this.#older = yaml.parseDocument(text, { ...options, version: '1.1' });
