@@ -87,7 +87,7 @@ describe('a SecretSync that names a ServiceToken', () => {
     await sync.site.create({ secretName: 'theirs' });
     await sync.create({ tokenRef: { name: 'ci' } });
     await waitFor('the condition to report the Secret', async () =>
-      (await sync.waitForReason('ServiceTokenNotReady')).includes('(TargetNotOwned): Secret theirs is not'),
+      (await sync.waitForReason('ServiceTokenNotReady')).includes('(TargetNotOwned): Secret theirs '),
     );
     await sync.expectStays(async () => expect(await sync.values()).toBeUndefined());
   });

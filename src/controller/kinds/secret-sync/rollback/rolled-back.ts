@@ -44,8 +44,8 @@ export function presentRollback(target: TargetFacts, otherwise: RolledBack | und
   if (target.state !== 'owned' && target.state !== 'shared') return otherwise;
   const recorded = rolledBackOf(target.record);
   if (recorded !== undefined || otherwise === undefined) return recorded;
-  const isSpoilt = sourcesOfRecord(target.record) === undefined;
-  return isSpoilt || dataMark(target.fingerprint) === otherwise.held.data ? otherwise : undefined;
+  const isDamaged = sourcesOfRecord(target.record) === undefined;
+  return isDamaged || dataMark(target.fingerprint) === otherwise.held.data ? otherwise : undefined;
 }
 
 /** A digest of the annotation that asks for a retry; undefined without it. */
