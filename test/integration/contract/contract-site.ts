@@ -53,7 +53,7 @@ export type MachineInput = Partial<
 >;
 
 /**
- * The server as a process on a database of its own. Everything in it was made by requests: its first administrator
+ * The server as a process with its own database. Everything in it was made by requests: its first administrator
  * (by the bootstrap), who made the organization `acme` with the project `shop` and is its owner.
  */
 export class ContractSite {

@@ -107,7 +107,7 @@ describe('restores from snapshots over HTTP', () => {
     expect(entries.map(({ key }) => key)).toEqual(['A', 'B']);
     for (const { key, ciphertext, data_key_id: dataKeyId } of entries) {
       const [current] = await site.stored.versions(place.id, key);
-      // The very bytes of the version that the snapshot names, as a row of its own.
+      // The same bytes as in the version of the snapshot, in a new row.
       expect(current).toMatchObject({ isCurrent: true, dataKeyId });
       expect(current?.sealed.equals(ciphertext)).toBe(true);
     }

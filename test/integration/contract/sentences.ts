@@ -34,7 +34,7 @@ export const sentences = {
   '2.2.createdAt': ['createdAt is the time of the change', 'http', 'command'],
   '2.2.value': ['each version holds its own encrypted value, and the history answers none', 'http', 'command'],
 
-  '2.3': ['a secret has a key of its own, a current encrypted value and a current version number', 'http', 'command'],
+  '2.3': ['a secret has its own key, a current encrypted value and a current version number', 'http', 'command'],
 
   '2.4.name': ['the name of a service token is required', 'http', 'command'],
   '2.4.scope': ['the scope of a service token is organization, project or environment', 'http', 'command'],

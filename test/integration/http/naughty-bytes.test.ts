@@ -97,7 +97,7 @@ describe('sent as raw bytes, each string has an answer that is no 5xx and does n
     const answers = await Promise.all(rawStrings.map(async ([, bytes]) => exchange(request(bytes))));
     for (const [index, answer] of answers.entries()) {
       const [what, bytes] = rawStrings[index] ?? ['', Buffer.alloc(0)];
-      // A line break in the first line makes it one of HTTP/0.9, and of the rest a request of its own, which is garbage.
+      // A line break in the first line makes that an HTTP/0.9 request, and the rest another request, which is garbage.
       const wanted = what === 'line breaks' ? /^(?:HTTP\/1\.1 [234]|$)/ : /^HTTP\/1\.1 [234]/;
       expect([what, answer.slice(0, 10)]).toEqual([what, expect.stringMatching(wanted)]);
       if (isRepeated(answer, bytes.toString('latin1'))) throw new Error(`${what} was repeated: ${answer}`);

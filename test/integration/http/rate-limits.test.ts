@@ -15,7 +15,7 @@ let nextAddress = 1;
 const others: TestApi[] = [];
 
 beforeAll(async () => {
-  // The peer is trusted, so that each test can come from an address of its own.
+  // The peer is trusted, so that each test can come from its own address.
   api = await startTestApi({ rateLimits: limits, trustedProxies: ['127.0.0.1'] });
   world = await createWorld(api.services);
 });
@@ -128,7 +128,7 @@ describe('refused tokens of one address', () => {
     expect((await from(address)(one.token)).status).toBe(200);
   });
 
-  test('tokens that are right but have ended are no guesses of their address; each has a limit of its own', async () => {
+  test('tokens that were valid but have ended are not guesses of their address; each has its own limit', async () => {
     const address = newAddress();
     const { id, token } = await world.serviceToken();
     const fresh = await createUser(api.services);

@@ -29,7 +29,7 @@ describe('what is sealed', () => {
     expect(open(key, seal(createSecretKey(key), Buffer.from('x'), aad), aad).toString()).toBe('x');
   });
 
-  test('has the format byte, a nonce of its own and a tag before the ciphertext', () => {
+  test('has the format byte, a new nonce and a tag before the ciphertext', () => {
     const sealed = [1, 2, 3].map(() => seal(key, Buffer.from('same'), aad));
     expect(sealed.map((one) => one[0])).toEqual([1, 1, 1]);
     expect(new Set(sealed.map((one) => Buffer.from(parts(one).nonce).toString('hex'))).size).toBe(3);

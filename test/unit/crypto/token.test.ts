@@ -43,7 +43,7 @@ describe('a token', () => {
     expect(withChecksum(service.slice(0, -6))).toBe(service);
   });
 
-  test('has 256 bits of its own each time, also for the same credential', () => {
+  test('has 256 new bits each time, also for the same credential', () => {
     const id = randomUUID();
     const secrets = Array.from({ length: 100 }, () => generateToken('service_token', id).token.reveal().slice(29, 72));
     expect(new Set(secrets).size).toBe(100);

@@ -51,7 +51,7 @@ function prepareAll(row: Row, actors: readonly Actor[]): Promise<Ready[]> {
   return Promise.all(actors.map((actor) => site.prepare(row, site.places.own, { actor, succeeds: succeeds(actor) })));
 }
 
-describe('on their own target, everybody is answered as the table says, and a refusal writes nothing:', () => {
+describe('on their own target, every caller gets the response of the table, and a refusal writes nothing:', () => {
   test.each(rows.map((row) => [row.name, row] as const))('%s', async (_name, row) => {
     const [allowed, refused] = split(site.actors, ({ name }) => row.statuses[name] < 300);
     const refusals = await site.askInVain(await prepareAll(row, refused));
@@ -106,7 +106,7 @@ describe('with a credential that is not live, everything is 401 and nothing is w
   });
 });
 
-describe('on a target that is not theirs, or is none, everybody is answered as the table says:', () => {
+describe('on another target, or a missing one, every caller gets the response of the table:', () => {
   const placed = routes.filter(({ path }) => targetsOf(path).length > 0);
 
   test.each(placed.map((row) => [row.route, row] as const))('%s', async (_route, row) => {

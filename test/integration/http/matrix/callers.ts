@@ -16,7 +16,7 @@ export interface Actor {
 
 type ServiceToken = { readonly id: string; readonly token: string };
 
-/** Everybody of the table. The service tokens are the own organization's. */
+/** All callers of the table. The service tokens belong to the tested organization. */
 export async function makeActors(api: TestApi, founder: Founder, own: Place): Promise<Actor[]> {
   const people: [ActorName, TestUser][] = [
     ...roles.map((role): [ActorName, TestUser] => [role, founder.members[role]]),

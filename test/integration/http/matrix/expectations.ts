@@ -1,5 +1,5 @@
 /**
- * What every route has to answer to everybody, written out from docs/interface.md sections 4 and 5 and the table of
+ * The expected response of every route to every caller, written out from docs/interface.md sections 4 and 5 and the table of
  * roles, never computed from src/domain/policy: it is what the policy and its use by the routes are judged by.
  */
 

@@ -7,7 +7,7 @@ export interface Wanted {
   readonly founder: Founder;
   readonly place: Place;
   readonly actor: Actor;
-  /** Whether it will be done: then it gets something of its own to change, else it asks about what stands there. */
+  /** Whether the request will succeed. If so, it changes a separate resource, else it uses an existing one. */
   readonly succeeds: boolean;
 }
 
