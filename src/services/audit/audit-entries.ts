@@ -85,7 +85,7 @@ export class AuditEntries {
 
 function checkFilters({ action, actor, since }: AuditRequest): void {
   if (action !== undefined && (action.length > maxActionLength || !actionPattern.test(action))) {
-    throw invalidField('action', 'must be an action such as secret.list, or the beginning of several such as secret.');
+    throw invalidField('action', 'must be an action such as secret.list, or a prefix such as secret.');
   }
   if (actor !== undefined) checkUuid('actor', actor);
   // What JavaScript takes for years beyond four digits, the database does not read.
