@@ -72,13 +72,13 @@ export interface ConditionContext {
  */
 export function mergeConditions(claims: readonly ConditionClaim[], context: ConditionContext): Condition[] {
   const { present = [], known = [], generation, now } = context;
-  const ours = claims.map((claim): Condition => {
+  const own = claims.map((claim): Condition => {
     const same = [...present, ...known].filter(({ type, status }) => type === claim.type && status === claim.status);
     const lastTransitionTime = earliest(same.map((condition) => condition.lastTransitionTime)) ?? now;
     return { ...claim, observedGeneration: generation, lastTransitionTime };
   });
   const others = present.filter(({ type }) => !claims.some((claim) => claim.type === type));
-  return [...ours, ...others];
+  return [...own, ...others];
 }
 
 /**
