@@ -14,7 +14,7 @@ export async function parseJson(file: string): Promise<SecretTable> {
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const options = { uniqueKeys: false, prettyErrors: false, logLevel: 'silent', lineCounter: lines } as const;
-  const { contents } = yaml.parseDocument<ParsedNode>(text, options);
+  const { contents } = yaml.parseDocument(text, options);
   const lineAt = (index: number): number => lines.linePos(index).line;
   const lineOf = (node: Node | null): number => lineAt(node?.range?.[0] ?? 0);
   requireJson(text, lineAt);
