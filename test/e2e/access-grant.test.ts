@@ -69,7 +69,7 @@ describe('an AccessGrant', () => {
     const { status } = await waitForGrant(name, 'NoNamespaces', 0);
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
     expect(ready).toMatchObject({ status: 'False' });
-    expect(ready?.message).toContain('label one, or change the selector');
+    expect(ready?.message).toContain('Label a namespace or change the selector');
     await label(second, 'a');
     await label(third, 'a');
     await waitForGrant(name, 'Granted', 2);

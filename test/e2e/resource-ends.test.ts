@@ -80,7 +80,7 @@ describe('an environment that is purged and recreated under the same slugs', () 
     await stack.admin.call('POST', path, { slug: name });
     await snapshots.waitForReason('old', 'SnapshotGone');
     await site.patch({ metadata: { annotations: { 'keyframe.dev/reconcile-at': 'now' } } });
-    expect((await site.waitForReason('SourceReplaced')).message).toContain('Delete the ServiceToken');
+    expect((await site.waitForReason('SourceReplaced')).message).toContain('delete the ServiceToken');
     // Nothing was written: who reads the Secret finds a token that opens nothing, and none for a place of another's.
     expect(await site.value()).toBe(before);
     expect(await site.answer(before)).toBe(401);

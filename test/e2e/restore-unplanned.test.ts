@@ -41,7 +41,7 @@ async function expectRefusedForGood(site: RestoreSite, name: string, why: string
   expect(conditionsOf(refused)).toEqual(expect.arrayContaining(['Ready False', 'Stalled True', 'Failed True']));
   const message = readyOf(refused)?.message ?? '';
   expect(message).toContain(why);
-  expect(message).toContain('Make another SnapshotRestore');
+  expect(message).toContain('Create another SnapshotRestore');
   const { resourceVersion } = refused.metadata;
   await site.restores.patch(name, again);
   // Another one is carried out after it: by then the first one has been reconciled again.

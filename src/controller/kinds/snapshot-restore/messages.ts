@@ -92,7 +92,7 @@ export function snapshotGone(name: string): DomainError {
 export function snapshotReplaced(name: string, uid: string): DomainError {
   return new DomainError(
     'snapshot_gone',
-    `SecretSnapshot ${name} does not have the uid ${uid} that spec.snapshotRef names: it is another one of this name. ` +
+    `SecretSnapshot ${name} does not have the uid ${uid} that spec.snapshotRef names: another one has its name now. ` +
       'Nothing is restored. Create a SnapshotRestore with the uid of the intended SecretSnapshot.',
   );
 }
