@@ -24,8 +24,8 @@ test('a cluster without the definitions is reported once, with what to do, and s
       KUBECONFIG_FILE: join(cluster.runFolder, 'controller.kubeconfig'),
     },
   });
-  const timesTold = (): number => controller.captured.output.toString().split(advice).length - 1;
-  await waitFor('the controller to report what is missing', () => timesTold() > 0);
+  const timesLogged = (): number => controller.captured.output.toString().split(advice).length - 1;
+  await waitFor('the controller to report what is missing', () => timesLogged() > 0);
   // A server that has just started first says that it does not hear of commits yet.
   await waitFor('readiness to report what is missing', async () => {
     const readiness = await fetch(`${controller.metricsUrl}/readyz`);
@@ -37,5 +37,5 @@ test('a cluster without the definitions is reported once, with what to do, and s
   resources.defer(() => admin.close());
   await installCustomResources(admin, definitionsFolder);
   await controller.ready();
-  expect(timesTold()).toBe(1);
+  expect(timesLogged()).toBe(1);
 });

@@ -78,7 +78,7 @@ async function label(name: string, labels: Record<string, string | null>): Promi
   return await adminClient().send({ method: 'PATCH', path, body: { metadata: { labels } }, contentType });
 }
 
-async function expectTold(...expected: string[]): Promise<void> {
+async function expectHeard(...expected: string[]): Promise<void> {
   await waitFor(`the handler to get ${expected.join(' ')}`, () => reported.length >= expected.length);
   expect(reported).toEqual(expected);
 }
@@ -101,7 +101,7 @@ describe('a metadata-only watch with a label', () => {
     const reflector = start(source);
     await reflector.synced;
     const made = await make('a');
-    await expectTold('+a');
+    await expectHeard('+a');
     expect(reflector.get(`${namespace}/a`)?.metadata).toMatchObject({
       uid: made.uid,
       resourceVersion: made.resourceVersion,
@@ -109,10 +109,10 @@ describe('a metadata-only watch with a label', () => {
     await label('a', { mine: 'yes' });
     await label('a', { 'keyframe.dev/target': null });
     await label('a', selected);
-    await expectTold('+a', '+a', '-a', '+a');
+    await expectHeard('+a', '+a', '-a', '+a');
     const { uid, resourceVersion } = reflector.get(`${namespace}/a`)?.metadata ?? made;
     await secrets.delete({ namespace, name: 'a' }, { uid, resourceVersion });
-    await expectTold('+a', '+a', '-a', '+a', '-a');
+    await expectHeard('+a', '+a', '-a', '+a', '-a');
     expect(failures).toEqual([]);
   });
 
@@ -124,7 +124,7 @@ describe('a metadata-only watch with a label', () => {
       await make(name);
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
-    await expectTold(...names.map((name) => `+${name}`));
+    await expectHeard(...names.map((name) => `+${name}`));
     expect(failures).toEqual([]);
   });
 });
@@ -135,10 +135,10 @@ describe('a watch by name', () => {
     await reflector.synced;
     await make('other', {});
     const first = await make('token', {});
-    await expectTold('+token');
+    await expectHeard('+token');
     await secrets.delete({ namespace, name: 'token' }, first);
     const second = await make('token', {});
-    await expectTold('+token', '-token', '+token');
+    await expectHeard('+token', '-token', '+token');
     expect(reflector.get(`${namespace}/token`)?.metadata.uid).toBe(second.uid);
   });
 });

@@ -138,13 +138,13 @@ describe('what is allowed keeps no client waiting either', () => {
   });
 
   /** Reads all values, which another change has made unknown to the server's memory. */
-  async function readAnew(): Promise<void> {
+  async function readUncached(): Promise<void> {
     await owner.expectStatus(200, 'PUT', `${site.path('secrets')}/KEY`, { value: 'y' });
     await owner.expectStatus(200, 'GET', site.path('secrets'));
   }
 
   test('reading all values of a full environment, from the database and from memory', async () => {
-    await expectShortTurns(readAnew);
+    await expectShortTurns(readUncached);
     await expectShortTurns(() => owner.expectStatus(200, 'GET', site.path('secrets')));
   });
 
@@ -165,7 +165,7 @@ describe('what is allowed keeps no client waiting either', () => {
         const set = Object.fromEntries(keys.slice(first, first + 2_000).map((key) => [key, value]));
         await expectShortTurns(() => owner.expectStatus(200, 'PATCH', site.path('secrets'), { set }));
       }
-      await expectShortTurns(readAnew);
+      await expectShortTurns(readUncached);
       await expectShortTurns(() => owner.expectStatus(200, 'GET', site.path('secrets')));
     });
   }
