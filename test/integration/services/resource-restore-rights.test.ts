@@ -63,8 +63,8 @@ describe('a SnapshotRestore that is not granted it', () => {
       const planning = resourceRestoreCalls(services, caller).plan(id);
       await expect(planning).rejects.toMatchObject({ code: 'not_found', message });
     }
-    const asTold = services.resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: true });
-    await expect(asTold).rejects.toMatchObject({ code: 'forbidden', message: expect.stringContaining('AccessGrant') });
+    const asKnown = services.resourceAccess.mayRestore(caller, { snapshotId, hasSnapshot: true });
+    await expect(asKnown).rejects.toMatchObject({ code: 'forbidden', message: expect.stringContaining('AccessGrant') });
   });
 
   test('any more restores nothing where the grant is narrowed while it waits for the lock', async () => {

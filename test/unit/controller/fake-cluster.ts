@@ -131,12 +131,12 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     const isList = call.method === 'GET' && listed.test(call.path);
     if (!isList) this.calls.push(`${call.method} ${call.path}${call.query?.['dryRun'] === undefined ? '' : '?dryRun'}`);
     await Promise.resolve();
-    await this.#tellStep('before', call);
+    await this.#reportStep('before', call);
     await this.#step(this.#hooks, call);
     expectUncut(call);
     const answer = copied(isList ? this.#list(call) : this.#carryOut(call));
     await this.#step(this.#finished, call);
-    await this.#tellStep('after', call);
+    await this.#reportStep('after', call);
     // The caller of a call that is cut does not know whether it was carried out.
     expectUncut(call);
     return answer as T;
@@ -190,7 +190,7 @@ export class FakeCluster implements Pick<KubeClient, 'request' | 'watch'> {
     return Promise.resolve(body());
   }
 
-  async #tellStep(moment: string, { method, path }: ApiCall): Promise<void> {
+  async #reportStep(moment: string, { method, path }: ApiCall): Promise<void> {
     if (!path.endsWith('/events')) await this.onStep?.(`${moment} ${method} ${path}`);
   }
 

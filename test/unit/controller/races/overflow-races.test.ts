@@ -13,7 +13,7 @@ async function synced(): Promise<Harness> {
 }
 
 /** Notifies of commits to environments that no SecretSync reads. */
-function tellOthers({ services }: Harness): void {
+function commitToOthers({ services }: Harness): void {
   for (let count = 0; count < others; count += 1) {
     services.notify({ kind: 'environment', environmentId: `other-${count}`, revisionId: `other-${count}-r1` });
   }
@@ -26,13 +26,13 @@ const orders: readonly (readonly [place: string, event: (harness: Harness) => vo
     'first',
     (harness) => {
       third(harness);
-      tellOthers(harness);
+      commitToOthers(harness);
     },
   ],
   [
     'last',
     (harness) => {
-      tellOthers(harness);
+      commitToOthers(harness);
       third(harness);
     },
   ],
