@@ -1,13 +1,13 @@
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 export interface CliErrorOptions extends ErrorOptions {
-  /** What to do next: whole lines, often a command to run. */
+  /** The next steps: whole lines, often a command to run. */
   readonly next?: readonly string[];
 }
 
 /**
- * Ends the command: the message goes to standard error after «error: », and below it what to do next. It is for people and
- * repeats neither a value nor a token.
+ * Ends the command: the message goes to standard error after «error: », followed by the next steps. It never contains a
+ * value or a token.
  */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
@@ -21,7 +21,7 @@ export class CliError extends Error {
   }
 }
 
-/** The command line is not as it must be. */
+/** The command line is invalid. */
 export function usageError(message: string, ...next: readonly string[]): CliError {
   return new CliError(exitCodes.usage, message, { next });
 }

@@ -14,7 +14,7 @@ function tenantCommands(kind: TenantKind): CommandEntry[] {
 }
 
 /**
- * The name of every command and its module, which is loaded when the command is used. The module has everything else. The
+ * The name of every command and its module, which is loaded when the command is used. The module contains the rest. The
  * help lists commands in this order, with the summaries of generated/summaries.ts.
  */
 export const commandTable: readonly CommandSection[] = [

@@ -2,7 +2,7 @@ import { type Command, Option as CommanderOption } from 'commander';
 import { CliError, usageError } from './cli-error.ts';
 import type { Option } from './options.ts';
 
-/** Between our options, which are data, and commander's. */
+/** Converts options, which are data, to those of commander. */
 
 export function commanderOption(option: Option<unknown>): CommanderOption {
   const made = new CommanderOption(option.flags, option.description);
@@ -10,12 +10,12 @@ export function commanderOption(option: Option<unknown>): CommanderOption {
   else if (option.isRepeated === true) made.argParser(collect).default([], 'none');
   else if (option.default !== undefined) made.default(option.default);
   made.makeOptionMandatory(option.isRequired === true);
-  // For the help alone: commander's own check would repeat what was given, which may be a secret in the wrong place.
+  // Only for the help: the check of commander would repeat the word, which may be a secret in the wrong place.
   if (option.choices !== undefined) made.argChoices = [...option.choices];
   return made;
 }
 
-/** What the command line gave for an option, parsed; undefined where it is absent. Throws CliError usage. */
+/** The parsed value of an option; undefined if it is absent. Throws CliError usage. */
 export function optionValue(command: Command, option: Option<unknown>): unknown {
   const { long, negate, required } = new CommanderOption(option.flags);
   const given = command.getOptionValue(attributeName(option)) as unknown;

@@ -32,7 +32,7 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
       new ApiClient({
         url: configuration.url,
         token: configuration.token,
-        // Takes a while where it is a pipe.
+        // Opening a pipe takes time.
         whileWaiting: () => void streams.stdout,
       }),
     scope: (scopeFlags) => scopeFrom(scopeFlags, configuration, 'environment'),
@@ -45,7 +45,7 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
     },
     confirmByTyping: async (question, word) => {
       if (isConfirmed) return;
-      const answer = await askOrRefuse(io, `${question} Type ${word} to go on:`);
+      const answer = await askOrRefuse(io, `${question} Type ${word} to continue:`);
       if (answer !== word) throw refused();
     },
     showsValues: ({ reveal }) => reveal || !io.isOutputTerminal,
@@ -55,8 +55,8 @@ export function createContext({ streams, environment, flags, ...rest }: ContextO
 
 async function askOrRefuse(io: Io, question: string): Promise<string> {
   if (!io.canAsk) {
-    throw new CliError(exitCodes.refused, `this has to be confirmed, and there is no terminal to ask at: ${question}`, {
-      next: ['To go on without being asked, add --yes'],
+    throw new CliError(exitCodes.refused, `this must be confirmed, and there is no terminal to ask at: ${question}`, {
+      next: ['To continue without confirmation, add --yes'],
     });
   }
   const answer = await io.ask(question);

@@ -1,4 +1,4 @@
-/** How the command ends, for scripts. These numbers never change their meaning; `keyframe --help` shows the same table. */
+/** The exit codes, for scripts. Their meaning never changes; `keyframe --help` shows the same table. */
 export const exitCodes = {
   ok: 0,
   failure: 1,
@@ -14,16 +14,16 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What each means, as the help shows it. */
+/** The meaning of each, for the help. */
 export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
-  0: 'done',
-  1: 'the server or the network failed',
-  2: 'the command line, a file or a value is not as it must be',
-  3: 'not signed in, or the token is no longer good',
-  4: 'signed in, but not allowed to do this',
-  5: 'there is no such thing, or it is not yours to see',
-  6: 'it conflicts with the present state, or that has changed meanwhile',
+  0: 'success',
+  1: 'server or network error',
+  2: 'invalid arguments, file or value',
+  3: 'not signed in, or the token is no longer valid',
+  4: 'permission denied',
+  5: 'not found, or you may not see it',
+  6: 'conflict with the current state, or it changed in the meantime',
   7: 'not confirmed',
-  8: 'the two sides differ (diff --exit-code)',
+  8: 'difference found (diff --exit-code)',
   130: 'interrupted',
 };

@@ -6,10 +6,10 @@ import { exitCodes } from './exit-codes.ts';
 import type { Io } from './terminal/io.ts';
 
 /**
- * Reports what went wrong on standard error and returns the exit code. commander's own words are used where they repeat nothing
- * of the command line but names of options and commands.
+ * Reports an error on standard error and returns the exit code. A message of commander is used only if it repeats nothing
+ * of the command line except names of options and commands.
  */
-export function tellFailure(error: unknown, io: Io): number {
+export function reportFailure(error: unknown, io: Io): number {
   if (error instanceof CommanderError && isShown(error)) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   const known = knownError(error);
   if (known !== undefined) {
@@ -27,23 +27,23 @@ function knownError(error: unknown): CliError | undefined {
   return error instanceof CliError ? error : undefined;
 }
 
-/** What it means that standard output took no more, as a full disk does. */
+/** The error if standard output cannot be written, for example because the disk is full. */
 export function outputFailure(error: NodeJS.ErrnoException): CliError {
-  const message = `the output cannot be written (${String(error.code)}); what was asked of the server may be done`;
+  const message = `the output cannot be written (${String(error.code)}); the request to the server may be done`;
   return new CliError(exitCodes.failure, message, { cause: error });
 }
 
-/** Help and version: all is written already. */
+/** Help and version: everything is written already. */
 function isShown({ code }: CommanderError): boolean {
   return ['commander.help', 'commander.helpDisplayed', 'commander.version'].includes(code);
 }
 
 function commandLineError({ code, message }: CommanderError): CliError {
-  const help = 'See how it is meant: add --help';
+  const help = 'See the usage: add --help';
   const words = message.replace(/^error: /, '').split('\n');
   switch (code) {
     case 'commander.excessArguments':
-      // What follows repeats the arguments, and one of them may be a secret.
+      // The rest repeats the arguments, and one of them may be a secret.
       return usageError((words[0] ?? '').replace(/: .*$/s, ''), help);
     case 'commander.unknownOption':
     case 'commander.unknownCommand':
@@ -53,7 +53,7 @@ function commandLineError({ code, message }: CommanderError): CliError {
   }
 }
 
-/** A word that is not like ours is left out: it may be a token or a value in the wrong place. */
+/** Leaves out a word that is not the name of a command or option: it may be a token or a value in the wrong place. */
 function withoutForeignWords(words: string): string {
   return words.replace(/ '([^']*)'/, (whole, word: string) => (/^[a-z-]{1,30}$/.test(word) ? whole : ''));
 }

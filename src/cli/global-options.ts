@@ -2,23 +2,23 @@ import type { Option } from './options.ts';
 import { choice, completing, flag, text } from './options.ts';
 import { outputFormats } from './terminal/printer.ts';
 
-/** The options of every command. They may stand before the command's name as well as behind it. */
+/** The options of every command. They can precede or follow the name of the command. */
 export const globalOptions = {
-  url: text('--url <address>', 'Address of the server (default: KEYFRAME_URL, .keyframe.json, what login stored)'),
+  url: text('--url <address>', 'Address of the server (default: KEYFRAME_URL, .keyframe.json, stored by login)'),
   tokenFile: completing(
     'file',
-    text('--token-file <path>', 'File that holds the token (default: KEYFRAME_TOKEN, what login stored)'),
+    text('--token-file <path>', 'File that contains the token (default: KEYFRAME_TOKEN, stored by login)'),
   ),
   allowsInsecureHttp: flag(
     '--insecure-http',
-    'Send the token over http to another machine, readable on the way (or KEYFRAME_INSECURE_HTTP=1)',
+    'Allow sending the token unencrypted over http to another machine (or KEYFRAME_INSECURE_HTTP=1)',
   ),
-  output: choice('--output <format>', 'Form of the result (default: table)', outputFormats),
-  isUncolored: flag('--no-color', 'No colours, as with the variable NO_COLOR'),
-  isConfirmed: flag('-y, --yes', 'Answer yes to what the command asks before it goes on'),
+  output: choice('--output <format>', 'Output format (default: table)', outputFormats),
+  isUncolored: flag('--no-color', 'Disable colors (or NO_COLOR)'),
+  isConfirmed: flag('-y, --yes', 'Answer yes to confirmations'),
 };
 
-/** What they were given as; absent where they were not. */
+/** Their values; absent if an option was not given. */
 export interface GlobalValues {
   readonly url?: string;
   readonly tokenFile?: string;

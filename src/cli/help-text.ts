@@ -1,7 +1,7 @@
 import type { CommandDefinition } from './command.ts';
 import { exitCodeMeanings } from './exit-codes.ts';
 
-/** What stands below the help of a command: its examples. */
+/** The text below the help of a command: its examples. */
 export function commandHelp({ examples }: CommandDefinition): string {
   const lines = examples.map(({ line, note }) => `  # ${note}\n  keyframe ${line}`);
   return `\nExamples:\n${lines.join('\n')}`;
@@ -9,26 +9,26 @@ export function commandHelp({ examples }: CommandDefinition): string {
 
 const exitCodeLines = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`);
 
-/** What stands below the help of the whole program. */
+/** The text below the help of the program. */
 export const programHelp = `
 Examples:
-  # Sign in; the token is read from the terminal and not shown
+  # Sign in; prompts for the token without showing it
   keyframe login --url https://keyframe.example.com
-  # Say which environment this folder is about
+  # Set the default environment for this directory
   keyframe init -o acme -p shop -e production
-  # Import a file, look at one secret, and start a program with all of them
+  # Import a file, show one secret, and run a program with all secrets
   keyframe push .env
   keyframe get API_KEY --reveal
   keyframe run -- npm start
 
-Where settings come from, the first that there is:
-  server       --url, KEYFRAME_URL, .keyframe.json of the folder or one above, what login stored
-  token        --token-file, KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE, what login stored for that server
-  environment  -o, -p, -e; .keyframe.json of the folder or one above
-A .keyframe.json counts after keyframe init wrote it here, or after keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1).
-The token is sent over http to this machine alone, unless --insecure-http or KEYFRAME_INSECURE_HTTP=1 is given.
-A server that only .keyframe.json names is sent no token until you sign in there or name it yourself.
+Settings come from the first of these sources that is set:
+  server       --url, KEYFRAME_URL, .keyframe.json of this directory or a parent, login
+  token        --token-file, KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE, login for that server
+  environment  -o, -p, -e; .keyframe.json of this directory or a parent
+A .keyframe.json is used if keyframe init wrote it, or after keyframe trust (in CI: KEYFRAME_TRUST_FOLDER=1).
+Over http the token is sent only to this machine, unless --insecure-http or KEYFRAME_INSECURE_HTTP=1 is set.
+If only .keyframe.json names the server, no token is sent until you sign in there or set --url or KEYFRAME_URL.
 
 Exit codes:
 ${exitCodeLines.join('\n')}
-  run ends with the exit code of the program that it ran.`;
+  run ends with the exit code of the program.`;

@@ -1,9 +1,9 @@
 import { createProgram } from './program.ts';
 import { readEnvironment } from './settings/environment.ts';
-import { outputFailure, tellFailure } from './failure.ts';
+import { outputFailure, reportFailure } from './failure.ts';
 import { Io, type Streams } from './terminal/io.ts';
 
-// Each is made when it is first used, which takes a while.
+// Each is created on first use, because that takes time.
 const streams: Streams = {
   get stdin() {
     return process.stdin;
@@ -25,20 +25,20 @@ function openOutput(): NodeJS.WriteStream {
   return process.stdout;
 }
 
-/** The reader of the output may have read enough, as `head` does: that is no failure. */
+/** A reader such as `head` may close the output early: that is not a failure. */
 function endWithoutOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit();
-  process.exit(tellFailure(outputFailure(error), new Io({ streams, hasColor: false })));
+  process.exit(reportFailure(outputFailure(error), new Io({ streams, hasColor: false })));
 }
 
-/** Messages to users may find no reader: the work goes on, and its exit code reports the result. */
+/** Standard error may be closed: the command continues, and its exit code reports the result. */
 function openErrorOutput(): NodeJS.WriteStream {
   if (!isErrorOutputOpen) process.stderr.on('error', () => undefined);
   isErrorOutputOpen = true;
   return process.stderr;
 }
 
-/** The `keyframe` command: runs what the command line says and ends with its exit code (exit-codes.ts). */
+/** The `keyframe` command: runs the command line and ends with its exit code (exit-codes.ts). */
 async function main(args: readonly string[]): Promise<void> {
   const environment = readEnvironment();
   if (args[0] === '__complete') {
@@ -52,7 +52,7 @@ async function main(args: readonly string[]): Promise<void> {
     const program = createProgram({ environment, streams, endWith, firstWord: args[0] });
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    endWith(tellFailure(error, new Io({ streams, hasColor: environment.hasColor && !args.includes('--no-color') })));
+    endWith(reportFailure(error, new Io({ streams, hasColor: environment.hasColor && !args.includes('--no-color') })));
   }
 }
 

@@ -21,7 +21,7 @@ export type CompletionKind =
 
 /** One option; T is what `run` gets. */
 export interface Option<T> {
-  /** As commander has them, such as `-n, --name <name>`; `--no-backup` is true unless it is given. */
+  /** In the form of commander, such as `-n, --name <name>`; `--no-backup` is true unless it is given. */
   readonly flags: string;
   readonly description: string;
   readonly default?: T;
@@ -30,7 +30,7 @@ export interface Option<T> {
   /** May be given several times. */
   readonly isRepeated?: boolean;
   readonly completes?: CompletionKind;
-  /** What the text stands for. Throws a usage error, whose message goes on from the option's name. */
+  /** Parses the text. Throws a usage error, whose message continues after the option's name. */
   parse?(text: string): T;
 }
 
@@ -53,12 +53,12 @@ export function completing<Target extends Option<unknown> | Argument<unknown>>(
   return { ...target, completes };
 }
 
-/** A text that may be absent. */
+/** An optional text. */
 export function text(flags: string, description: string): Option<string | undefined> {
   return { flags, description };
 }
 
-/** A text that must be given. */
+/** A required text. */
 export function requiredText(flags: string, description: string): Option<string> {
   return { flags, description, isRequired: true };
 }
@@ -131,17 +131,17 @@ export function choice<const Word extends string>(
   return { flags, description, choices, parse, ...rest };
 }
 
-/** An argument that must be there: `<key>`. */
+/** A required argument: `<key>`. */
 export function argument(form: `<${string}>`, description: string): Argument<string> {
   return { form, description };
 }
 
-/** An argument that may be absent: `[file]`. */
+/** An optional argument: `[file]`. */
 export function optionalArgument(form: `[${string}]`, description: string): Argument<string | undefined> {
   return { form, description };
 }
 
-/** All arguments from here on: `<pair...>` wants at least one, `[key...]` none. */
+/** All remaining arguments: `<pair...>` requires at least one, `[key...]` none. */
 export function restArguments(
   form: `<${string}...>` | `[${string}...]`,
   description: string,
@@ -149,7 +149,7 @@ export function restArguments(
   return { form, description };
 }
 
-/** The flags that say which environment: for `context.scope(options)`. */
+/** The flags that name an environment: for `context.scope(options)`. */
 export const scopeOptions = {
   organization: completing('organization', text('-o, --org <slug>', 'Organization (default: that of .keyframe.json)')),
   project: completing('project', text('-p, --project <slug>', 'Project (default: that of .keyframe.json)')),
@@ -163,7 +163,7 @@ export const organizationOption = { organization: scopeOptions.organization };
 export const projectOptions = { organization: scopeOptions.organization, project: scopeOptions.project };
 
 /** For `context.showsValues(options)`. */
-export const revealOption = { reveal: flag('--reveal', 'Show values on a terminal too') };
+export const revealOption = { reveal: flag('--reveal', 'Also show values on a terminal') };
 
-/** Why a change is made. */
-export const commentOption = { comment: text('--comment <text>', 'Kept with the new versions') };
+/** The reason for a change. */
+export const commentOption = { comment: text('--comment <text>', 'Comment for the new versions') };

@@ -15,17 +15,17 @@ import { version } from './version.ts';
 export interface ProgramOptions {
   readonly environment: Environment;
   readonly streams: Streams;
-  /** Takes the exit code of a command that ended well with another than 0. */
+  /** Takes an exit code other than 0 of a command that did not fail. */
   readonly endWith: (exitCode: number) => void;
-  /** Other commands than ours, for tests. */
+  /** Other commands, for tests. */
   readonly table?: readonly CommandSection[];
-  /** The first word of the command line. Where it names a command no other is made, which a start would wait for. */
+  /** The first word of the command line. If it names a command, no other is created, so that the start is fast. */
   readonly firstWord?: string | undefined;
 }
 
 /**
- * The whole command line as a commander program. A command's module is loaded when the command, or its help, is asked for.
- * Faults of the command line are thrown as CommanderError, everything else as the commands throw it.
+ * The whole command line as a commander program. A command's module is loaded when the command, or its help, is requested.
+ * Errors of the command line are thrown as CommanderError.
  */
 export function createProgram(options: ProgramOptions): Command {
   const program = plainCommand('keyframe', 'Secrets with a memory: versions, snapshots and service tokens.')
@@ -56,7 +56,7 @@ async function loadWithin(command: Command): Promise<void> {
   for (const child of command.commands) await loadWithin(child);
 }
 
-// How to fill in a command or group that so far has a name and a summary alone.
+// Completes a command or group that only has a name and a summary.
 const loaders = new WeakMap<Command, () => Promise<void>>();
 
 function add(parent: Command, entry: CommandEntry | CommandGroup, options: ProgramOptions): Command {
@@ -78,7 +78,7 @@ function plainCommand(name: string, summary: string): Command {
     .summary(summary)
     .description(summary)
     .helpOption('-h, --help', 'Show this help')
-    // Else a global option that a command has as well, such as --version, would count as the global one behind its name too.
+    // Without it, an option that the program and a command both have, such as --version, would always be the program's.
     .enablePositionalOptions()
     .allowExcessArguments(false)
     .exitOverride()
@@ -91,11 +91,11 @@ function plainCommand(name: string, summary: string): Command {
   return command;
 }
 
-/** Without this, help asked for behind a mistyped command would be that of the program, and hide the mistake. */
+/** Without this, --help after a mistyped command would show the help of the program and hide the mistake. */
 function refuseUnknownCommand(parent: Command, word: string | undefined): void {
   const isWord = word !== undefined && !word.startsWith('-');
   if (!isWord || parent.commands.length === 0 || childOf(parent, word) !== undefined) return;
-  // commander throws its error for an unknown command, with the name that is nearest.
+  // commander throws its error for an unknown command, with the most similar name.
   parent.parse([word], { from: 'user' });
 }
 
@@ -103,7 +103,7 @@ function childOf(parent: Command, name: string): Command | undefined {
   return parent.commands.find((child) => child.name() === name);
 }
 
-/** Shows the help of the command that these words name, as `--help` behind them does. */
+/** Shows the help of the command with these words, as `--help` after them does. */
 async function showHelp(program: Command, words: readonly string[]): Promise<void> {
   let command = program;
   for (const word of words) {
@@ -126,7 +126,7 @@ function output(program: Command, streams: Streams): void {
   program.configureOutput({
     writeOut: (text) => void streams.stdout.write(text),
     writeErr: (text) => void streams.stderr.write(text),
-    // The fault is reported where it is caught, in the program's own words.
+    // The error is reported where it is caught.
     outputError: () => undefined,
   });
 }
@@ -136,7 +136,7 @@ function fill(command: Command, definition: CommandDefinition, options: ProgramO
   command.summary(summary).description(description === undefined ? summary : `${summary}.\n\n${description}`);
   for (const { form, description: words, choices } of Object.values(args)) {
     const made = new Argument(form, words);
-    // As with options: for the help alone.
+    // Only for the help, as with options.
     if (choices !== undefined) made.argChoices = [...choices];
     command.addArgument(made);
   }
@@ -161,7 +161,7 @@ function contextOf(command: Command, options: ProgramOptions): CommandContext {
   return createContext({ streams, environment, flags: globalValues(command), endWith, help });
 }
 
-/** The nearest word counts: an option behind the command's name wins over the same one before it. */
+/** An option after the name of the command overrides the same option before it. */
 function globalValues(command: Command): GlobalValues {
   const line: Command[] = [];
   for (let at: Command | null = command; at !== null; at = at.parent) line.push(at);

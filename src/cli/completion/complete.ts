@@ -53,7 +53,7 @@ async function outputFor(args: readonly string[], environment: Environment): Pro
   return completionOutput(await completionsOf(target, { sections: commandTable, sources }));
 }
 
-/** The words on standard input; none at a terminal, where it would wait. */
+/** The words on standard input; none at a terminal, which would block. */
 function wordsOfInput(): string[] {
   if (process.getBuiltinModule('node:tty').isatty(0)) return [];
   return readFileSync(0, 'utf8').split('\0').slice(0, -1);

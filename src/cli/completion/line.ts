@@ -58,7 +58,7 @@ export function formsOf({ flags }: Option<unknown>): string[] {
   return Array.from(flags.matchAll(/(?<![\w-])--?[A-Za-z][\w-]*/g), ([form]) => form);
 }
 
-/** What the last of these words can be; the words are those behind the name of the program. */
+/** What the last of these words can be; the words exclude the name of the program. */
 export async function targetOf(words: readonly string[], sections: readonly CommandSection[]): Promise<Target> {
   const joined = joinedWords(words);
   const line = new Line(sections);
@@ -97,7 +97,7 @@ class Line {
     this.#place = { words: [], entries: sections.flatMap(({ entries }) => entries), definition: undefined };
   }
 
-  /** Takes a word before the last one. Returns the target if nothing behind this word is the command's. */
+  /** Takes a word before the last one. Returns the target if it is already decided. */
   async take({ text, index }: Word): Promise<Target | undefined> {
     if (this.#expected !== undefined) {
       this.#options.set(this.#expected[0], text);

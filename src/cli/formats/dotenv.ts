@@ -19,7 +19,7 @@ const comment = /#.*/y;
 const markedValue = new RegExp(String.raw`"([^"\n]*)" ${marker}[^\S\n]*(?=\n|$)`, 'y');
 const marking = new RegExp(String.raw`[^\S\n]*${marker}(?!\S)`, 'y');
 const notJson = `what stands before "${marker}" is not a JSON string with its quotes and backslashes as \\u0022 and \\u005c`;
-// A # begins a comment only behind white space.
+// A # begins a comment only after white space.
 const unquoted = /(?:[^#\n]|(?<!\s)#)*/y;
 const outerQuotes = /^(['"`])([\s\S]*)\1$/gm;
 const lineTerminator = /[\n\u2028\u2029]/;
@@ -66,7 +66,7 @@ export function parseDotenv(file: string): DotenvFile {
   return { secrets: secrets.build(), warnings };
 }
 
-/** A value, the index behind it, and what others read differently in it. */
+/** A value, the index after it, and what others read differently in it. */
 interface FoundValue {
   readonly value: string;
   readonly end: number;
@@ -160,14 +160,14 @@ function unquotedAt(text: string, start: number, line: number): FoundValue {
   return { value: unescaped(trimmed.replaceAll(outerQuotes, '$2'), quote), end, differences };
 }
 
-/** What others make of a comment behind this value, by the character before its `#`. */
+/** How others read a comment after this value, by the character before its `#`. */
 function commentDifferences(value: string, before: string | undefined): string[] {
   if (value === '') return [differs.comment];
   return before === ' ' ? [] : [differs.tabComment];
 }
 
 /**
- * The index of the quote that closes the one at `open`: the first without a backslash before it or, where something other than
+ * The index of the quote that closes the one at `open`: the first without a backslash before it or, if something other than
  * a comment follows that, the last before it at which the value may end.
  */
 function closingQuote(text: string, open: number, quote: string): number | undefined {
@@ -198,7 +198,7 @@ function fromJson(literal: string, line: number): string {
   }
 }
 
-/** The index behind all white space and comments from here. */
+/** The index after all white space and comments from here. */
 function skip(text: string, start: number): number {
   let at = start + matchedLength(space, text, start);
   while (text[at] === '#') {

@@ -8,14 +8,14 @@ const maxBytes = 1024 * 1024;
 
 export interface ManifestNames {
   readonly name: string;
-  /** Left out of the manifest where it is undefined: then kubectl's current one is used. */
+  /** If it is undefined, the manifest has none, and kubectl uses its current namespace. */
   readonly namespace: string | undefined;
 }
 
 /**
  * Writes the manifest of a Kubernetes Secret (type Opaque), values in base64.
  *
- * @throws FormatError where Kubernetes would refuse the name, the namespace or the size.
+ * @throws FormatError if Kubernetes would refuse the name, the namespace or the size.
  */
 export function writeK8sSecret(secrets: SecretTable, { name, namespace }: ManifestNames): string {
   const rule = 'lower-case letters, digits, hyphens and dots, at most 253, beginning and ending with a letter or digit';

@@ -1,4 +1,4 @@
-/** Finds the line of a position in a text. Positions may only grow, so that a whole text is read once. */
+/** Finds the line of a position in a text. Positions must grow, so that the text is read only once. */
 export class LineCounter {
   readonly #text: string;
   #at = 0;

@@ -13,7 +13,7 @@ export class SecretTableBuilder {
   /**
    * Takes one secret that was found on this line.
    *
-   * @throws FormatError where the key or value is not allowed (docs/interface.md section 2), or the key was there before:
+   * @throws FormatError if the key or value is not allowed (docs/interface.md section 2), or the key occurred before:
    * one of the two values would be lost unnoticed.
    */
   add(key: string, value: string, line: number): void {

@@ -8,7 +8,7 @@ import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
  * Reads a YAML file: one mapping of strings. A value without quotes is taken only where YAML 1.2 and YAML 1.1 both make the
  * same string of it: `yes`, `0123`, `1.10` or a date must stand in quotes.
  *
- * @throws FormatError with the number of the faulty line, also for a key that stands twice.
+ * @throws FormatError with the number of the faulty line, also for a key that occurs twice.
  */
 export async function parseYaml(file: string): Promise<SecretTable> {
   const reader = new YamlReader(await import('yaml'), file.replace(/^\uFEFF/, ''));
@@ -27,7 +27,7 @@ class YamlReader {
   constructor(yaml: YamlPackage, text: string) {
     this.#yaml = yaml;
     this.#lines = new yaml.LineCounter();
-    // Names that stand twice are reported with both lines here, and the package's messages quote the text.
+    // Keys that occur twice are reported here with both lines; the messages of the package quote the text.
     const options = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', merge: false } as const;
     this.#document = yaml.parseDocument(text, { ...options, version: '1.2', lineCounter: this.#lines });
     this.#older = yaml.parseDocument(text, { ...options, version: '1.1' });
@@ -113,10 +113,10 @@ export function writeYaml(secrets: SecretTable): string {
   return [...secrets].map(([key, value]) => `${yamlKey(key)}: ${yamlString(value)}\n`).join('');
 }
 
-// Letters, digits and `_`: such a key needs quotes only where it is a word with a meaning of its own, or like the number `E0`.
+// Letters, digits and `_`: such a key needs quotes only if it is a word with a meaning in YAML, or like the number `E0`.
 const plainKey = /^(?!(?:y|yes|n|no|true|false|on|off|null|e[0-9_]+)$)[A-Za-z_][A-Za-z0-9_]*$/i;
 
-/** A key as YAML writes it, in quotes where it could be taken for something other than this text. */
+/** A key as YAML writes it, in quotes if it could be read as anything else. */
 export function yamlKey(key: string): string {
   return plainKey.test(key) ? key : yamlString(key);
 }

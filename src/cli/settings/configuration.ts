@@ -6,7 +6,7 @@ import { type FolderFile, type FoundFolderFile, findFolderFile } from './folder-
 import { TrustedFolders } from './trusted-folders.ts';
 import { type UserFile, readUserFile } from './user-file.ts';
 
-/** Where a server on this machine listens: the token of a command without any settings never leaves the machine. */
+/** The address of a local server: without settings a token never leaves the machine. */
 const defaultUrl = 'http://127.0.0.1:8700';
 
 export interface ConfigurationOptions {
@@ -56,27 +56,27 @@ export class Configuration {
     return this.#user;
   }
 
-  /** The server's address as --url has it. */
+  /** The server's address from --url. */
   get flagUrl(): string | undefined {
     const { url } = this.#flags;
     return url === undefined ? undefined : serverUrl(url, '--url');
   }
 
-  /** The server's address as --url or KEYFRAME_URL has it: what a person says now, not a file. */
+  /** The server's address from --url or KEYFRAME_URL: the choice of the user, not of a file. */
   get givenUrl(): string | undefined {
     const { flagUrl } = this;
     if (flagUrl !== undefined) return flagUrl;
     return this.#environment.url === undefined ? undefined : serverUrl(this.#environment.url, 'KEYFRAME_URL');
   }
 
-  /** The server's address, without a slash at its end. Throws CliError usage where it is not an http or https address. */
+  /** The server's address, without a slash at its end. Throws CliError usage if it is not an http or https address. */
   get url(): string {
     return this.givenUrl ?? this.#folderUrl ?? this.#userUrl ?? defaultUrl;
   }
 
   /**
-   * Refuses to send a token in clear over a network. Loopback is no network. A name of a Service in a cluster is not
-   * excepted: outside the cluster, the DNS server decides where it leads.
+   * Refuses to send a token unencrypted over a network. Loopback is not a network. The name of a Service in a cluster is no
+   * exception: outside the cluster, the DNS server decides which host it is.
    *
    * @throws CliError refused for http to another machine, unless the user allows it.
    */
@@ -93,7 +93,7 @@ export class Configuration {
     });
   }
 
-  /** Only the folder's file says that this is the server: without that file it would be another. */
+  /** Only the folder's file names this server: without that file it would be another. */
   get isUrlFromFolder(): boolean {
     const folderUrl = this.givenUrl === undefined ? this.#folderUrl : undefined;
     return folderUrl !== undefined && folderUrl !== (this.#userUrl ?? defaultUrl);
@@ -105,7 +105,7 @@ export class Configuration {
     return tokenFile === undefined ? undefined : tokenOf(readTokenFile(tokenFile, '--token-file'), '--token-file');
   }
 
-  /** The token from where --token-file or the variables say; undefined where they say nothing. */
+  /** The token from --token-file or the variables; undefined if none is set. */
   get givenToken(): string | undefined {
     const { flagToken } = this;
     const { token, tokenFile } = this.#environment;
@@ -120,10 +120,10 @@ export class Configuration {
 
   /**
    * The token for `url`. A stored one goes to the server it was stored for and to no other, and one of a flag or variable to no
-   * server that a folder's file alone names: else that file, which came with another user's repository, could have it sent
+   * server that only a folder's file names: otherwise that file, which came with a repository, could have it sent
    * anywhere.
    *
-   * @throws CliError 3 where there is none.
+   * @throws CliError 3 if there is none.
    */
   get token(): string {
     const given = this.givenToken;
@@ -168,7 +168,7 @@ export class Configuration {
   }
 
   #urlOfFolderAlone(url: string): CliError {
-    const message = `only ${this.foundFolder?.file.path ?? 'a file'} says that the server is ${url}, and a token is not sent there`;
+    const message = `only ${this.foundFolder?.file.path ?? 'a file'} names the server ${url}, and a token is not sent there`;
     return new CliError(exitCodes.unauthenticated, message, {
       next: [`If you trust that server, name it: --url ${url}, or KEYFRAME_URL=${url}`],
     });
@@ -182,7 +182,7 @@ export class Configuration {
   }
 }
 
-/** What a folder's file says, on one line. */
+/** The content of a folder's file, on one line. */
 export function shownFolder({ url, organization = '-', project = '-', environment = '-' }: FolderFile): string {
   return `environment ${organization}/${project}/${environment}${url === undefined ? '' : `, server ${url}`}`;
 }
@@ -203,14 +203,14 @@ function foreignFolder(file: FolderFile): CliError {
   });
 }
 
-/** Whether a variable of CI is switched on. */
+/** Whether a variable of CI is on. */
 function isSet(text: string | undefined, name: string): boolean {
   if (text === undefined || text === '0' || text === 'false') return false;
   if (text === '1' || text === 'true') return true;
   throw usageError(`${name} must be 1 or 0`);
 }
 
-/** A token is put into a header: what cannot stand there is refused before, and never shown. */
+/** A token is sent in a header: what a header cannot contain is refused, and never shown. */
 export function tokenOf(text: string, source: string): string {
   const token = text.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** What the command takes from its environment. Nothing else of the command reads process.env, but `run` hands it on. */
+/** The environment of the command. Nothing else reads process.env; `run` passes it on. */
 export interface Environment {
   readonly url: string | undefined;
   readonly token: string | undefined;

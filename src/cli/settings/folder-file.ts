@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync, wri
 import { dirname, join } from 'node:path';
 import { CliError, usageError } from '../cli-error.ts';
 
-/** `.keyframe.json` of a folder: which environment its commands mean. It holds no secret and belongs into version control. */
+/** `.keyframe.json` of a folder: the default environment of a folder. It contains no secret and belongs in version control. */
 export interface FolderFile {
   readonly path: string;
   readonly url?: string;
@@ -14,7 +14,7 @@ export interface FolderFile {
 /** A folder file with what decides whether it is trusted. */
 export interface FoundFolderFile {
   readonly file: FolderFile;
-  /** Exactly as it stands on disk. */
+  /** The exact text on disk. */
   readonly text: string;
   /** It, or its folder, belongs to neither this user nor root. */
   readonly isForeign: boolean;
@@ -49,7 +49,7 @@ export function writeFolderFile(
   const fresh = `${path}.${process.pid}`;
   try {
     if (isOfAnotherUser(statSync(directory).uid)) throw usageError(`${directory} belongs to another user`, elsewhere);
-    // Written over is nothing (wx), least of all what a link of another user in a common folder leads to.
+    // Nothing is overwritten (wx), in particular no target of a link that another user made in a shared folder.
     writeFileSync(fresh, text, { flag: 'wx' });
     renameSync(fresh, path);
   } catch (error) {

@@ -24,8 +24,8 @@ const flagOf = { organization: '-o <organization>', project: '-p <project>', env
 export type ScopeName = (typeof names)[number];
 
 /**
- * The slugs down to `deepest`: each from its flag, else from the folder's file. What the file says of a level counts only
- * while everything above it is the file's as well: a project's name means another project in another organization.
+ * The slugs down to `deepest`: each from its flag, else from the folder's file. The file's slug of a level is used only if
+ * all levels above are the file's too: the same slug is a different project in another organization.
  *
  * @throws CliError usage, naming the flags that are missing.
  */
@@ -50,7 +50,7 @@ export function isWhole(flags: Partial<ScopeFlags>, deepest: ScopeName): boolean
   return names.slice(0, names.indexOf(deepest) + 1).every((name) => flags[name] !== undefined);
 }
 
-/** As `resolveScope`, as far down as flags and file name it. */
+/** As `resolveScope`, as far as flags and file go. */
 export function findScope(flags: Partial<ScopeFlags>, folder: FolderFile | undefined): Partial<Scope> {
   const found: Partial<Record<ScopeName, string>> = {};
   let isFoldersOwn = true;
@@ -68,7 +68,7 @@ function missingScope(missing: readonly ScopeName[], folder: FolderFile | undefi
   const source =
     folder === undefined ? 'and there is no .keyframe.json here or above' : `and ${folder.path} does not fill it in`;
   return usageError(
-    `which ${missing.join(', ')} is meant? No flag says so, ${source}`,
-    `Add ${flags}, or name them once for this folder: keyframe init -o <organization> -p <project> -e <environment>`,
+    `no flag names the ${missing.join(', ')}, ${source}`,
+    `Add ${flags}, or set them for this directory: keyframe init -o <organization> -p <project> -e <environment>`,
   );
 }

@@ -7,8 +7,8 @@ import { writeOwnFile } from './private-file.ts';
 const maxEntries = 500;
 
 /**
- * The folder files that the user trusts: the path of each with the text that it had then. The text stands there whole
- * instead of a digest of it: it holds no secret, and loading a hash function takes longer than comparing.
+ * The folder files that the user trusts: the path of each with its text at that time. The whole text is
+ * stored instead of a digest: it contains no secret, and loading a hash function takes longer than comparing.
  */
 export class TrustedFolders {
   readonly #path: string;

@@ -14,7 +14,7 @@ const ownerOnly = 0o600;
 /**
  * Reads the user's file; without one, nothing. A file that others may read is repaired to 0600 with a warning.
  *
- * @throws CliError usage where it is not as it must be; never with what it holds.
+ * @throws CliError usage if it is invalid; never with its content.
  */
 export function readUserFile(path: string, warn: ((line: string) => void) | undefined): UserFile {
   const text = readGuarded(path, warn);
@@ -29,7 +29,7 @@ export function readUserFile(path: string, warn: ((line: string) => void) | unde
   return { ...field('url'), ...field('token') };
 }
 
-/** Writes the file, and its folder where there is none yet, for their owner alone. */
+/** Writes the file, and its folder if it does not exist, readable only by their owner. */
 export function writeUserFile(path: string, content: UserFile): void {
   writeOwnFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
 }
@@ -69,7 +69,7 @@ function repair(path: string, mode: number, warn: ((line: string) => void) | und
     );
   }
   warn(
-    `others could read ${path} (mode ${mode.toString(8)}); it is 600 now. If they did, end its token and make a new one`,
+    `others could read ${path} (mode ${mode.toString(8)}); it is 600 now. If they did, revoke its token and create a new one`,
   );
 }
 
@@ -78,7 +78,7 @@ function parse(path: string, text: string): Record<string, unknown> {
     const content = JSON.parse(text) as unknown;
     if (typeof content === 'object' && content !== null) return { ...content };
   } catch {
-    // Reported below, without the parser's words: they quote the text, and the token is in it.
+    // Reported below without the parser's message, which quotes the text and so the token.
   }
   throw usageError(`${path} is not a JSON object`, renewal);
 }

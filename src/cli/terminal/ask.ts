@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { shownText } from './shown-text.ts';
 
 /**
- * Asks for one line at the terminal; the question goes to standard error. Undefined where the input ends instead. Ctrl-C
+ * Asks for one line at the terminal; the question goes to standard error. Undefined if the input ends. Ctrl-C
  * throws CliError 130.
  */
 export function askLine(question: string, { isHidden }: { readonly isHidden: boolean }): Promise<string | undefined> {
@@ -13,7 +13,7 @@ export function askLine(question: string, { isHidden }: { readonly isHidden: boo
   const output = isHidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : process.stderr;
   const prompt = `${shownText(question)} `;
   const lines = createInterface({ input: process.stdin, output, terminal: true, prompt });
-  // Only now that the line's editor has the terminal: what is typed before that is read in another way.
+  // Only after the line editor has the terminal: what is typed before is read in another way.
   if (isHidden) process.stderr.write(prompt);
   else lines.prompt();
   return new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ export interface IoOptions {
   readonly hasColor: boolean;
 }
 
-/** Results go to standard output, everything said to people to standard error. */
+/** Results go to standard output, messages for the user to standard error. */
 export class Io {
   readonly #streams: Streams;
   readonly #hasColor: boolean;
@@ -35,7 +35,7 @@ export class Io {
     return this.#streams.stderr.isTTY === true;
   }
 
-  /** A person can be asked: they see standard error, and their answer is read from standard input. */
+  /** The user can be asked: standard error and standard input are a terminal. */
   get canAsk(): boolean {
     return this.isInputTerminal && this.#streams.stderr.isTTY === true;
   }
@@ -45,7 +45,7 @@ export class Io {
     this.#streams.stdout.write(text);
   }
 
-  /** Writes one line for users to standard error. */
+  /** Writes one line for the user to standard error. */
   note(line: string): void {
     this.#streams.stderr.write(`${shownText(line)}\n`);
   }
@@ -68,14 +68,14 @@ export class Io {
     return this.isOutputTerminal && this.#hasColor ? `\u001B[${color}m${text}\u001B[39m` : text;
   }
 
-  /** All of standard input, as it came, once it has ended: for `-` as a file. */
+  /** All bytes of standard input: for `-` as a file. */
   async readInput(): Promise<Buffer> {
     const chunks: Buffer[] = [];
     for await (const chunk of this.#streams.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   }
 
-  /** Asks for one line at the terminal (`canAsk`); undefined where it is closed instead. Ctrl-C throws CliError 130. */
+  /** Asks for one line at the terminal (`canAsk`); undefined if it is closed. Ctrl-C throws CliError 130. */
   async ask(question: string): Promise<string | undefined> {
     const { askLine } = await import('./ask.ts');
     return await askLine(question, { isHidden: false });

@@ -19,7 +19,7 @@ export interface ListView<Row> {
   readonly columns: readonly Column<Row>[];
   /** What `--output name` prints of each row: a slug, key or id. */
   readonly name: (row: Row) => string;
-  /** Said on standard error where there are no rows and the output is a table. */
+  /** The note on standard error if a table has no rows. */
   readonly whenEmpty: string;
 }
 
@@ -32,7 +32,7 @@ export interface ObjectView {
 
 /**
  * Prints results on standard output in the form that `--output` asks for. json and yaml print what the HTTP interface
- * answers. In tables and names nothing that the server returns can move the cursor or forge a line (`shownText`).
+ * returns. In tables and names no text from the server can move the cursor or forge a line (`shownText`).
  */
 export class Printer {
   readonly #io: Io;
@@ -69,7 +69,7 @@ export class Printer {
     );
   }
 
-  /** A result that has no table form of its own, such as a command's list of keys: json and yaml as they are, else lines. */
+  /** A result without a table, such as a list of keys: json and yaml as they are, else lines. */
   async lines(value: unknown, lines: readonly string[]): Promise<void> {
     if (this.#format === 'json' || this.#format === 'yaml') await this.#document(value);
     else this.#lines(lines.map(shownText));
@@ -116,7 +116,7 @@ const combining = /\p{M}/u;
 // What JSON and YAML let stand as it is and a terminal may act on.
 const unsafeInQuotes = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** As JSON and YAML write it in quotes, in halves where it needs two. */
+/** As JSON and YAML write it in quotes, as two escapes if it needs two. */
 function escaped(char: string): string {
   const units = Array.from({ length: char.length }, (_, index) => char.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');

@@ -30,7 +30,7 @@ describe('service tokens', () => {
     expect(Math.round((Date.parse(made.expiresAt) - Date.now()) / 86_400_000)).toBe(2);
     const shown = await cli.run(line);
     expect(shown.stdout).toMatch(/Token: +kf_svc_/);
-    expect(shown.stderr).toContain('shown this once');
+    expect(shown.stderr).toContain('shown only once');
   });
 
   test('create-service finds project and environment by id and by slug', async () => {
@@ -61,7 +61,7 @@ describe('service tokens', () => {
     expect(await cli.json([...line, 'organization'])).toMatchObject({ projectId: null, environmentId: null });
     expect((await cli.run([...line, 'environment', '--env', 'other'])).code).toBe(5);
     await cli.output(['project', 'create', 'second', '-o', organization]);
-    // The file's environment is one of its own project.
+    // The file's environment belongs to its project.
     for (const elsewhere of [
       ['--project', 'second'],
       ['-o', 'another', '--project', project],
@@ -212,7 +212,7 @@ describe('people', () => {
       new RegExp(`${world.owner.email} +service_token\\.create .* \\[Service Token\\]\n`),
     );
     const both = await cli.run(['audit', '--instance', '-o', organization]);
-    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('exclude each other')]);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('cannot be combined')]);
     const none = await cli.run(['audit', '-o', organization, '--since', '2999-01-01T00:00:00Z', '--actor', unknownId]);
     expect(none.stderr).toBe('There are no such entries.\n');
   });
@@ -288,9 +288,9 @@ describe('organizations, projects and environments', () => {
   test('deletion wants the slug typed, or --yes', async () => {
     await cli.output(['org', 'create', 'cli-gone']);
     expect((await cli.run(['org', 'delete', 'cli-gone'])).code).toBe(7);
-    const wrong = await cli.onTerminal(['org', 'delete', 'cli-gone'], [['to go on:', 'yes\r']]);
+    const wrong = await cli.onTerminal(['org', 'delete', 'cli-gone'], [['to continue:', 'yes\r']]);
     expect(wrong.code).toBe(7);
-    const right = await cli.onTerminal(['org', 'delete', 'cli-gone'], [['to go on:', 'cli-gone\r']]);
+    const right = await cli.onTerminal(['org', 'delete', 'cli-gone'], [['to continue:', 'cli-gone\r']]);
     expect(right.code).toBe(0);
     expect((await cli.run(['org', 'delete', 'cli-gone', '--yes'])).code).toBe(5);
     expect((await cli.run(['org', 'show', 'cli-gone'])).code).toBe(5);

@@ -44,7 +44,7 @@ describe('destroy', () => {
     const no = await cli.onTerminal(destroy('LEAK', 1), [['[y/N]', 'n\r']]);
     expect([no.code, await codeOfVersion('LEAK', 1)]).toEqual([7, 0]);
     const { organization, project, environment } = world.slugs;
-    expect(no.shown).toContain(`Destroy version 1 of LEAK in ${organization}/${project}/${environment} for good?`);
+    expect(no.shown).toContain(`Destroy version 1 of LEAK in ${organization}/${project}/${environment} permanently?`);
     const yes = await cli.onTerminal(destroy('LEAK', 1), [['[y/N]', 'y\r']]);
     expect([yes.code, yes.shown]).toEqual([0, expect.stringMatching(/Together:\S* +v1/)]);
     const gone = await cli.run(['get', 'LEAK', '--version', '1', ...scope]);
@@ -87,7 +87,7 @@ describe('destroy', () => {
     await cli.output(destroy('LOST', 1, '--yes'));
     const restore = ['snapshot', 'restore', id];
     const asked = await cli.onTerminal(restore, [['[y/N]', 'n\r']]);
-    expect(asked.shown).toContain('skip     LOST (its value of then was destroyed)');
+    expect(asked.shown).toContain('skip     LOST (its value was destroyed)');
     expect(await cli.output([...restore, '--plan'])).toMatch(/^Destroyed: +1: LOST$/m);
     expect(await cli.json([...restore, '--yes'])).toMatchObject({ destroyed: ['LOST'] });
     expect(await cli.output(['get', 'LOST', ...scope])).toBe('safe');

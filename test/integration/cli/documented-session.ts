@@ -51,7 +51,7 @@ export async function followSession(
 
 function questionsIn(text: string): { question: string; typed: string }[] {
   return Array.from(
-    text.matchAll(/^(?<question>.*(?:\[y\/N\]|Type \S+ to go on:)) (?<typed>\S+)$/gm),
+    text.matchAll(/^(?<question>.*(?:\[y\/N\]|Type \S+ to continue:)) (?<typed>\S+)$/gm),
     ({ groups }) => ({
       question: groups?.['question'] ?? '',
       typed: groups?.['typed'] ?? '',

@@ -176,7 +176,7 @@ describe('--file', () => {
     chmodSync(folder.pathOf('.env'), 0o644);
     const { code, stderr } = await folder.run(['pull', '--file', '.env']);
     expect(code).toBe(7);
-    expect(stderr).toContain('.env is there and holds something else. Replace it?');
+    expect(stderr).toContain('.env exists with different content. Replace it?');
     expect(folder.read('.env')).toBe('MINE=1\n');
     await folder.output(['pull', '--file', '.env', '--yes']);
     expect(folder.read('.env')).toContain('hunter2');

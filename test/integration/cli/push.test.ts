@@ -105,7 +105,7 @@ describe('the plan', () => {
       ['y', 0],
     ] as const) {
       const command = folder.startOnTerminal(['push', '.env']);
-      await command.shows(`Change ${folder.place} so? [y/N]`);
+      await command.shows(`Apply these changes to ${folder.place}? [y/N]`);
       command.type(`${answer}\r`);
       const end = await command.ended;
       expect(end.code).toBe(expected);
@@ -116,7 +116,7 @@ describe('the plan', () => {
 
   test('is not done when the environment has changed since it was shown', async () => {
     const command = folder.startOnTerminal(['push', '.env']);
-    await command.shows('so? [y/N]');
+    await command.shows('? [y/N]');
     await folder.patch({ set: { LATER: 'x' } });
     command.type('y\r');
     const { code, stdout } = await command.ended;

@@ -89,7 +89,7 @@ describe('2.4 the service token', () => {
     const { stdout, stderr } = await site.cli.run([...create, '-n', 'ci', '-s', 'organization', '-p', 'read']);
     const token = /^Token: +(\S+)$/m.exec(stdout)?.[1] ?? '';
     expect(token).toMatch(tokenPattern);
-    expect(stderr).toContain('The token is shown this once.');
+    expect(stderr).toContain('The token is shown only once.');
     expect(await site.cli.output(['token', 'list-service', '-o', 'acme', '--output', 'json'])).not.toContain('kf_svc_');
     expect((await place.run(['get', 'A'], as(token))).code).toBe(0);
   });

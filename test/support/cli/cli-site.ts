@@ -7,7 +7,7 @@ import { CliRunner } from './cli.ts';
 import { type HttpClient, type TestApi, startTestApi } from '../api/http.ts';
 import { type World, createWorld } from '../api/services.ts';
 
-/** A started API, and folders each with an environment of its own in which the built `keyframe` command runs. */
+/** A started API, and folders with one environment each in which the built `keyframe` command runs. */
 export class CliSite {
   readonly api: TestApi;
   readonly world: World;

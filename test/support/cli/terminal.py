@@ -1,6 +1,6 @@
-"""Runs a program at a terminal of its own: terminal.py PROGRAM [ARGUMENT ...]
+"""Runs a program at a new terminal: terminal.py PROGRAM [ARGUMENT ...]
 
-What comes on standard input is typed there, and what it shows goes to standard output. Ends as the program did, the way a shell reports it.
+Standard input is typed there, and everything shown goes to standard output. The exit code is the one that a shell reports.
 """
 
 import os

@@ -45,7 +45,7 @@ describe('the environment that a command means', () => {
 
   test('without a folder the flags that are missing are named', () => {
     const attempt = (): unknown => resolveScope({ project: 'shop' }, undefined, 'environment');
-    expect(attempt).toThrow('which organization, environment is meant?');
+    expect(attempt).toThrow('no flag names the organization, environment,');
     expect(resolveScope({ organization: 'acme' }, undefined, 'organization').organization).toBe('acme');
   });
 });

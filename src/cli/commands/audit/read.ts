@@ -8,31 +8,32 @@ import { choice, flag, integer, organizationOption, text } from '../../options.t
 export const auditCommand = defineCommand({
   summary: 'Read the audit log of an organization or of the server',
   description:
-    'The newest comes first: who did what, and what was refused. It never holds a value. If another user ' +
-    'created the token, that user follows the actor.',
+    'Newest first: who did what, and what was refused. Entries never contain a value. If another user created the token, that user follows the actor.',
   options: {
     ...organizationOption,
-    instance: flag(
-      '--instance',
-      'What belongs to no organization, such as people and their tokens (for administrators)',
-    ),
-    limit: integer('--limit <n>', 'How many entries to show at most', { min: 1, max: 1000, default: 100 }),
-    action: text('--action <action>', 'Only this action, such as secret.list, or a kind of them, such as secret.'),
-    actor: text('--actor <uuid>', 'Only what this person or token did'),
-    actorType: choice('--actor-type <type>', 'Only what these did', ['user', 'service_token', 'resource', 'system']),
-    since: text('--since <time>', 'Only from this time on, such as 2027-01-31T12:00:00Z'),
-    cursor: text('--cursor <cursor>', 'Go on where a page ended: nextCursor of --output json'),
+    instance: flag('--instance', 'Entries of no organization, such as users and their tokens (for administrators)'),
+    limit: integer('--limit <n>', 'Maximum number of entries', { min: 1, max: 1000, default: 100 }),
+    action: text('--action <action>', 'Only this action, such as secret.list, or prefix, such as secret.'),
+    actor: text('--actor <uuid>', 'Only this user or token'),
+    actorType: choice('--actor-type <type>', 'Only this type of actor', [
+      'user',
+      'service_token',
+      'resource',
+      'system',
+    ]),
+    since: text('--since <time>', 'Only since this time, such as 2027-01-31T12:00:00Z'),
+    cursor: text('--cursor <cursor>', 'Continue after a page: nextCursor of --output json'),
   },
   examples: [
-    { line: 'audit -o acme --limit 20', note: 'What happened last' },
+    { line: 'audit -o acme --limit 20', note: 'The last 20 entries' },
     { line: 'audit -o acme --action snapshot. --since 2027-01-31T00:00:00Z', note: 'Snapshots and restores' },
-    { line: 'audit -o acme --actor-type service_token --output json', note: 'What machines did' },
+    { line: 'audit -o acme --actor-type service_token --output json', note: 'Actions of service tokens' },
     { line: 'audit --instance --action personal_token.', note: 'Who created and revoked personal tokens' },
   ],
   async run(context, { options }) {
     const { limit, action, actor, actorType, since, cursor, instance, organization } = options;
     if (instance && organization !== undefined) {
-      throw usageError('--instance and -o exclude each other: an entry belongs to the instance or to an organization');
+      throw usageError('--instance and -o cannot be combined: an entry belongs to the instance or to an organization');
     }
     const path = instance ? '/audit' : apiPath`/audit/${context.organization({ organization })}`;
     const query = { limit, action, actor, actorType, since, cursor };
@@ -47,20 +48,20 @@ export const auditCommand = defineCommand({
         { title: 'OUTCOME', cell: ({ outcome }) => outcome },
         { title: 'TARGET', cell: ({ target }) => targetText(target) },
         { title: 'FROM', cell: ({ sourceAddress }) => sourceAddress },
-        // Of its own: beside the actor it would say of a person who makes a service token that they are one.
+        // A separate column: beside the actor it would label a user who creates a service token as one.
         { title: 'LABEL', cell: ({ label }) => label },
       ],
       name: ({ id }) => id,
       whenEmpty: 'There are no such entries.',
     });
     if (list.nextCursor !== null)
-      context.io.note(`Older entries are not shown; go on with --cursor ${list.nextCursor}`);
+      context.io.note(`Older entries are not shown; continue with --cursor ${list.nextCursor}`);
   },
 });
 
 const maxNames = 5;
 
-/** An older server names no credential. */
+/** An older server returns no credential. */
 function actorText({
   actor: { name },
   credential,

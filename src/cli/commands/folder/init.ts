@@ -6,15 +6,12 @@ import { scopeOptions } from '../../options.ts';
 
 /** `init`. */
 export const initCommand = defineCommand({
-  summary: 'Say which environment the commands in this folder mean',
-  description:
-    `Writes ${folderFileName} into the present folder; commands in it and below then need no -o, -p and -e. ` +
-    'The file holds no secret: commit it. With --url the address of the server is kept in it too. ' +
-    'Other people trust it once, after they have looked at it: keyframe trust.',
+  summary: 'Set the default environment for this directory',
+  description: `Writes ${folderFileName} to the current directory. Commands in it and below then need no -o, -p and -e. The file contains no secret: commit it. With --url it also stores the address of the server. Other users must trust it once, after reading it: keyframe trust.`,
   options: scopeOptions,
   examples: [
-    { line: 'init -o acme -p shop -e production', note: 'Commands in this folder mean this environment' },
-    { line: 'init -e staging', note: 'From now on another one of the same project' },
+    { line: 'init -o acme -p shop -e production', note: 'Set the default environment' },
+    { line: 'init -e staging', note: 'Change to another environment of the same project' },
   ],
   async run(context, { options }) {
     const { organization, project, environment } = context.scope(options);

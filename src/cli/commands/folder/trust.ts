@@ -6,16 +6,12 @@ import { flag } from '../../options.ts';
 
 /** `trust`. */
 export const trustCommand = defineCommand({
-  summary: 'Trust the .keyframe.json of this folder, as it is now',
-  description:
-    `${folderFileName} says which environment, and perhaps which server, the commands in a folder mean. One that came with ` +
-    'a cloned repository counts only after you trust it, and again after each change of it. ' +
-    'What keyframe init writes is trusted already. In CI, KEYFRAME_TRUST_FOLDER=1 trusts the file of the checkout. ' +
-    'A file of another user, or in a folder of another user, is never used.',
-  options: { isWithdrawn: flag('--withdraw', 'Trust it no longer') },
+  summary: 'Trust the .keyframe.json of this directory in its current state',
+  description: `${folderFileName} sets the default environment, and optionally the server, of a directory. A file that came with a cloned repository is used only after you trust it, and again after each change. Files that keyframe init writes are trusted. In CI, KEYFRAME_TRUST_FOLDER=1 trusts the file of the checkout. A file that belongs to another user, or is in the directory of another user, is never used.`,
+  options: { isWithdrawn: flag('--withdraw', 'Withdraw the trust') },
   examples: [
-    { line: 'trust', note: 'After a look at what the file says' },
-    { line: 'trust --withdraw', note: 'Until it is trusted again' },
+    { line: 'trust', note: 'After reading the file' },
+    { line: 'trust --withdraw', note: 'Stop using the file' },
   ],
   async run({ configuration, environment, io, printer }, { options }) {
     const found = configuration.foundFolder;

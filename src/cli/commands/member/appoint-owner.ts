@@ -6,15 +6,12 @@ import { memberFields } from './member-fields.ts';
 
 /** `member appoint-owner <user>`. */
 export const memberAppointOwnerCommand = defineCommand({
-  summary: 'Give an organization without an owner its first one (for administrators)',
+  summary: 'Appoint the first owner of an organization (for administrators)',
   description:
-    'An organization that a SecretEnvironment made has no owner yet. An administrator of the server gives it its ' +
-    'first owner, who then manages its members.',
-  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+    'An organization that a SecretEnvironment created has no owner yet. An administrator of the server appoints the first owner, who then manages the members.',
+  arguments: { user: argument('<user>', 'E-mail address or id of the user') },
   options: organizationOption,
-  examples: [
-    { line: 'member appoint-owner ann@example.com -o acme', note: 'Hand a new organization to its first owner' },
-  ],
+  examples: [{ line: 'member appoint-owner ann@example.com -o acme', note: 'Appoint the first owner' }],
   async run(context, { args: { user }, options }) {
     const path = apiPath`/organizations/${context.organization(options)}/owner`;
     const member = await context.api().put<MemberView>(path, { user });

@@ -7,7 +7,7 @@ import { organizationOption } from '../../options.ts';
 export const memberListCommand = defineCommand({
   summary: 'List the members and their roles',
   options: organizationOption,
-  examples: [{ line: 'member list -o acme', note: 'Who belongs to an organization' }],
+  examples: [{ line: 'member list -o acme', note: 'The members of an organization' }],
   async run(context, { options }) {
     const path = apiPath`/members/${context.organization(options)}`;
     const list = await context.api().get<{ members: MemberView[] }>(path);

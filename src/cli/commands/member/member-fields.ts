@@ -1,6 +1,6 @@
 import type { MemberView } from '../../../wire/members.ts';
 
-/** What a member is shown as, for people. */
+/** The lines of a member. */
 export function memberFields({ email, role, userId }: MemberView): [label: string, value: string][] {
   return [
     ['Email', email],

@@ -4,10 +4,10 @@ import { argument, organizationOption } from '../../options.ts';
 
 /** `member remove <user>`. */
 export const memberRemoveCommand = defineCommand({
-  summary: 'Remove a person',
-  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+  summary: 'Remove a member',
+  arguments: { user: argument('<user>', 'E-mail address or id of the user') },
   options: organizationOption,
-  examples: [{ line: 'member remove ann@example.com -o acme', note: 'Asks, and then takes their access away' }],
+  examples: [{ line: 'member remove ann@example.com -o acme', note: 'Asks for confirmation' }],
   async run(context, { args: { user }, options }) {
     const organization = context.organization(options);
     await context.confirm(`Remove ${user} from ${organization}?`);

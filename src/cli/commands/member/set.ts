@@ -6,23 +6,22 @@ import { memberFields } from './member-fields.ts';
 
 /** `member set <user> --role <role>`. */
 export const memberSetCommand = defineCommand({
-  summary: 'Add a person, or change their role',
+  summary: 'Add a member, or change the role of one',
   description:
-    'A viewer reads secrets, a developer writes them, an admin manages projects, environments, tokens and members, and an ' +
-    'owner everything.',
-  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
+    'A viewer reads secrets, a developer writes them, an admin manages projects, environments, tokens and members, and an owner can do everything.',
+  arguments: { user: argument('<user>', 'E-mail address or id of the user') },
   options: {
     ...organizationOption,
-    role: choice('-r, --role <role>', 'What they may do', ['owner', 'admin', 'developer', 'viewer'], {
+    role: choice('-r, --role <role>', 'Role in the organization', ['owner', 'admin', 'developer', 'viewer'], {
       isRequired: true,
     }),
     confirmTokens: flag(
       '--confirm-tokens',
-      'Count the tokens that the person created until now as their own, where impersonation is forbidden (for owners)',
+      'Accept the tokens that the user has created so far, if impersonation is forbidden (for owners)',
     ),
   },
   examples: [
-    { line: 'member set ann@example.com -o acme --role developer', note: 'Add a person, or change their role' },
+    { line: 'member set ann@example.com -o acme --role developer', note: 'Add a member, or change the role of one' },
   ],
   async run(context, { args: { user }, options }) {
     const path = apiPath`/members/${context.organization(options)}/${user}`;

@@ -5,22 +5,22 @@ import { argument } from '../../options.ts';
 
 /** `completion bash|zsh|fish`. */
 export const completionCommand = defineCommand({
-  summary: 'Print the completion script of a shell',
+  summary: 'Print the completion script for a shell',
   description:
     'Prints a script for the shell. The Tab key then completes commands, options and files, and with the stored token ' +
     'also slugs, keys, versions, snapshots and tokens. It never shows a value. The server audits these lists like those ' +
     'of other commands.',
   arguments: { shell: { ...argument('<shell>', 'Shell'), choices: shells } },
   examples: [
-    { line: 'completion bash > ~/.local/share/bash-completion/completions/keyframe', note: 'For bash, from now on' },
-    { line: 'completion zsh > ~/.zfunc/_keyframe', note: 'For zsh, where fpath holds ~/.zfunc' },
+    { line: 'completion bash > ~/.local/share/bash-completion/completions/keyframe', note: 'For bash' },
+    { line: 'completion zsh > ~/.zfunc/_keyframe', note: 'For zsh, if fpath contains ~/.zfunc' },
     { line: 'completion fish > ~/.config/fish/completions/keyframe.fish', note: 'For fish' },
   ],
   // All commands have this form.
   async run({ io }, { args }) {
     await Promise.resolve();
     const shell = shells.find((one) => one === args.shell);
-    if (shell === undefined) throw usageError(`there are completions for ${shells.join(', ')}`);
+    if (shell === undefined) throw usageError(`the shell must be one of ${shells.join(', ')}`);
     io.write(completionScript(shell));
   },
 });

@@ -7,37 +7,37 @@ import { shownScope } from './secrets-api.ts';
 
 /** `destroy <secret_key> --version <n>`: docs/interface.md 4.11. */
 export const destroyCommand = defineCommand({
-  summary: 'Erase the value of one version for good',
+  summary: 'Erase the value of a version permanently',
   description:
-    'For a value that leaked. It can no longer be read, rolled back to or restored, and nothing brings it back. The ' +
-    'version stays in the history. The current version is refused: give the secret another value first. Where other ' +
-    'versions have the same value, it must be said whether they keep it. For admins and owners. Database backups, ' +
-    'Kubernetes Secrets and programs that have the value keep it.',
+    'For a leaked value: it can no longer be read, rolled back to or restored. This cannot be undone. The version stays in the history. The current version is refused: change the secret first. If other versions have the same value, choose --same-value or --this-version-only. Requires the role admin or owner. Database backups, Kubernetes Secrets and programs that have the value keep it.',
   arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
     version: completing(
       'version',
-      integer('--version <n>', 'The version whose value is destroyed', {
+      integer('--version <n>', 'Version to destroy', {
         min: 1,
         max: 2 ** 31 - 1,
         isRequired: true,
       }),
     ),
-    isSameValue: flag('--same-value', 'Destroy the same value in all other versions of the secret too'),
-    isThisAlone: flag('--this-version-only', 'Let other versions keep the same value'),
+    isSameValue: flag('--same-value', 'Also destroy the same value in all other versions'),
+    isThisAlone: flag('--this-version-only', 'Keep the same value in other versions'),
     ...scopeOptions,
   },
   examples: [
-    { line: 'destroy API_KEY --version 3', note: 'Asks before it destroys' },
-    { line: 'destroy API_KEY --version 3 --same-value --yes', note: 'Wherever the history has that value, unasked' },
+    { line: 'destroy API_KEY --version 3', note: 'Asks for confirmation' },
+    {
+      line: 'destroy API_KEY --version 3 --same-value --yes',
+      note: 'In all versions with this value, without confirmation',
+    },
   ],
   async run(context, { args: { key }, options: { version, isSameValue, isThisAlone, ...flags } }) {
-    if (isSameValue && isThisAlone) throw usageError('--same-value and --this-version-only cannot stand together');
+    if (isSameValue && isThisAlone) throw usageError('--same-value and --this-version-only cannot be combined');
     const scope = context.scope(flags);
     const { organization, project, environment } = scope;
     const api = context.api();
     const others = isSameValue ? ', and the same value in all its other versions,' : '';
-    await context.confirm(`Destroy version ${version} of ${key}${others} in ${shownScope(scope)} for good?`);
+    await context.confirm(`Destroy version ${version} of ${key}${others} in ${shownScope(scope)} permanently?`);
     const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}/destroy`;
     const body = isSameValue || isThisAlone ? { sameValue: isSameValue } : {};
     const answer = await api.post<DestroyedVersionView>(path, body);

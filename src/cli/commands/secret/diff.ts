@@ -10,23 +10,22 @@ import { readSecretFile, readableFormats, shownFile, shownWarning } from './secr
 import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
 export const diffCommand = defineCommand({
-  summary: 'Compare a file, or another environment, with an environment',
+  summary: 'Compare an environment with a file or another environment',
   description:
-    'Shows the changes from the environment to a file or to another environment, or from a past revision of it to now: + only there, ~ another value, - only here. Keys alone, unless --reveal is given. ' +
-    'It ends with 0 whatever it finds, with --exit-code with 8 where there is a difference.',
+    'Shows the changes from the environment to a file or to another environment, or from a past revision to now: + added, ~ changed, - removed. Values are shown only with --reveal. The exit code is 0, and with --exit-code 8 if there is a difference.',
   arguments: { file: completing('file', optionalArgument('[file]', 'dotenv, JSON or YAML; - for standard input')) },
   options: {
     ...scopeOptions,
-    with: text('--with <org/project/env>', 'Another environment in place of a file'),
-    revision: text('--revision <revision>', 'A past revision of the environment (its number or id) in place of a file'),
+    with: text('--with <org/project/env>', 'Compare with another environment'),
+    revision: text('--revision <revision>', 'Compare a past revision (number or id) with now'),
     format: choice('--format <format>', "Format of the file (default: by its name; env for '-')", readableFormats),
-    exitCode: flag('--exit-code', 'End with 8 where there is a difference'),
-    reveal: flag('--reveal', 'Show the values too'),
+    exitCode: flag('--exit-code', 'Exit with 8 if there is a difference'),
+    reveal: flag('--reveal', 'Also show values'),
   },
   examples: [
     { line: 'diff .env', note: 'What a push of this file would change' },
     { line: 'diff -e staging --with acme/shop/production', note: 'How production differs from staging' },
-    { line: 'diff --revision 41', note: 'What has changed since then' },
+    { line: 'diff --revision 41', note: 'What changed since revision 41' },
   ],
   async run(context, { args: { file }, options }) {
     const kind = kindOf(file, options);

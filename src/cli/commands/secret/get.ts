@@ -9,21 +9,21 @@ import { terminalText } from '../../terminal/terminal-text.ts';
 export const getCommand = defineCommand({
   summary: 'Print the value of one secret',
   description:
-    'Into a pipe or a file it prints the value exactly, with nothing behind it. On a terminal the value is hidden unless --reveal is given.',
+    'In a pipe or file, the output is exactly the value. On a terminal the value is hidden unless you add --reveal.',
   arguments: { key: completing('key', argument('<key>', 'Key of the secret')) },
   options: {
     ...scopeOptions,
     version: completing(
       'version',
-      integer('--version <n>', 'The value of this version, also of a secret that is deleted', { min: 1 }),
+      integer('--version <n>', 'Value of this version; also works for a deleted secret', { min: 1 }),
     ),
-    revision: text('--revision <revision>', 'As it was at this revision (its number or id)'),
+    revision: text('--revision <revision>', 'Value at this revision (number or id)'),
     ...revealOption,
   },
   examples: [
     { line: 'get API_KEY --reveal', note: 'Show a value' },
-    { line: 'get TLS_KEY > tls.key', note: 'Write it into a file, to the byte' },
-    { line: 'get API_KEY --version 3 --output json', note: 'An earlier version with all that is known of it' },
+    { line: 'get TLS_KEY > tls.key', note: 'Write the exact value to a file' },
+    { line: 'get API_KEY --version 3 --output json', note: 'An earlier version with its metadata' },
   ],
   async run(context, { args: { key }, options }) {
     const { organization, project, environment } = context.scope(options);
@@ -33,7 +33,7 @@ export const getCommand = defineCommand({
       const secret = await context.api().get<SecretView>(path, { query: { revision } });
       return await print(context, { ...secret, changedAt: secret.updatedAt, name: key, answer: secret }, options);
     }
-    if (revision !== undefined) throw usageError('--version and --revision cannot stand together');
+    if (revision !== undefined) throw usageError('--version and --revision cannot be combined');
     const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}`;
     const found = await context.api().get<VersionWithValueView>(path);
     await print(context, { ...found, changedAt: found.createdAt, name: key, answer: found }, options);

@@ -6,15 +6,15 @@ import { integer, scopeOptions, text } from '../../options.ts';
 /** `history`: the changes of an environment. */
 export const historyCommand = defineCommand({
   summary: 'List the changes of an environment',
-  description: 'Each change of the secrets, the newest first: who, when, why and which keys. No values.',
+  description: 'Each change of the secrets, newest first: user, time, comment and keys. No values.',
   options: {
     ...scopeOptions,
-    limit: integer('--limit <n>', 'How many changes to show at most', { min: 1, max: 1000, default: 20 }),
-    since: text('--since <revision>', 'Only what came after this revision: its number or id'),
+    limit: integer('--limit <n>', 'Maximum number of changes', { min: 1, max: 1000, default: 20 }),
+    since: text('--since <revision>', 'Only changes after this revision (number or id)'),
   },
   examples: [
     { line: 'history', note: 'The last 20 changes' },
-    { line: 'history --since 41 --output json', note: 'What came after revision 41' },
+    { line: 'history --since 41 --output json', note: 'Changes after revision 41, for a program' },
   ],
   async run(context, { options }) {
     const { organization, project, environment } = context.scope(options);

@@ -5,22 +5,22 @@ import type { Column } from '../../terminal/printer.ts';
 import { secretsPath } from './secrets-api.ts';
 
 type Secret = Omit<SecretListView['secrets'][number], 'value'> & { readonly value?: string };
-/** A list of secrets as the server answers it, with or without values. */
+/** A list of secrets from the server, with or without values. */
 export type SecretList = Omit<SecretListView, 'secrets'> & { readonly secrets: readonly Secret[] };
 
 export const listCommand = defineCommand({
   summary: 'List the secrets of an environment, without their values',
-  description: 'Values are neither shown nor read unless --reveal asks for them.',
+  description: 'Values are read and shown only with --reveal.',
   options: {
     ...scopeOptions,
-    prefix: text('--prefix <text>', 'Only keys that begin so'),
-    revision: text('--revision <revision>', 'As they were at this revision (its number or id)'),
+    prefix: text('--prefix <text>', 'Only keys with this prefix'),
+    revision: text('--revision <revision>', 'State at this revision (number or id)'),
     reveal: flag('--reveal', 'Read the values and show them'),
   },
   examples: [
     { line: 'list', note: "The keys of this folder's environment" },
-    { line: 'list --prefix DATABASE_ --reveal', note: 'Some of them with their values' },
-    { line: 'list --output name', note: 'Keys alone, a line each' },
+    { line: 'list --prefix DATABASE_ --reveal', note: 'The keys with a prefix, with their values' },
+    { line: 'list --output name', note: 'Only keys, one per line' },
   ],
   async run(context, { options }) {
     const { prefix, revision, reveal } = options;

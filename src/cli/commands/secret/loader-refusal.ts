@@ -8,7 +8,7 @@ import { flag } from '../../options.ts';
 export const loaderOption = {
   allowLoaderVariables: flag(
     '--allow-loader-variables',
-    'Also keys such as PATH or NODE_OPTIONS, by which a value can run code (docs/cli-files.md)',
+    'Allow keys such as PATH or NODE_OPTIONS, through which a value can run code (docs/cli-files.md)',
   ),
 };
 

@@ -12,24 +12,27 @@ import { counted, readSecrets, shownScope, tableOf } from './secrets-api.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 
 export const pullCommand = defineCommand({
-  summary: 'Read all secrets of an environment, in one of several formats',
+  summary: 'Read all secrets of an environment in one of several formats',
   description:
-    'On a terminal values are hidden unless --reveal is given. The formats and their rules: docs/cli-files.md. ' +
-    'In the formats shell and env, which shells and tools load as variables, keys by which a value can run code, such as PATH or NODE_OPTIONS, are refused unless --allow-loader-variables is given.',
+    'On a terminal values are hidden unless you add --reveal. docs/cli-files.md describes the formats. The formats shell and env are loaded as variables, so keys through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables.',
   options: {
     ...scopeOptions,
-    format: choice('--format <format>', "Form of the secrets (default: by the file's name, else env)", writableFormats),
-    file: completing('file', text('--file <path>', 'Write them into this file, readable for its owner alone')),
-    revision: text('--revision <revision>', 'As they were at this revision (its number or id)'),
+    format: choice(
+      '--format <format>',
+      'Format of the output (default: by the name of --file, else env)',
+      writableFormats,
+    ),
+    file: completing('file', text('--file <path>', 'Write to this file, which only its owner can read')),
+    revision: text('--revision <revision>', 'State at this revision (number or id)'),
     name: text('--name <name>', "Name of the Secret for --format k8s-secret (default: the environment's slug)"),
     namespace: text('--namespace <namespace>', 'Namespace of the Secret for --format k8s-secret'),
     ...loaderOption,
     ...revealOption,
   },
   examples: [
-    { line: 'pull --file .env', note: "Write this folder's environment as a .env file" },
-    { line: 'pull -o acme -p shop -e production --format json | jq keys', note: 'Hand them to another program' },
-    { line: 'pull --format k8s-secret --name app | kubectl apply -f -', note: 'As a Kubernetes Secret' },
+    { line: 'pull --file .env', note: 'Write the environment of this directory to a .env file' },
+    { line: 'pull -o acme -p shop -e production --format json | jq keys', note: 'Pipe them to another program' },
+    { line: 'pull --format k8s-secret --name app | kubectl apply -f -', note: 'Create a Kubernetes Secret' },
     { line: 'pull --format shell > secrets.sh', note: 'For a shell: . ./secrets.sh' },
   ],
   async run(context, { options }) {
@@ -43,7 +46,7 @@ export const pullCommand = defineCommand({
     const secrets = tableOf(list);
     const written = await writeSecrets(secrets, format, names);
     const isPrinted = file === undefined;
-    if (isPrinted && !context.showsValues(options)) return tellHidden(context, secrets);
+    if (isPrinted && !context.showsValues(options)) return noteHidden(context, secrets);
     const place = shownScope(scope);
     if (loadedAsVariables.has(format)) {
       requireNoLoaderVariables(secrets, { place, allowed: options.allowLoaderVariables });
@@ -103,9 +106,9 @@ interface FileToWrite {
 async function writeInto(context: CommandContext, { file, written, secrets, place }: FileToWrite): Promise<void> {
   try {
     const path = writablePath(resolve(context.environment.workingDirectory, file));
-    // A file that was not changed since needs no question.
+    // No confirmation if the file already has this content.
     if (existsSync(path) && readFileSync(path, 'utf8') !== written) {
-      await context.confirm(`${file} is there and holds something else. Replace it?`);
+      await context.confirm(`${file} exists with different content. Replace it?`);
     }
     writePrivateFile(path, written);
   } catch (error) {
@@ -116,14 +119,14 @@ async function writeInto(context: CommandContext, { file, written, secrets, plac
   context.io.note(`Wrote ${counted(secrets.size, 'secret')} of ${place} to ${file} (mode 600)`);
 }
 
-/** Where a file of this path lies. A file is replaced, and neither a link to it nor a device may be. */
+/** The real path of a file. Only a regular file is replaced, never a link to it or a device. */
 function writablePath(path: string): string {
   if (!existsSync(path)) return path;
   if (statSync(path).isFile()) return realpathSync(path);
   throw usageError(`${path} is not a file`, 'To print the secrets instead, leave out --file');
 }
 
-function tellHidden({ io }: CommandContext, secrets: SecretTable): void {
+function noteHidden({ io }: CommandContext, secrets: SecretTable): void {
   io.write([...secrets.keys()].map((key) => `${key}=(hidden)\n`).join(''));
   io.note('Values are hidden on a terminal. To see them, add --reveal; to write them into a file, --file <path>');
 }

@@ -8,24 +8,25 @@ import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarni
 import { counted, patchSecrets, readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
 export const pushCommand = defineCommand({
-  summary: 'Bring an environment in line with a file, after showing the plan',
+  summary: 'Apply a file of secrets to an environment, after showing the plan',
   description:
-    'The plan is shown first, as keys without values: + new, ~ changed, - deleted. It is done in one step and just as it was shown: if the environment changes meanwhile, nothing is done. ' +
-    'Secrets with the same value get no new version; those that are not in the file stay unless --prune is given. ' +
-    'A line of a dotenv file that other programs read differently gets a warning (docs/cli-files.md); --strict refuses such a file.',
+    'Shows the plan first, with keys and without values: + new, ~ changed, - deleted. The plan is applied in one change. If the environment changes in the meantime, nothing is applied. Unchanged secrets get no new version. Secrets that are not in the file stay unless you add --prune. A line of a dotenv file that other programs read differently causes a warning (docs/cli-files.md); --strict refuses such a file.',
   arguments: { file: completing('file', argument('<file>', 'dotenv, JSON or YAML; - for standard input')) },
   options: {
     ...scopeOptions,
     format: choice('--format <format>', "Format of the file (default: by its name; env for '-')", readableFormats),
     prune: flag('--prune', 'Delete the secrets that are not in the file'),
     isStrict: flag('--strict', 'Refuse a dotenv file with lines that other programs read differently'),
-    isDryRun: flag('--dry-run', 'Show the plan and change nothing'),
+    isDryRun: flag('--dry-run', 'Show the plan only'),
     ...commentOption,
   },
   examples: [
-    { line: 'push .env', note: 'Shows the plan and asks' },
-    { line: 'push production.yaml -e production --prune --yes', note: 'Exactly what the file says, unasked' },
-    { line: 'push - --format json --dry-run < secrets.json', note: 'Only look' },
+    { line: 'push .env', note: 'Show the plan and ask for confirmation' },
+    {
+      line: 'push production.yaml -e production --prune --yes',
+      note: 'Make the environment equal to the file, without confirmation',
+    },
+    { line: 'push - --format json --dry-run < secrets.json', note: 'Show the plan of a JSON file from standard input' },
   ],
   async run(context, { args: { file }, options }) {
     const scope = context.scope(options);
@@ -47,8 +48,8 @@ export const pushCommand = defineCommand({
     }
     context.io.note(`Plan for ${shownScope(scope)} from ${shownFile(file)}:`);
     for (const line of planLines(plan)) context.io.note(line);
-    await context.confirm(`Change ${shownScope(scope)} so?`);
-    await carryOut(context, scope, { plan, wanted, comment: options.comment });
+    await context.confirm(`Apply these changes to ${shownScope(scope)}?`);
+    await applyPlan(context, scope, { plan, wanted, comment: options.comment });
     if (warnings.length > 0) context.io.warn(summaryOf(warnings));
   },
 });
@@ -59,16 +60,16 @@ function requireNoWarnings(file: string, { warnings }: SecretFile): void {
   throw usageError(message, ...warnings.map(shownWarning));
 }
 
-/** The warnings once more behind the result, where they are not lost above a long plan. */
+/** The warnings again after the result, because a long plan hides them. */
 function summaryOf(warnings: SecretFile['warnings']): string {
   const keys = [...new Set(warnings.map(({ key }) => key))];
   const verb = keys.length === 1 ? 'is' : 'are';
   return `${keys.join(', ')} ${verb} read differently by other programs; see the warnings above, or use --strict`;
 }
 
-/** What a push would do, and to which state. */
+/** What a push changes, and the state that it is based on. */
 interface Plan extends Difference {
-  /** Keys that the file does not hold and that stay. */
+  /** Keys that are not in the file and stay. */
   readonly kept: readonly string[];
   readonly revision: number;
   readonly revisionId: string;
@@ -86,7 +87,7 @@ async function makePlan(
   return { ...difference, removed: [], kept: difference.removed, revision, revisionId };
 }
 
-async function carryOut(
+async function applyPlan(
   context: CommandContext,
   scope: Scope,
   { plan, wanted, comment }: { plan: Plan; wanted: SecretTable; comment: string | undefined },
@@ -126,7 +127,7 @@ function isEmpty({ added, changed, removed }: Plan): boolean {
   return added.length + changed.length + removed.length === 0;
 }
 
-/** What the server would have answered, had it been asked to change nothing. */
+/** What the server returns for a request without changes. */
 function nothingDone({ unchanged, revision, revisionId }: Plan): object {
   return { set: [], deleted: [], unchanged, revision, revisionId };
 }

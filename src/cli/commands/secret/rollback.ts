@@ -5,22 +5,22 @@ import { completing, argument, commentOption, integer, scopeOptions } from '../.
 
 /** `rollback <secret_key> --version <n>`: docs/interface.md 4.7 and 4.9. */
 export const rollbackCommand = defineCommand({
-  summary: 'Give a secret the value of an earlier version',
-  description: 'The secret gets a new version with the value of the earlier one. Nothing of its history is lost.',
+  summary: 'Roll a secret back to an earlier version',
+  description: 'The secret gets a new version with the value of the earlier one. The history is kept.',
   arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
     version: completing(
       'version',
-      integer('--version <n>', 'The version to go back to', { min: 1, max: 2 ** 31 - 1, isRequired: true }),
+      integer('--version <n>', 'Version to roll back to', { min: 1, max: 2 ** 31 - 1, isRequired: true }),
     ),
     ...scopeOptions,
     ...commentOption,
   },
   examples: [
-    { line: 'rollback DATABASE_URL --version 3', note: 'Give a secret the value of its version 3' },
+    { line: 'rollback DATABASE_URL --version 3', note: 'Restore the value of version 3' },
     {
       line: "rollback API_KEY --version 1 -o acme -p shop -e production --comment 'new key was refused'",
-      note: 'Say why',
+      note: 'With a comment',
     },
   ],
   async run(context, { args: { key }, options }) {

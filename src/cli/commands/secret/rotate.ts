@@ -10,28 +10,28 @@ const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
 
 /** `rotate <key>`: docs/interface.md 4.12. */
 export const rotateCommand = defineCommand({
-  summary: 'Give a secret a new random value, made up by the server',
+  summary: 'Replace the value of a secret with a random one from the server',
   description:
-    'The server makes the value up and does not show it: read it where it is needed. The value before stays in the ' +
-    'history; once nothing uses it any more, `keyframe destroy` erases it. If another client changes the secret at the same ' +
-    'time, nothing is done.',
+    'The server generates the value, and the command does not show it. The old value stays in the history; once nothing uses it, erase it with `keyframe destroy`. If another user changes the secret at the same time, nothing is changed.',
   arguments: { key: completing('key', argument('<key>', 'Key of the secret')) },
   options: {
     ...scopeOptions,
-    length: integer('--length <n>', 'How many characters the value has', {
+    length: integer('--length <n>', 'Length of the value in characters', {
       min,
       max,
       default: defaultGeneration.length,
     }),
-    charset: choice('--charset <name>', 'Which characters', charsetNames, { default: defaultGeneration.charset }),
-    isCreated: flag('--create', 'Make the secret where there is none'),
+    charset: choice('--charset <name>', 'Character set of the value', charsetNames, {
+      default: defaultGeneration.charset,
+    }),
+    isCreated: flag('--create', 'Create the secret if it does not exist'),
     ...commentOption,
   },
   examples: [
     { line: 'rotate DATABASE_PASSWORD', note: '32 letters and digits' },
     {
       line: 'rotate SESSION_KEY --length 64 --charset hex --comment "after the leak"',
-      note: 'Another form, with a reason',
+      note: 'Another length and character set, with a comment',
     },
   ],
   async run(context, { args: { key }, options }) {
@@ -42,7 +42,7 @@ export const rotateCommand = defineCommand({
     const api = context.api();
     const present = await findSecretKey(api, scope, key);
     if (present === undefined && !isCreated) throw absent(key, shownScope(scope));
-    // Of two that rotate at once, only one must believe that it has done so.
+    // If two users rotate at the same time, only one must succeed.
     const generated = { length, charset, expectedVersion: present?.version ?? 0 };
     const answer = await patchSecrets(api, scope, { generate: new Map([[key, generated]]), comment });
     const version = answer.set[0]?.version;
@@ -58,13 +58,13 @@ export const rotateCommand = defineCommand({
     if (context.printer.format !== 'table' || present === undefined) return;
     const { organization, project, environment } = scope;
     const place = `-o ${organization} -p ${project} -e ${environment}`;
-    context.io.note('The value before is in the history. Once nothing uses it any more:');
+    context.io.note('The old value is in the history. Once nothing uses it:');
     context.io.note(`  keyframe destroy ${key} --version ${present.version} ${place}`);
   },
 });
 
 function absent(key: string, place: string): CliError {
-  return new CliError(exitCodes.notFound, `there is no secret ${key} in ${place}, so it cannot get another value`, {
-    next: ['To make it with such a value, add --create', 'See the secrets that exist: keyframe list'],
+  return new CliError(exitCodes.notFound, `there is no secret ${key} in ${place} to rotate`, {
+    next: ['To create it with a random value, add --create', 'See what exists: keyframe list'],
   });
 }

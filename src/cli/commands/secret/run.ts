@@ -7,23 +7,21 @@ import { loaderOption } from './loader-refusal.ts';
 import { readSecrets, shownScope, tableOf } from './secrets-api.ts';
 
 export const runCommand = defineCommand({
-  summary: 'Run a program with the secrets as its environment variables',
+  summary: 'Run a program with the secrets as environment variables',
   description:
-    'The secrets are read once, at the start, and are written nowhere. They win over variables of the same name. Signals are passed on to the program, and its exit code is that of keyframe: 128 and the number of the signal that ended it, 127 where there is no such program, 126 where it cannot be run. ' +
-    'KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE are not handed on unless --keep-token is given. ' +
-    'The program is looked up in your own PATH. Secrets by which a value can run code, such as PATH or NODE_OPTIONS, are refused unless --allow-loader-variables is given.',
+    'The secrets are read once, at the start, and never written to disk. They override variables of the same name. Signals are forwarded to the program, and keyframe ends with its exit code: 128 plus the signal number after a signal, 127 if the program does not exist, 126 if it cannot be executed. KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE are removed unless you add --keep-token. The program is looked up in the PATH of your shell. Secrets through which a value can run code, such as PATH or NODE_OPTIONS, are refused unless you add --allow-loader-variables.',
   arguments: { command: restArguments('<command...>', 'Program and its arguments') },
   options: {
     ...scopeOptions,
-    revision: text('--revision <revision>', 'The secrets as they were at this revision (its number or id)'),
-    keepExisting: flag('--keep-existing', 'Variables that are set already win over secrets of the same name'),
-    keepToken: flag('--keep-token', 'Hand KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE on to the program'),
+    revision: text('--revision <revision>', 'State at this revision (number or id)'),
+    keepExisting: flag('--keep-existing', 'Existing variables override secrets of the same name'),
+    keepToken: flag('--keep-token', 'Keep KEYFRAME_TOKEN and KEYFRAME_TOKEN_FILE in the environment of the program'),
     ...loaderOption,
   },
   passThrough: true,
   examples: [
-    { line: 'run -- npm start', note: "With the secrets of this folder's environment" },
-    { line: "run -e staging -- sh -c 'psql $DATABASE_URL'", note: 'In a shell, for its variables' },
+    { line: 'run -- npm start', note: 'With the secrets of the environment of this directory' },
+    { line: "run -e staging -- sh -c 'psql $DATABASE_URL'", note: 'In a shell, which expands the variable' },
   ],
   async run(context, { args, options }) {
     const [command, ...rest] = args.command;

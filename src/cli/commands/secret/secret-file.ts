@@ -15,7 +15,7 @@ export const writableFormats = [...readableFormats, 'shell', 'k8s-secret'] as co
 export type ReadableFormat = (typeof readableFormats)[number];
 export type WritableFormat = (typeof writableFormats)[number];
 
-/** The format that a file's name shows; undefined if it shows none. */
+/** The format for a file name; undefined if the name shows none. */
 export function formatOfName(path: string): ReadableFormat | undefined {
   const name = basename(path).toLowerCase();
   if (/\.ya?ml$/.test(name)) return 'yaml';
@@ -26,15 +26,15 @@ export function formatOfName(path: string): ReadableFormat | undefined {
 /** What a file of secrets holds. */
 export interface SecretFile {
   readonly secrets: SecretTable;
-  /** Lines that other programs read differently; none in JSON and YAML, which leave nothing open. */
+  /** Lines that other programs read differently; none in JSON and YAML, which are unambiguous. */
   readonly warnings: readonly DotenvWarning[];
 }
 
 /**
- * Reads a file of secrets, `-` for standard input, in the given format or in the one that its name shows (`env` for
+ * Reads a file of secrets, `-` for standard input, in the given format or in that of its name (`env` for
  * standard input).
  *
- * @throws CliError usage, with the number of a faulty line and never with what stands on it.
+ * @throws CliError usage, with the number of the faulty line and never with its content.
  */
 export async function readSecretFile(
   { io, environment }: CommandContext,
@@ -50,7 +50,7 @@ export async function readSecretFile(
     );
   }
   const bytes = path === '-' ? await io.readInput() : readBytes(resolve(environment.workingDirectory, path), shown);
-  return await withFaultOf(shown, async () => await parsers[format](decoded(bytes)));
+  return await withFileName(shown, async () => await parsers[format](decoded(bytes)));
 }
 
 /** A warning as a line for users. */
@@ -58,12 +58,12 @@ export function shownWarning({ line, key, message }: DotenvWarning): string {
   return `line ${line}, ${key}: ${message}`;
 }
 
-/** What a file is called to people. */
+/** The name of a file in messages. */
 export function shownFile(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
-/** Reads a file's bytes. Throws CliError usage where that is not possible. */
+/** Reads a file's bytes. Throws CliError usage if that fails. */
 export function readBytes(path: string, shown: string): Buffer {
   try {
     return readFileSync(path);
@@ -73,7 +73,7 @@ export function readBytes(path: string, shown: string): Buffer {
   }
 }
 
-/** Text of UTF-8, exactly as it came. Throws FormatError where the bytes are none. */
+/** Decodes UTF-8 exactly. Throws FormatError for other bytes. */
 export function decoded(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -82,13 +82,13 @@ export function decoded(bytes: Buffer): string {
   }
 }
 
-/** Writes secrets in a format. Throws CliError usage where the format cannot hold them. */
+/** Writes secrets in a format. Throws CliError usage if the format cannot represent them. */
 export async function writeSecrets(
   secrets: SecretTable,
   format: WritableFormat,
   names: ManifestNames,
 ): Promise<string> {
-  return await withFaultOf(`--format ${format}`, async () => await writers[format](secrets, names));
+  return await withFileName(`--format ${format}`, async () => await writers[format](secrets, names));
 }
 
 const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretFile>>> = {
@@ -111,8 +111,8 @@ const writers: Readonly<Record<WritableFormat, Writer>> = {
   'k8s-secret': async (secrets, names) => (await import('../../formats/k8s-secret.ts')).writeK8sSecret(secrets, names),
 };
 
-/** Runs something of a file or format, whose faults are the user's to mend. */
-export async function withFaultOf<T>(what: string, work: () => Promise<T>): Promise<T> {
+/** Runs work on a file or format; its errors get the name and are errors of usage. */
+export async function withFileName<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -10,7 +10,7 @@ export function readSecrets(api: ApiClient, scope: Scope, revision?: string): Pr
   return api.get<SecretListView>(secretsPath(scope), { query: { revision } });
 }
 
-/** What is known of a secret without its value; undefined where there is no such secret. */
+/** The metadata of a secret; undefined if it does not exist. */
 export async function findSecretKey(
   api: ApiClient,
   scope: Scope,
@@ -52,7 +52,7 @@ export function tableOf({ secrets }: SecretListView): SecretTable {
   return new Map(secrets.map(({ key, value }) => [key, value]));
 }
 
-/** An environment as people write it: `acme/shop/production`. */
+/** An environment as users write it: `acme/shop/production`. */
 export function shownScope({ organization, project, environment }: Scope): string {
   return `${organization}/${project}/${environment}`;
 }

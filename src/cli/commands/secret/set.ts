@@ -4,46 +4,43 @@ import { shownName } from '../../../wire/shown-name.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { completing, commentOption, flag, restArguments, scopeOptions } from '../../options.ts';
-import { decoded, readBytes, withFaultOf } from './secret-file.ts';
+import { decoded, readBytes, withFileName } from './secret-file.ts';
 import { counted, patchSecrets } from './secrets-api.ts';
 
 export const setCommand = defineCommand({
-  summary: 'Write secrets: KEY=VALUE, from standard input or from a file',
+  summary: 'Set secrets: KEY=VALUE, from standard input or from a file',
   description:
-    'Several are written in one step, all or none. Other users of this machine can see a command line, and a shell keeps it: give what matters by -, @ or the hidden question.',
+    'Several secrets are set in one change: all or none. Other users of this machine can see a command line, and the shell stores it in its history. Pass confidential values with -, @ or the hidden prompt.',
   arguments: {
     pairs: completing(
       'key',
       restArguments(
         '<pair...>',
-        'KEY=VALUE; KEY=@FILE takes the value from a file, KEY=- from standard input; KEY alone asks for it at the terminal',
+        'KEY=VALUE; KEY=@FILE takes the value from a file, KEY=- from standard input; KEY alone prompts for it',
       ),
     ),
   },
   options: {
     ...scopeOptions,
-    stdin: flag('--stdin', 'The one key that stands alone takes its value from standard input'),
-    literal: flag('--literal', 'Values that begin with @, or are -, are taken as they stand'),
-    trimNewline: flag(
-      '--trim-newline',
-      'Leave out one line end at the end of what comes from a file or standard input',
-    ),
+    stdin: flag('--stdin', 'Read the value of the one KEY without = from standard input'),
+    literal: flag('--literal', 'Do not interpret values that are - or begin with @'),
+    trimNewline: flag('--trim-newline', 'Remove one newline at the end of a value from a file or standard input'),
     ...commentOption,
   },
   examples: [
-    { line: 'set LOG_LEVEL=debug REGION=eu', note: 'Two at once' },
-    { line: 'set API_KEY', note: 'Asked for, and not shown' },
-    { line: 'set TLS_KEY=@tls.key --comment "new key"', note: 'From a file, to the byte' },
+    { line: 'set LOG_LEVEL=debug REGION=eu', note: 'Set two secrets' },
+    { line: 'set API_KEY', note: 'Prompt for the value without showing it' },
+    { line: 'set TLS_KEY=@tls.key --comment "new key"', note: 'The exact content of a file' },
     { line: 'set TOKEN=- < token.txt', note: 'From standard input' },
   ],
   async run(context, { args, options }) {
-    const wishes = parsePairs(args.pairs, options);
+    const requests = parsePairs(args.pairs, options);
     const scope = context.scope(options);
     const api = context.api();
     const values = new Map<string, string>();
-    for (const wish of wishes) {
-      const { key } = wish;
-      const value = await valueFrom(context, wish, options.trimNewline);
+    for (const request of requests) {
+      const { key } = request;
+      const value = await valueFrom(context, request, options.trimNewline);
       const fault = validateSecretValue(value);
       if (fault !== undefined) throw usageError(`the value of ${key} ${fault}`);
       values.set(key, value);
@@ -72,28 +69,28 @@ type Source =
   | { readonly kind: 'stdin' | 'question' }
   | { readonly kind: 'file'; readonly path: string };
 
-interface Wish {
+interface SetRequest {
   readonly key: string;
   readonly source: Source;
 }
 
-/** Reads the arguments. A faulty one is reported by its place: it may be a value. */
-function parsePairs(pairs: readonly string[], flags: { stdin: boolean; literal: boolean }): Wish[] {
-  const wishes = pairs.map((pair, index) => parsePair(pair, index + 1, flags));
-  const keys = wishes.map(({ key }) => key);
+/** Parses the arguments. An invalid one is reported by its position: it may be a value. */
+function parsePairs(pairs: readonly string[], flags: { stdin: boolean; literal: boolean }): SetRequest[] {
+  const requests = pairs.map((pair, index) => parsePair(pair, index + 1, flags));
+  const keys = requests.map(({ key }) => key);
   const repeated = keys.find((key, index) => keys.indexOf(key) !== index);
   if (repeated !== undefined) throw usageError(`${repeated} is given twice; one of the values would be lost`);
-  const fromStdin = wishes.filter(({ source }) => source.kind === 'stdin');
+  const fromStdin = requests.filter(({ source }) => source.kind === 'stdin');
   if (fromStdin.length > 1) {
     throw usageError(`standard input is one value, and ${fromStdin.map(({ key }) => key).join(' and ')} want it`);
   }
   if (flags.stdin && fromStdin.length === 0) {
     throw usageError('--stdin needs a key that stands alone, without =', 'For example: keyframe set API_KEY --stdin');
   }
-  return wishes;
+  return requests;
 }
 
-function parsePair(pair: string, place: number, { stdin, literal }: { stdin: boolean; literal: boolean }): Wish {
+function parsePair(pair: string, place: number, { stdin, literal }: { stdin: boolean; literal: boolean }): SetRequest {
   const sign = pair.indexOf('=');
   const key = sign === -1 ? pair : pair.slice(0, sign);
   const fault = validateSecretKey(key);
@@ -108,7 +105,7 @@ function parsePair(pair: string, place: number, { stdin, literal }: { stdin: boo
   return { key, source: { kind: 'given', value } };
 }
 
-async function valueFrom(context: CommandContext, { key, source }: Wish, isTrimmed: boolean): Promise<string> {
+async function valueFrom(context: CommandContext, { key, source }: SetRequest, isTrimmed: boolean): Promise<string> {
   if (source.kind === 'given') return source.value;
   if (source.kind === 'question') return await asked(context, key);
   const { io, environment } = context;
@@ -116,9 +113,9 @@ async function valueFrom(context: CommandContext, { key, source }: Wish, isTrimm
   const bytes = isFile
     ? readBytes(resolve(environment.workingDirectory, source.path), `the file for ${key}`)
     : await io.readInput();
-  const value = await withFaultOf(`the value of ${key}`, async () => decoded(bytes));
+  const value = await withFileName(`the value of ${key}`, async () => decoded(bytes));
   if (isTrimmed) return value.replace(/\r?\n$/, '');
-  // A value from a file mostly ends so by right; what `echo` adds is mostly not meant.
+  // A file usually ends with a newline on purpose; the one that `echo` adds is usually a mistake.
   if (!isFile && value.endsWith('\n')) {
     io.warn(`the value of ${key} ends with a line end, which is kept; --trim-newline leaves it out`);
   }

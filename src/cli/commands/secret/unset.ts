@@ -5,16 +5,16 @@ import { counted, patchSecrets, shownScope } from './secrets-api.ts';
 
 export const unsetCommand = defineCommand({
   summary: 'Delete secrets',
-  description: 'Several are deleted in one step, all or none. Their history stays readable with `keyframe versions`.',
+  description: 'Several secrets are deleted in one change: all or none. `keyframe versions` still shows their history.',
   arguments: { keys: completing('key', restArguments('<key...>', 'Keys of the secrets')) },
   options: { ...scopeOptions, ...commentOption },
   examples: [
-    { line: 'unset OLD_KEY', note: 'Delete one, after a question' },
-    { line: 'unset OLD_KEY OLDER_KEY --yes', note: 'Delete two without being asked' },
+    { line: 'unset OLD_KEY', note: 'Delete one; asks for confirmation' },
+    { line: 'unset OLD_KEY OLDER_KEY --yes', note: 'Delete two without confirmation' },
   ],
   async run(context, { args: { keys }, options }) {
     if (keys.some((key) => key.includes('=')))
-      throw usageError('a key has no = in it; to write a secret use keyframe set');
+      throw usageError('a key cannot contain =; to set a secret use keyframe set');
     const scope = context.scope(options);
     const api = context.api();
     const unique = [...new Set(keys)];

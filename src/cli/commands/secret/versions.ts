@@ -11,22 +11,22 @@ const maxPage = 1000;
 
 /** `versions <secret_key>`: docs/interface.md 4.6 and 4.9. */
 export const versionsCommand = defineCommand({
-  summary: 'List the versions of a secret, or show one of them',
-  description: 'The newest version comes first. A deleted secret keeps its history.',
+  summary: 'List the versions of a secret, or show one',
+  description: 'Newest first. A deleted secret keeps its history.',
   arguments: { key: completing('key', argument('<secret_key>', 'Key of the secret')) },
   options: {
     ...scopeOptions,
-    limit: integer('--limit <n>', 'How many versions to show at most', { min: 1, default: 20 }),
+    limit: integer('--limit <n>', 'Maximum number of versions', { min: 1, default: 20 }),
     version: completing(
       'version',
-      integer('--version <n>', 'Show this one version, with its value', { min: 1, max: maxVersion }),
+      integer('--version <n>', 'Show only this version, with its value', { min: 1, max: maxVersion }),
     ),
     ...revealOption,
   },
   examples: [
     { line: 'versions DATABASE_URL', note: 'The last 20 versions of a secret' },
-    { line: 'versions DATABASE_URL -o acme -p shop -e production --limit 5', note: 'Of another environment' },
-    { line: 'versions DATABASE_URL --version 3 --reveal', note: 'What the value was in version 3' },
+    { line: 'versions DATABASE_URL -o acme -p shop -e production --limit 5', note: 'In another environment' },
+    { line: 'versions DATABASE_URL --version 3 --reveal', note: 'The value of version 3' },
   ],
   async run(context, { args: { key }, options }) {
     const scope = context.scope(options);

@@ -12,8 +12,7 @@ import { meFields } from './me-fields.ts';
 export const loginCommand = defineCommand({
   summary: 'Sign in: check a token and store it',
   description:
-    "The token is tried on the server and then stored, with the server's address, in a file that only you can read. " +
-    'Without --token it is asked for at the terminal and not shown.',
+    'Checks the token with the server, then stores it with the address of the server in a file that only you can read. Without --token it prompts for the token without showing it.',
   options: {
     token: text(
       '--token <token>',
@@ -21,8 +20,8 @@ export const loginCommand = defineCommand({
     ),
   },
   examples: [
-    { line: 'login --url https://keyframe.example.com', note: 'Asks for the token' },
-    { line: 'login --url https://keyframe.example.com --token - < token.txt', note: 'Reads it from a file' },
+    { line: 'login --url https://keyframe.example.com', note: 'Prompt for the token' },
+    { line: 'login --url https://keyframe.example.com --token - < token.txt', note: 'Read the token from a file' },
   ],
   async run(context, { options }) {
     const { configuration, environment, io } = context;
@@ -30,18 +29,18 @@ export const loginCommand = defineCommand({
     configuration.requireProtectedTransport(url);
     if (configuration.isUrlFromFolder) {
       await context.confirm(
-        `${configuration.foundFolder?.file.path ?? ''} says that the server is ${url}. Send the token there?`,
+        `${configuration.foundFolder?.file.path ?? ''} names the server ${url}. Send the token there?`,
       );
     }
     const token = await givenToken(context, url, options.token);
     const me = await new ApiClient({ url, token }).get<MeView>('/me');
-    // Another server may answer anything with 200.
+    // Another server can return 200 for anything.
     if (!['user', 'service_token'].includes(me.type)) throw foreignAnswer(url, 200);
     writeUserFile(environment.userFile, { url, token });
     await context.printer.object({ value: me, fields: [['Server', url], ...meFields(me)], name: me.name });
     io.note(`Signed in; the token is stored in ${environment.userFile}.`);
     if (environment.token !== undefined || environment.tokenFile !== undefined) {
-      io.warn('KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE is set in this shell, and is used instead of what was stored');
+      io.warn('KEYFRAME_TOKEN or KEYFRAME_TOKEN_FILE is set in this shell and overrides the stored token');
     }
   },
 });
@@ -53,10 +52,10 @@ async function givenToken({ io, configuration }: CommandContext, url: string, gi
   if (flagToken !== undefined) return flagToken;
   if (!io.canAsk) {
     throw usageError(
-      'which token? There is no terminal to ask at',
+      'no token was given, and there is no terminal to prompt at',
       'Give it on standard input: keyframe login --token - < token.txt',
     );
   }
   const answer = await io.askHidden(`Token for ${url}:`);
-  return tokenOf(answer ?? '', 'what was typed');
+  return tokenOf(answer ?? '', 'the input');
 }

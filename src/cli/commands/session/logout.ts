@@ -3,11 +3,10 @@ import { writeUserFile } from '../../settings/user-file.ts';
 
 /** `logout`. */
 export const logoutCommand = defineCommand({
-  summary: 'Forget the stored token',
-  description:
-    'The token is removed from the file where login or token set stored it. It stays good elsewhere until it is revoked.',
-  examples: [{ line: 'logout', note: 'Forget the token' }],
-  // The commands all have this form.
+  summary: 'Remove the stored token',
+  description: 'Removes the token that login or token set stored. The token stays valid until it is revoked.',
+  examples: [{ line: 'logout', note: 'Remove the token' }],
+  // All commands have this form.
   async run({ configuration, environment, io }) {
     const { token, url } = configuration.user;
     await Promise.resolve();
@@ -16,6 +15,6 @@ export const logoutCommand = defineCommand({
       return;
     }
     writeUserFile(environment.userFile, url === undefined ? {} : { url });
-    io.note('Signed out: the token is forgotten here. To end it for good: keyframe token revoke <id>');
+    io.note('Signed out: the stored token is removed. To revoke it: keyframe token revoke <id>');
   },
 });

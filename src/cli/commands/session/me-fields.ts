@@ -1,7 +1,7 @@
 import type { MeView } from '../../../wire/me.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 
-/** Who a token stands for and what it may do, as lines. */
+/** The identity and permissions of a token, as lines. */
 export function meFields(me: MeView): ObjectView['fields'] {
   const expiry = ['Token expires', me.expiresAt ?? 'never'] as const;
   if (me.type === 'user') {

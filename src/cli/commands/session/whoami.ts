@@ -4,9 +4,9 @@ import { meFields } from './me-fields.ts';
 
 /** `whoami`. */
 export const whoamiCommand = defineCommand({
-  summary: 'Show who the token stands for, and what it may do',
+  summary: 'Show the identity and permissions of the token',
   examples: [
-    { line: 'whoami', note: 'Who am I, and what may I do?' },
+    { line: 'whoami', note: 'Your identity, roles and expiry' },
     { line: 'whoami --output json', note: 'For a program' },
   ],
   async run({ api, configuration, printer }) {

@@ -6,15 +6,18 @@ import { snapshotFields } from './snapshot-view.ts';
 
 /** `snapshot create`: docs/interface.md 4.1 and 4.9. */
 export const snapshotCreateCommand = defineCommand({
-  summary: 'Capture the present state of an environment',
+  summary: 'Capture the current state of an environment',
   options: {
-    name: text('-n, --name <name>', 'A name for people'),
-    description: text('-d, --desc <description>', 'What it is for'),
+    name: text('-n, --name <name>', 'Name'),
+    description: text('-d, --desc <description>', 'Description'),
     ...scopeOptions,
   },
   examples: [
-    { line: "snapshot create -n before-release -d 'before version 2.0'", note: "Capture the folder's environment" },
-    { line: 'snapshot create -o acme -p shop -e production --output name', note: 'Print the id alone' },
+    {
+      line: "snapshot create -n before-release -d 'before version 2.0'",
+      note: 'Capture the environment of this directory',
+    },
+    { line: 'snapshot create -o acme -p shop -e production --output name', note: 'Print only the id' },
   ],
   async run(context, { options }) {
     const { organization, project, environment } = context.scope(options);

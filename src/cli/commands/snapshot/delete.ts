@@ -4,10 +4,10 @@ import { findSnapshot, snapshotPath, snapshotTitle } from './snapshot-view.ts';
 
 /** `snapshot delete <id>`. */
 export const snapshotDeleteCommand = defineCommand({
-  summary: 'Delete a snapshot; the secrets are left alone',
+  summary: 'Delete a snapshot; secrets are not affected',
   arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
   examples: [
-    { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Asks before it deletes' },
+    { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Asks for confirmation' },
     { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --yes', note: 'In a script' },
   ],
   async run(context, { args: { id } }) {

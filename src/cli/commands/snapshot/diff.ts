@@ -13,8 +13,8 @@ interface Row {
 
 /** `snapshot diff <id>`: keys and versions, never values. */
 export const snapshotDiffCommand = defineCommand({
-  summary: 'Compare a snapshot with the present, or with another snapshot',
-  description: 'Shows what has changed since the snapshot: keys and versions, no values.',
+  summary: 'Compare a snapshot with the current state or another snapshot',
+  description: 'Shows the changes since the snapshot: keys and versions, no values.',
   arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
   options: {
     against: completing(
@@ -23,7 +23,7 @@ export const snapshotDiffCommand = defineCommand({
     ),
   },
   examples: [
-    { line: 'snapshot diff 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'What has changed since the snapshot' },
+    { line: 'snapshot diff 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'What changed since the snapshot' },
     {
       line: 'snapshot diff 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --against 0e9d4a0e-6f0b-4a0e-9d0e-0b8f7a1c2d3e',
       note: 'From one snapshot to another',
@@ -31,7 +31,7 @@ export const snapshotDiffCommand = defineCommand({
   ],
   async run(context, { args: { id }, options: { against } }) {
     const snapshot = await findSnapshot(context, id);
-    // A server of an earlier release does not name what was destroyed.
+    // A server of an earlier release does not return `destroyed`.
     type Answer = Omit<SnapshotDiffView, 'destroyed'> & Partial<SnapshotDiffView>;
     const answer = await context.api().get<Answer>(`${snapshotPath(snapshot)}/diff`, { query: { against } });
     const diff = { ...answer, destroyed: answer.destroyed ?? [] };

@@ -6,10 +6,10 @@ import { scopeOptions } from '../../options.ts';
 /** `snapshot list`: docs/interface.md 4.2 and 4.9. */
 export const snapshotListCommand = defineCommand({
   summary: 'List the snapshots of an environment',
-  description: 'The newest comes first.',
+  description: 'Newest first.',
   options: scopeOptions,
   examples: [
-    { line: 'snapshot list', note: "The snapshots of the folder's environment" },
+    { line: 'snapshot list', note: 'The snapshots of the environment of this directory' },
     { line: 'snapshot list -o acme -p shop -e production --output json', note: 'For a program' },
   ],
   async run(context, { options }) {
@@ -29,7 +29,7 @@ export const snapshotListCommand = defineCommand({
         { title: 'DESCRIPTION', cell: ({ description }) => description },
       ],
       name: ({ id }) => id,
-      whenEmpty: 'There are no snapshots yet. Make one: keyframe snapshot create',
+      whenEmpty: 'There are no snapshots yet. Create one: keyframe snapshot create',
     });
   },
 });

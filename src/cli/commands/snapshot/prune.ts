@@ -10,32 +10,33 @@ const kept = { min: 1, max: 10_000 };
 
 /** `snapshot prune`: the retention of docs/resources/snapshot-schedule.md, by hand. */
 export const snapshotPruneCommand = defineCommand({
-  summary: 'Delete the snapshots of an environment but for those to keep',
+  summary: 'Delete old snapshots of an environment',
   description:
-    'What one of the --keep flags keeps is kept: the newest snapshots, and the newest one of each of the newest hours, ' +
-    'days, weeks or months that have one. Snapshots that a custom resource took or stands for are left alone, and fill no ' +
-    'place. What would be deleted is shown first, and just that is deleted; nothing can bring it back.',
+    'Keeps the snapshots that at least one --keep flag selects: the newest ones, and the newest one of each of the last hours, days, weeks or months that have one. Snapshots that custom resources took or refer to are ignored. The plan is shown first, and exactly that is deleted. This cannot be undone.',
   options: {
-    keepLast: integer('--keep-last <n>', 'Keep the newest so many', kept),
-    keepHourly: integer('--keep-hourly <n>', 'Keep the newest of each of so many hours', kept),
-    keepDaily: integer('--keep-daily <n>', 'Keep the newest of each of so many days', kept),
-    keepWeekly: integer('--keep-weekly <n>', 'Keep the newest of each of so many weeks, from Monday on', kept),
-    keepMonthly: integer('--keep-monthly <n>', 'Keep the newest of each of so many months', kept),
-    timeZone: text('--time-zone <zone>', 'By whose calendar, such as Europe/Berlin (default: UTC)'),
-    namePrefix: text('--name-prefix <text>', 'Look only at snapshots whose name begins so'),
-    isDryRun: flag('--dry-run', 'Show what would be kept, and why, and deleted, and delete nothing'),
+    keepLast: integer('--keep-last <n>', 'Number of newest snapshots to keep', kept),
+    keepHourly: integer('--keep-hourly <n>', 'Number of hours of which to keep the newest', kept),
+    keepDaily: integer('--keep-daily <n>', 'Number of days of which to keep the newest', kept),
+    keepWeekly: integer('--keep-weekly <n>', 'Number of weeks, from Monday, of which to keep the newest', kept),
+    keepMonthly: integer('--keep-monthly <n>', 'Number of months of which to keep the newest', kept),
+    timeZone: text('--time-zone <zone>', 'Time zone of the calendar, such as Europe/Berlin (default: UTC)'),
+    namePrefix: text('--name-prefix <text>', 'Only snapshots whose name has this prefix'),
+    isDryRun: flag('--dry-run', 'Show the plan only: what is kept, why, and what is deleted'),
     planHash: text(
       '--plan-hash <hash>',
-      'Delete just what this plan says (planHash of --dry-run --output json), unasked',
+      'Apply exactly this plan (planHash of --dry-run --output json), without confirmation',
     ),
     ...scopeOptions,
   },
   examples: [
-    { line: 'snapshot prune --keep-last 10 --dry-run', note: 'Only look' },
-    { line: 'snapshot prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12', note: 'Shows what goes, and asks' },
+    { line: 'snapshot prune --keep-last 10 --dry-run', note: 'Show the plan only' },
+    {
+      line: 'snapshot prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12',
+      note: 'Show the plan and ask for confirmation',
+    },
     {
       line: 'snapshot prune --keep-last 20 --name-prefix deploy- --yes -o acme -p shop -e production',
-      note: 'In a script: of those whose name begins with deploy-, all but the newest 20',
+      note: 'In a script: delete all but the newest 20 with the prefix deploy-',
     },
   ],
   async run(context, { options }) {
@@ -50,9 +51,10 @@ export const snapshotPruneCommand = defineCommand({
       ...counts
     } = options;
     const retention = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
-    if (Object.keys(retention).length === 0) throw usageError('say what to keep, such as --keep-last 10');
+    if (Object.keys(retention).length === 0)
+      throw usageError('no --keep flag was given; add one, such as --keep-last 10');
     const scope = context.scope({ organization, project, environment });
-    // What is undefined is not sent. With a hash, a dry run shows whether that plan still holds.
+    // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
     const body = { retention, timeZone, namePrefix, planHash: givenHash };
     if (isDryRun) return await print(context, await prune(context, scope, { ...body, dryRun: true }), true);
     const planHash = givenHash ?? (context.isConfirmed ? undefined : await agreedPlan(context, scope, body));
@@ -61,8 +63,8 @@ export const snapshotPruneCommand = defineCommand({
 });
 
 /**
- * Shows what would go, and asks; where nothing would, there is nothing to ask. Answers the hash of what was agreed to,
- * which a server of an earlier release does not return.
+ * Shows the plan and asks for confirmation unless it is empty. Returns the hash of the confirmed plan, which a server of
+ * an earlier release does not send.
  */
 async function agreedPlan(context: CommandContext, scope: Scope, body: object): Promise<string | undefined> {
   const { pruned, kept: staying, planHash } = await prune(context, scope, { ...body, dryRun: true });
@@ -82,14 +84,14 @@ async function prune({ api }: CommandContext, scope: Scope, body: object): Promi
 
 async function print({ printer }: CommandContext, view: PruneView, isDryRun: boolean): Promise<void> {
   const rows = [
-    ...view.pruned.map((snapshot) => ({ ...snapshot, fate: isDryRun ? 'would delete' : 'deleted', why: '' })),
-    ...view.kept.map((snapshot) => ({ ...snapshot, fate: 'keep', why: snapshot.reasons.join(', ') })),
+    ...view.pruned.map((snapshot) => ({ ...snapshot, action: isDryRun ? 'would delete' : 'deleted', why: '' })),
+    ...view.kept.map((snapshot) => ({ ...snapshot, action: 'keep', why: snapshot.reasons.join(', ') })),
   ];
   await printer.list({
     value: view,
     rows,
     columns: [
-      { title: 'WHAT', cell: ({ fate }) => fate },
+      { title: 'WHAT', cell: ({ action }) => action },
       { title: 'ID', cell: ({ id }) => id },
       { title: 'NAME', cell: ({ name }) => name },
       { title: 'AT', cell: ({ createdAt }) => createdAt },

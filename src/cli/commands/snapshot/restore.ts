@@ -7,61 +7,64 @@ import { type PlacedSnapshot, findSnapshot, snapshotTitle } from './snapshot-vie
 
 /** `snapshot restore <id>`: docs/interface.md 4.3 and 4.9. The server finds the environment by the snapshot's id. */
 export const snapshotRestoreCommand = defineCommand({
-  summary: 'Bring an environment back to a snapshot, after showing the plan',
+  summary: 'Restore an environment from a snapshot, after showing the plan',
   description:
-    'Every secret that is in the snapshot and still exists gets the value it had then, as a new version; deleted ones are ' +
-    'skipped, and so are those whose value of then was destroyed. All or nothing. The plan is shown first, and if the environment changes between the plan and the answer ' +
-    'to it, nothing is done. The present state is kept as a snapshot of its own. Where there is no terminal to ask at, it ' +
-    'goes on unasked, but for --prune and --no-backup, which then need --yes.',
+    'Every secret in the snapshot that still exists gets its value from then, as a new version. Deleted secrets are skipped, and so are secrets whose value was destroyed. All or nothing. The plan is shown first. If the environment changes before you confirm, nothing is restored. A backup snapshot of the current state is created. Without a terminal the restore runs without confirmation, but --prune and --no-backup then require --yes.',
   arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
   options: {
-    isPlan: flag('--plan', 'Show the plan and change nothing'),
-    isDryRun: flag('--dry-run', 'The same as --plan'),
-    prune: flag('--prune', 'Delete the secrets that came after the snapshot'),
-    backup: flag('--no-backup', 'Make no snapshot of the present state first'),
-    skipUnchanged: flag('--skip-unchanged', 'Make no new version where the value is the same already'),
-    planHash: text('--plan-hash <hash>', 'Do just what this plan says (planHash of --plan --output json), unasked'),
+    isPlan: flag('--plan', 'Show the plan only'),
+    isDryRun: flag('--dry-run', 'Same as --plan'),
+    prune: flag('--prune', 'Delete secrets that were created after the snapshot'),
+    backup: flag('--no-backup', 'Do not create a backup snapshot'),
+    skipUnchanged: flag('--skip-unchanged', 'Create no new version if the value is the same'),
+    planHash: text(
+      '--plan-hash <hash>',
+      'Apply exactly this plan (planHash of --plan --output json), without confirmation',
+    ),
     ...commentOption,
   },
   examples: [
-    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Shows the plan and asks' },
-    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --prune --yes', note: 'Exactly as it was, unasked' },
-    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan', note: 'Only look' },
+    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Show the plan and ask for confirmation' },
+    {
+      line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --prune --yes',
+      note: 'Restore the exact state, without confirmation',
+    },
+    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan', note: 'Show the plan only' },
     {
       line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan-hash x7Jq…',
-      note: 'Exactly what another user has reviewed',
+      note: 'Apply exactly the plan that was reviewed',
     },
   ],
   async run(context, { args: { id }, options }) {
     const { isPlan, isDryRun, planHash: givenHash, prune, backup, skipUnchanged, comment } = options;
     const snapshot = await findSnapshot(context, id);
-    // What is undefined is not sent. With a hash, a dry run shows whether that plan still holds.
+    // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
     const body = { snapshotId: snapshot.id, prune, backup, skipUnchanged, comment, planHash: givenHash };
     if (isPlan || isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
-    // In a script the command alone does what it says (docs/interface.md 4.9): the backup and the history keep all there was.
+    // A script needs no confirmation (docs/interface.md 4.9): the backup and the history keep the current state.
     const isAsked = givenHash === undefined && !context.isConfirmed && (context.io.canAsk || prune || !backup);
     const planHash = isAsked ? await agreedPlan(context, snapshot, body) : givenHash;
     const done = await restore(context, snapshot, { ...body, planHash });
     await print(context, done);
-    tellSkipped(context, snapshot, done);
+    noteSkipped(context, snapshot, done);
   },
 });
 
-/** How to have back what a restore leaves alone, by docs/interface.md 4.3: the past state, written again. */
-function tellSkipped(
+/** How to get back deleted secrets, which a restore skips (docs/interface.md 4.3): write the past state again. */
+function noteSkipped(
   { io, printer }: CommandContext,
   snapshot: PlacedSnapshot,
   { skipped, destroyed }: RestoreView,
 ): void {
-  // A state that lacks a value cannot be had whole.
+  // A state with a destroyed value cannot be written completely.
   if (printer.format !== 'table' || skipped.length === 0 || destroyed.length > 0) return;
   const { organization, project, environment, revision } = snapshot;
   const place = `-o ${organization} -p ${project} -e ${environment}`;
-  io.note('What was skipped has been deleted since. To have that back as well:');
+  io.note('The skipped secrets were deleted after the snapshot. To get them back too:');
   io.note(`  keyframe pull ${place} --revision ${revision} | keyframe push - ${place} --yes`);
 }
 
-/** Shows the plan and asks; answers the hash of what was agreed to. */
+/** Shows the plan and asks for confirmation; returns the hash of the confirmed plan. */
 async function agreedPlan(
   context: CommandContext,
   snapshot: PlacedSnapshot,
@@ -81,7 +84,7 @@ async function agreedPlan(
 async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: object): Promise<RestoreView> {
   const { organization, project, environment } = snapshot;
   const path = apiPath`/snapshots/${organization}/${project}/${environment}/restore`;
-  // A server of an earlier release does not name what was destroyed.
+  // A server of an earlier release does not return `destroyed`.
   type Answer = Omit<RestoreView, 'destroyed'> & Partial<RestoreView>;
   const answer = await api().post<Answer>(path, body);
   return { ...answer, destroyed: answer.destroyed ?? [] };
@@ -92,7 +95,7 @@ function planLines({ restored, unchanged, skipped, destroyed, pruned }: RestoreV
     ...restored.map((key) => `restore  ${key}`),
     ...pruned.map((key) => `delete   ${key}`),
     ...skipped.map((key) => `skip     ${key} (deleted since)`),
-    ...destroyed.map((key) => `skip     ${key} (its value of then was destroyed)`),
+    ...destroyed.map((key) => `skip     ${key} (its value was destroyed)`),
     ...(unchanged.length === 0 ? [] : [`leave    ${unchanged.length} that have not changed`]),
   ];
 }

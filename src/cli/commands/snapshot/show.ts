@@ -4,9 +4,9 @@ import { findSnapshot, snapshotFields } from './snapshot-view.ts';
 
 /** `snapshot show <id>`. */
 export const snapshotShowCommand = defineCommand({
-  summary: 'Show a snapshot and where it belongs',
+  summary: 'Show a snapshot and its environment',
   arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
-  examples: [{ line: 'snapshot show 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'What it is and where it belongs' }],
+  examples: [{ line: 'snapshot show 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Its details and its environment' }],
   async run(context, { args: { id } }) {
     const snapshot = await findSnapshot(context, id);
     const { organization, project, environment } = snapshot;

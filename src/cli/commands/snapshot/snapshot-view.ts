@@ -43,7 +43,7 @@ export function snapshotPath({ organization, project, environment, id }: PlacedS
   return apiPath`/snapshots/${organization}/${project}/${environment}/${id}`;
 }
 
-/** A snapshot in a sentence: its name where it has one, else its id. */
+/** A snapshot in a sentence: its name if it has one, else its id. */
 export function snapshotTitle({ id, name }: Pick<SnapshotView, 'id' | 'name'>): string {
   return name === null ? id : `"${name}" (${id})`;
 }

@@ -9,25 +9,23 @@ import { printNewServiceToken } from './service-token-view.ts';
 
 /** `token create-service`: docs/interface.md 4.4 and 4.9. */
 export const tokenCreateServiceCommand = defineCommand({
-  summary: 'Make a service token; it is shown once',
+  summary: 'Create a service token; it is shown once',
   description:
-    'For a machine. The token belongs to the organization and is shown this once. Where no flag says which project or ' +
-    'environment, those of .keyframe.json are meant.',
+    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. The project and environment default to those of .keyframe.json.',
   options: {
     ...organizationOption,
-    name: requiredText('-n, --name <name>', 'What the token is for'),
-    scope: choice('-s, --scope <scope>', 'What it reaches', ['organization', 'project', 'environment'], {
+    name: requiredText('-n, --name <name>', 'Name'),
+    scope: choice('-s, --scope <scope>', 'Scope of the token. Immutable.', ['organization', 'project', 'environment'], {
       isRequired: true,
     }),
-    projectId: text('--project-id <uuid>', 'The project, for project scope'),
-    environmentId: text('--environment-id <uuid>', 'The environment, for environment scope'),
-    project: completing(
-      'project',
-      text('--project <slug>', 'The project by its slug, for --project-id or beside --env'),
-    ),
-    environment: completing('environment', text('--env <slug>', 'The environment by its slug, for --environment-id')),
-    permission: choice('-p, --permission <permission>', 'What it may do', ['read', 'read_write'], { isRequired: true }),
-    expiresInDays: integer('--expires-in <days>', 'Days until it ends (default: it does not)', { min: 1 }),
+    projectId: text('--project-id <uuid>', 'Project of scope project'),
+    environmentId: text('--environment-id <uuid>', 'Environment of scope environment'),
+    project: completing('project', text('--project <slug>', 'Project by slug, instead of --project-id or with --env')),
+    environment: completing('environment', text('--env <slug>', 'Environment by slug, instead of --environment-id')),
+    permission: choice('-p, --permission <permission>', 'Permission of the token', ['read', 'read_write'], {
+      isRequired: true,
+    }),
+    expiresInDays: integer('--expires-in <days>', 'Days until it expires (default: never)', { min: 1 }),
   },
   examples: [
     {
@@ -36,21 +34,21 @@ export const tokenCreateServiceCommand = defineCommand({
     },
     {
       line: 'token create-service -o acme -n deploy -s project --project shop -p read',
-      note: 'For one project; its id may be given instead, by --project-id',
+      note: 'For one project; --project-id takes its id instead',
     },
     {
       line: 'token create-service -o acme -n web -s environment --project shop --env production -p read --output json',
-      note: 'For one environment, to be read by a program',
+      note: 'For one environment, with JSON output',
     },
     {
       line: "token create-service -n web -s environment -p read --output yaml | sed -n 's/^token: //p' > token.txt",
-      note: "For this folder's environment; the token alone, into a file",
+      note: 'For the environment of this directory; write only the token to a file',
     },
   ],
   async run(context, { options }) {
     const { scope, name, permission, expiresInDays } = options;
     const organization = context.organization(options);
-    // What flags name whole does not need the folder's file, so an untrusted one is no obstacle.
+    // The folder file is not needed if flags name everything, so an untrusted one must not fail the command.
     const hasIds = options.projectId !== undefined || options.environmentId !== undefined;
     const folder = hasIds || isWhole(options, scope) ? undefined : context.configuration.folder;
     const ids = await scopeIds(context, {
@@ -73,7 +71,7 @@ interface ScopeOptions {
   readonly environment: string | undefined;
 }
 
-/** The ids as they were given, else found by their slugs. Whether they fit the scope is the server's to judge. */
+/** The given ids, else those of the slugs. The server validates that they match the scope. */
 async function scopeIds(
   { api }: CommandContext,
   { organization, scope, projectId, environmentId, project, environment }: ScopeOptions,

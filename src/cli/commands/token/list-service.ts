@@ -7,11 +7,11 @@ import { scopeText } from './service-token-view.ts';
 
 /** `token list-service`: docs/interface.md 4.8 and 4.9. */
 export const tokenListServiceCommand = defineCommand({
-  summary: "List an organization's service tokens",
+  summary: 'List the service tokens of an organization',
   description:
-    'The newest comes first. Revoked and expired ones are listed too. CLUSTER is that of the ServiceToken of Kubernetes that a token belongs to. A token with a NAMESPACE is keyless: it has no value, and the controller reads as it for the SecretSyncs of that namespace.',
+    'Newest first, including revoked and expired tokens. CLUSTER is the cluster of the ServiceToken resource that manages the token. A token with a NAMESPACE is keyless: it has no value, and the controller uses it to read for the SecretSyncs of that namespace.',
   options: organizationOption,
-  examples: [{ line: 'token list-service -o acme', note: "An organization's service tokens" }],
+  examples: [{ line: 'token list-service -o acme', note: 'The service tokens of an organization' }],
   async run(context, { options }) {
     const organization = context.organization(options);
     const list = await context.api().get<ServiceTokenListView>(apiPath`/service-tokens/${organization}`);
@@ -31,7 +31,7 @@ export const tokenListServiceCommand = defineCommand({
         { title: 'LAST USED', cell: ({ lastUsedAt }) => lastUsedAt },
       ],
       name: ({ id }) => id,
-      whenEmpty: 'There are no service tokens yet. Make one: keyframe token create-service',
+      whenEmpty: 'There are no service tokens yet. Create one: keyframe token create-service',
     });
   },
 });

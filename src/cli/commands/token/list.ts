@@ -2,7 +2,7 @@ import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
 import { defineCommand } from '../../command.ts';
 import { tokenState } from './token-state.ts';
 
-/** Empty for a token of one's own; an older server names no creator. */
+/** Empty for a token that the user created; an older server returns no creator. */
 function creatorText({ createdBy }: Omit<PersonalTokenView, 'createdBy'> & Partial<PersonalTokenView>): string | null {
   if (createdBy === undefined || createdBy === null) return null;
   return createdBy.derived ? `you, with a token of ${createdBy.name}` : createdBy.name;
@@ -11,8 +11,7 @@ function creatorText({ createdBy }: Omit<PersonalTokenView, 'createdBy'> & Parti
 /** `token list`. */
 export const tokenListCommand = defineCommand({
   summary: 'List your personal tokens',
-  description:
-    'The newest comes first. Revoked and expired ones are listed too. CREATED BY is empty for what you created.',
+  description: 'Newest first, including revoked and expired tokens. CREATED BY is empty for tokens that you created.',
   examples: [{ line: 'token list', note: 'Your own tokens' }],
   async run({ api, printer }) {
     const list = await api().get<{ personalTokens: PersonalTokenView[] }>('/personal-tokens');

@@ -5,14 +5,14 @@ import { completing, organizationOption, requiredText } from '../../options.ts';
 
 /** `token reinstate`: docs/interface.md 2.4. */
 export const tokenReinstateCommand = defineCommand({
-  summary: 'Lift the revocation of a keyless service token',
+  summary: 'Undo the revocation of a keyless service token',
   description:
-    'For tokens without a value alone, which SecretSyncs of a namespace read with. They read again at once if an AccessGrant still allows it.',
+    'Only for keyless tokens, with which the SecretSyncs of a namespace read. They read again immediately if an AccessGrant still allows it.',
   options: {
     ...organizationOption,
     id: completing(
       'serviceToken',
-      requiredText('--id <uuid>', 'Id of the token, as token list-service and the SecretSync show it'),
+      requiredText('--id <uuid>', 'Id of the token, from token list-service or the SecretSync'),
     ),
   },
   examples: [

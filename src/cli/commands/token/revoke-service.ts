@@ -2,17 +2,17 @@ import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { completing, organizationOption, requiredText } from '../../options.ts';
 
-/** `token revoke-service`: docs/interface.md 4.8 and 4.9. It does not ask: a leaked token has to end now. */
+/** `token revoke-service`: docs/interface.md 4.8 and 4.9. No confirmation: a leaked token must be revoked immediately. */
 export const tokenRevokeServiceCommand = defineCommand({
-  summary: 'Revoke a service token at once and for good',
+  summary: 'Revoke a service token immediately',
   description:
-    'The token is refused from the next request on. It does not ask first. Only the revocation of a keyless token can be undone (token reinstate).',
+    'The next request with the token is refused. There is no confirmation. Only the revocation of a keyless token can be undone (token reinstate).',
   options: {
     ...organizationOption,
-    id: completing('serviceToken', requiredText('--id <uuid>', 'Id of the token, as token list-service shows it')),
+    id: completing('serviceToken', requiredText('--id <uuid>', 'Id of the token, from token list-service')),
   },
   examples: [
-    { line: 'token revoke-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'It ends at once' },
+    { line: 'token revoke-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Revoke it immediately' },
   ],
   async run(context, { options }) {
     await context.api().delete(apiPath`/service-tokens/${context.organization(options)}/${options.id}`);

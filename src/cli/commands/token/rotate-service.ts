@@ -8,7 +8,7 @@ import { printNewServiceToken } from './service-token-view.ts';
 
 const overlap: Option<number> = {
   flags: '--overlap <duration>',
-  description: 'How long the old value stays good, such as 1h30m or 900 (seconds); 0 ends it at once',
+  description: 'How long the old value stays valid, such as 1h30m or 900 (seconds); 0 revokes it immediately',
   isRequired: true,
   parse: (text) => {
     const ms = parseDurationMs(/^[0-9]+$/.test(text) ? `${text}s` : text);
@@ -20,7 +20,7 @@ const overlap: Option<number> = {
 /** `token rotate-service`. */
 export const tokenRotateServiceCommand = defineCommand({
   summary: 'Give a service token a new value; it is shown once',
-  description: 'The token keeps its id, scope and permission and gets a new value, which is shown this once.',
+  description: 'The token keeps its id, scope and permission. The new value is shown only once.',
   options: {
     ...organizationOption,
     id: completing('serviceToken', requiredText('--id <uuid>', 'Id of the token')),
@@ -29,7 +29,7 @@ export const tokenRotateServiceCommand = defineCommand({
   examples: [
     {
       line: 'token rotate-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --overlap 1h',
-      note: 'The old value ends in an hour',
+      note: 'The old value expires in one hour',
     },
   ],
   async run(context, { options }) {

@@ -1,6 +1,6 @@
 import type { CreatedServiceTokenView, ServiceTokenView } from '../../../wire/service-tokens.ts';
 import type { CommandContext } from '../../command.ts';
-import { tellShownOnce } from './shown-once.ts';
+import { noteShownOnce } from './shown-once.ts';
 
 /** Prints a service token with its value, which no later answer holds. */
 export async function printNewServiceToken(context: CommandContext, created: CreatedServiceTokenView): Promise<void> {
@@ -17,7 +17,7 @@ export async function printNewServiceToken(context: CommandContext, created: Cre
     ],
     name: id,
   });
-  tellShownOnce(context);
+  noteShownOnce(context);
 }
 
 /** The scope, with the id it is limited to. */

@@ -4,22 +4,23 @@ import { tokenOf } from '../../settings/configuration.ts';
 import { argument } from '../../options.ts';
 import { writeUserFile } from '../../settings/user-file.ts';
 
-/** `token set <token>`: docs/interface.md 4.9. It asks no server; login does. */
+/** `token set <token>`: docs/interface.md 4.9. It calls no server; login does. */
 export const tokenSetCommand = defineCommand({
   summary: 'Store a token for later commands',
   description:
-    'Stores the token, with the address of --url or KEYFRAME_URL, in a file that only you can read. It is not tried: ' +
-    'keyframe login does that. With an address, it is sent to that server only.',
-  arguments: { token: argument('<token>', 'The token; - reads it from standard input, out of the shell history') },
+    'Stores the token with the address from --url or KEYFRAME_URL in a file that only you can read. The token is not checked; keyframe login does that. With an address, the token is sent only to that server.',
+  arguments: {
+    token: argument('<token>', 'The token; - reads it from standard input, which keeps it out of the shell history'),
+  },
   examples: [
     { line: 'token set - < token.txt', note: 'From a file' },
-    { line: 'token set kf_svc_…', note: 'From the command line, which the shell may keep in its history' },
+    { line: 'token set kf_svc_…', note: 'From the command line, which the shell can store in its history' },
   ],
   async run({ configuration, environment, io }, { args }) {
     const text = args.token === '-' ? (await io.readInput()).toString('utf8') : args.token;
     const token = tokenOf(text, args.token === '-' ? 'standard input' : 'the argument');
     if (!/^kf_(?:svc|pat)_/.test(token)) {
-      throw usageError('that is not a token of Keyframe: they begin with kf_svc_ or kf_pat_', 'Copy it whole');
+      throw usageError('this is not a Keyframe token: they begin with kf_svc_ or kf_pat_', 'Copy the whole token');
     }
     const url = configuration.givenUrl ?? configuration.user.url;
     writeUserFile(environment.userFile, url === undefined ? { token } : { url, token });

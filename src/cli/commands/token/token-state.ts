@@ -4,7 +4,7 @@ export interface TokenLife {
   readonly suspendedAt?: string | null;
 }
 
-/** Whether a token is still good, by this machine's clock: for people to read, the server decides by its own. */
+/** The state of a token by the clock of this machine. It is for display; the server decides by its own clock. */
 export function tokenState(
   { expiresAt, revokedAt, suspendedAt }: TokenLife,
   now: Date,

@@ -6,11 +6,11 @@ import { findUser, userFields } from './user-view.ts';
 
 /** `user disable <user>`, for administrators of the server. */
 export const userDisableCommand = defineCommand({
-  summary: 'Stop a person from doing anything',
+  summary: 'Disable a user',
   description:
-    'All their tokens are refused from the next request on, until user enable. Service tokens are left alone.',
-  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
-  examples: [{ line: 'user disable ann@example.com', note: 'Asks first' }],
+    'All tokens of the user are refused from the next request, until user enable. Service tokens are not affected.',
+  arguments: { user: argument('<user>', 'E-mail address or id of the user') },
+  examples: [{ line: 'user disable ann@example.com', note: 'Asks for confirmation' }],
   async run(context, { args }) {
     const api = context.api();
     const { id, email } = await findUser(api, args.user);

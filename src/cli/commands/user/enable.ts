@@ -6,9 +6,9 @@ import { findUser, userFields } from './user-view.ts';
 
 /** `user enable <user>`, for administrators of the server. */
 export const userEnableCommand = defineCommand({
-  summary: 'Let a disabled person in again',
-  arguments: { user: argument('<user>', 'E-mail address or id of the person') },
-  examples: [{ line: 'user enable ann@example.com', note: 'Their tokens are good again' }],
+  summary: 'Enable a disabled user',
+  arguments: { user: argument('<user>', 'E-mail address or id of the user') },
+  examples: [{ line: 'user enable ann@example.com', note: 'The tokens of the user are valid again' }],
   async run(context, { args }) {
     const api = context.api();
     const { id } = await findUser(api, args.user);

@@ -3,8 +3,8 @@ import { defineCommand } from '../../command.ts';
 
 /** `user list`, for administrators of the server. */
 export const userListCommand = defineCommand({
-  summary: 'List all people',
-  examples: [{ line: 'user list', note: 'Everybody, by e-mail address' }],
+  summary: 'List all users',
+  examples: [{ line: 'user list', note: 'All users, by e-mail address' }],
   async run({ api, printer }) {
     const list = await api().get<{ users: UserView[] }>('/users');
     await printer.list({
@@ -18,7 +18,7 @@ export const userListCommand = defineCommand({
         { title: 'DISABLED', cell: ({ disabledAt }) => disabledAt ?? 'no' },
       ],
       name: ({ email }) => email,
-      whenEmpty: 'There are no people.',
+      whenEmpty: 'There are no users.',
     });
   },
 });

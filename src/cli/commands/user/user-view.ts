@@ -4,7 +4,7 @@ import { CliError } from '../../cli-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
 
-/** How a person of the server is shown. */
+/** The lines of a user. */
 export function userFields({ email, displayName, id, instanceAdmin, disabledAt }: UserView): ObjectView['fields'] {
   return [
     ['Email', email],
@@ -15,13 +15,13 @@ export function userFields({ email, displayName, id, instanceAdmin, disabledAt }
   ];
 }
 
-/** A person by id or e-mail address. The address is looked up in the list: the server knows people by their id. */
+/** A user by id or e-mail address. The address is looked up in the list, because the server finds users by id. */
 export async function findUser(api: ApiClient, user: string): Promise<UserView> {
   if (!user.includes('@')) return await api.get<UserView>(apiPath`/users/${user}`);
   const { users } = await api.get<{ users: UserView[] }>('/users');
   const found = users.find(({ email }) => email.toLowerCase() === user.toLowerCase());
   if (found !== undefined) return found;
-  throw new CliError(exitCodes.notFound, 'no user has that e-mail address', {
-    next: ['See who is there: keyframe user list'],
+  throw new CliError(exitCodes.notFound, 'no user has this e-mail address', {
+    next: ['See all users: keyframe user list'],
   });
 }

@@ -244,7 +244,7 @@ describe('what is read', () => {
   test.each([
     ['a line without a sign', 'A=1\n\nhunter2 hunter2\n', 'line 3: is neither KEY=value nor a comment'],
     ['an export without a value', 'export A', 'line 1: is neither'],
-    ['an export on a line of its own', 'export\nA=hunter2', 'line 1: is neither'],
+    ['an export alone on a line', 'export\nA=hunter2', 'line 1: is neither'],
     ['a quoted value on the next line', "A=\n'hunter2'", 'line 2: is neither'],
     ['a value on the next line', 'A:\nB=1', 'line 1: is neither'],
     ['a sign on the next line', 'A\n=hunter2', 'line 1: is neither'],

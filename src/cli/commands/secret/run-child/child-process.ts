@@ -21,7 +21,7 @@ const passedOn: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SI
 /** How a program ended. */
 export interface ChildEnd {
   readonly exitCode: number;
-  /** Why it could not be run, where it could not. */
+  /** Why it could not be run. */
   readonly fault?: string;
 }
 
@@ -38,16 +38,16 @@ const faults: Readonly<Record<string, ChildEnd>> = {
 
 /**
  * Runs a program with our terminal or pipes and in our process group, and passes signals on to it. Returns the exit code as a
- * shell reports it: the program's own, 128 and the signal that ended it, 127 where there is no such program and 126 where it
+ * shell does: the program's own, 128 and the signal that ended it, 127 if there is no such program and 126 if it
  * cannot be run.
  *
- * @throws CliError where the variables are too large for the system.
+ * @throws CliError if the variables are too large for the system.
  */
 export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   const { command, args, variables, callerPath, hasTerminal } = options;
   const program = findProgram(command, callerPath);
   if (program === undefined) return noSuchProgram;
-  // Listened to before the child is there: a signal that comes meanwhile reaches it as its first.
+  // Installed before the child starts: a signal that arrives earlier is sent to it first.
   const early: NodeJS.Signals[] = [];
   let pass = (signal: NodeJS.Signals): void => void early.push(signal);
   const forward = (signal: NodeJS.Signals): void => {
