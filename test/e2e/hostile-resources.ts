@@ -41,7 +41,19 @@ export function hostileResources(
   targets: HostileTargets,
   { seed, count }: { seed: number; count: number },
 ): HostileResource[] {
-  return fc.sample(hostile(targets), { seed, numRuns: count });
+  return [...fc.sample(hostile(targets), { seed, numRuns: count }), ...plain(targets)];
+}
+
+/** Those that nothing but the missing grant refuses: with them, every run shows what the audit has of a refusal. */
+function plain({ victims: [victim] }: HostileTargets): HostileResource[] {
+  if (victim === undefined) throw new Error('there is no victim');
+  const { organization, project, name: environment } = victim;
+  const common = { metadata: {}, status: undefined, isAllowed: false, opens: undefined };
+  const token = { scope: 'Environment', organization, project, environment, permission: 'Read' };
+  return [
+    { ...common, kind: 'ServiceToken', spec: token },
+    { ...common, kind: 'SecretSync', spec: { environmentRef: victim, target: { type: 'Opaque' } } },
+  ];
 }
 
 function hostile(targets: HostileTargets): fc.Arbitrary<HostileResource> {
