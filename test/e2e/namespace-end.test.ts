@@ -89,7 +89,8 @@ test('that comes after the end of the rights ends the tokens and the snapshot to
     expect([await answers(), await snapshots()]).toEqual([[401, 401], 0]);
     return true;
   });
-  const reported = (plural: string): RegExp => new RegExp(`before its ${plural} were let go: .* until an admin runs`);
+  const reported = (plural: string): RegExp =>
+    new RegExp(`before the finalizers of its ${plural} were removed\\. .* until an admin runs`);
   await waitFor('the log to say what to do', () => {
     const log = controller.captured.output.toString();
     return reported('servicetokens').test(log) && reported('secretsnapshots').test(log);
