@@ -184,7 +184,7 @@ describe('An application whose Secret is taken back where its pods fail', () => 
     pods.forget();
     await useImage(missingImage);
     const { revision } = await sync.environment.change({ MODE: 'three' });
-    await waitUntilStuck('three', / \(its pod template is another one than when it converged last\),/);
+    await waitUntilStuck('three', / \(its pod template has changed since it last converged\),/);
     expect([...pods.reasons]).toContain('ErrImagePull');
     expect(await modes(pods)).toEqual(['mended', 'mended']);
     await useImage(ownImage);
@@ -197,7 +197,7 @@ describe('An application whose Secret is taken back where its pods fail', () => 
     pods.forget();
     await imageNames.remove(ownImage);
     const { revision } = await sync.environment.change({ MODE: 'four' });
-    await waitUntilStuck('four', /not taken for the data's doing \(container main: (ErrImagePull|ImagePullBackOff)\),/);
+    await waitUntilStuck('four', /does not count as the cause \(container main: (ErrImagePull|ImagePullBackOff)\),/);
     expect([...pods.reasons]).toContain('ErrImagePull');
     expect(await modes(pods)).toEqual(['three', 'three']);
     await imageNames.add(site.images.app, ownImage);
