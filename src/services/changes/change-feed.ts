@@ -66,7 +66,7 @@ export class ChangeFeed {
       onReady: () => subscriber.onReady(),
     };
     this.#subscribers.add(own);
-    if (this.#ready) queueMicrotask(() => this.#tellOne(own, () => own.onReady()));
+    if (this.#ready) queueMicrotask(() => this.#notify(own, () => own.onReady()));
     return () => void this.#subscribers.delete(own);
   }
 
@@ -80,10 +80,10 @@ export class ChangeFeed {
   }
 
   #publish(call: (subscriber: ChangeSubscriber) => void): void {
-    for (const subscriber of this.#subscribers) this.#tellOne(subscriber, call);
+    for (const subscriber of this.#subscribers) this.#notify(subscriber, call);
   }
 
-  #tellOne(subscriber: ChangeSubscriber, call: (subscriber: ChangeSubscriber) => void): void {
+  #notify(subscriber: ChangeSubscriber, call: (subscriber: ChangeSubscriber) => void): void {
     if (!this.#subscribers.has(subscriber)) return;
     try {
       call(subscriber);

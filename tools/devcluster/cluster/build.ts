@@ -33,9 +33,9 @@ export async function ensureBinaries<N extends BinaryName>(
   const paths = Object.fromEntries(names.map((name) => [name, cachedPath(cache, recipeOf(name))])) as Record<N, string>;
   if (missing(names, paths).length === 0) return paths;
   mkdirSync(join(cache, 'bin'), { recursive: true });
-  const tellOfWaiting = (pid: number): void =>
+  const reportWaiting = (pid: number): void =>
     void options.output.write(`Another process (${pid}) is building Kubernetes into ${cache}: waiting for it.\n`);
-  await withBuildLock(join(cache, 'build.lock'), tellOfWaiting, () => buildMissing(names, paths, cache, options));
+  await withBuildLock(join(cache, 'build.lock'), reportWaiting, () => buildMissing(names, paths, cache, options));
   return paths;
 }
 
