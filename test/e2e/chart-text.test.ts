@@ -16,7 +16,9 @@ test('a release’s notes show the next three commands, and which Secrets it mak
     `kubectl -n ${namespace} port-forward service/mine-keyframe 8700:80 &`,
     `${url} KEYFRAME_TOKEN=${token} keyframe whoami`,
   ]);
-  expect(byDefault).toContain('the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-admin if they are missing.');
+  expect(byDefault).toContain(
+    'the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-admin if they are missing.',
+  );
   expect(byDefault).toContain('helm test mine');
   expect(byDefault).not.toContain('wait for');
   expect(byDefault).not.toContain('WARNING');

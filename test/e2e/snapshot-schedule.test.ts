@@ -131,7 +131,11 @@ describe('what a schedule cannot be about', () => {
     ['an hour that there is not', { schedule: '0 24 * * *' }, 'Change spec.schedule: "0 24 * * *" is not a schedule'],
     ['a day that never comes', { schedule: '0 0 31 2 *' }, 'never runs'],
     ['signs of other schedulers', { schedule: '0 0 15W * *' }, 'is not a schedule'],
-    ['a time zone that there is not', { timeZone: 'Mars/Olympus' }, 'Change spec.timeZone: "Mars/Olympus" is not an IANA'],
+    [
+      'a time zone that there is not',
+      { timeZone: 'Mars/Olympus' },
+      'Change spec.timeZone: "Mars/Olympus" is not an IANA',
+    ],
   ])('%s stalls it until its spec changes', async (_, wrong, message) => {
     const site = await makeSite();
     await site.schedules.create(site.spec(wrong), 'hourly');
