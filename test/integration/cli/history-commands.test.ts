@@ -142,7 +142,8 @@ describe('snapshots', () => {
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
     await write({}, ['BACK']);
     const { stderr } = await cli.run(['snapshot', 'restore', id, '--yes']);
-    const advised = /deleted since.*\n +(?<line>keyframe pull .*)\n/.exec(stderr)?.groups?.['line'] ?? 'false';
+    const advised =
+      /deleted after the snapshot.*\n +(?<line>keyframe pull .*)\n/.exec(stderr)?.groups?.['line'] ?? 'false';
     expect((await cli.bash(advised)).code).toBe(0);
     expect(await valueOf('BACK')).toBe('good');
     const { stderr: silent } = await cli.run(['snapshot', 'restore', id, '--yes']);
