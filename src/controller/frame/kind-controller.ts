@@ -219,7 +219,7 @@ export class KindController<T extends Resource, O extends ReportedOutcome = Outc
     // It was deleted during the reconcile, which may have stored something about it.
     if (run !== undefined && !this.#states.has(key)) this.#rules.onGone?.(run.resource);
     this.#judgeOwnEvents(key);
-    if (this.#queue.isIdle) this.#statuses.reconcilesEnded();
+    if (this.#queue.isIdle) this.#statuses.endHold();
   }
 
   #settleRun(key: string, { state, position, seen }: Run<T>): void {

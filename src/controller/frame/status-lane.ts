@@ -117,13 +117,16 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     this.#reports.set(key, { uid, generation, outcome });
     this.#unreported.add(key);
     // The reconcile that reports is itself still in progress.
-    if (this.#queue.isIdle) this.#cancelHold ??= this.#deps.clock.after(maxHoldMs, () => this.#endHold());
+    if (this.#queue.isIdle) this.#cancelHold ??= this.#deps.clock.after(maxHoldMs, () => this.endHold());
     this.#queue.add(key);
   }
 
   /** Call it when no reconcile is in progress: patches no longer wait. */
-  reconcilesEnded(): void {
-    this.#endHold();
+  endHold(): void {
+    if (this.#cancelHold === undefined) return;
+    this.#cancelHold();
+    this.#cancelHold = undefined;
+    this.#queue.pump();
   }
 
   /** Reports the newest outcome again, with other parts of the status updated. */
@@ -159,20 +162,13 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
   }
 
   async drain(limitMs: number): Promise<void> {
-    this.#endHold();
+    this.endHold();
     await this.#queue.stop(limitMs);
   }
 
   get #workers(): number {
     if (this.#cancelHold !== undefined) return 0;
     return this.#deps.areReconcilesWaiting() ? minWorkers : maxWorkers;
-  }
-
-  #endHold(): void {
-    if (this.#cancelHold === undefined) return;
-    this.#cancelHold();
-    this.#cancelHold = undefined;
-    this.#queue.pump();
   }
 
   async #process(key: string): Promise<Next> {

@@ -68,13 +68,17 @@ interface ResourcePage {
   readonly items?: readonly KubeObject[] | null;
 }
 
-export interface StatusPatch {
+/**
+ * One version of one resource: for any other version the API server returns 409. The version also identifies the uid: a
+ * resource that was deleted and created again has another version, and in a patch of a custom resource's status the API
+ * server ignores the uid.
+ */
+export interface ExpectedResource {
   readonly resource: ResourceName;
-  /**
-   * The expected version; for any other the API server returns 409. It also identifies the uid: a resource that was deleted
-   * and created again has another version, and in a patch of a custom resource's status the API server ignores the uid.
-   */
   readonly resourceVersion: string;
+}
+
+export interface StatusPatch extends ExpectedResource {
   /** Merged into the status: null removes a field, an array replaces one. */
   readonly status: object;
 }
@@ -89,10 +93,7 @@ export async function patchStatus(
   return await mergePatch(client, path, { metadata: { resourceVersion }, status });
 }
 
-export interface FinalizersPatch {
-  readonly resource: ResourceName;
-  /** The expected version; for any other the API server returns 409. */
-  readonly resourceVersion: string;
+export interface FinalizersPatch extends ExpectedResource {
   /** All finalizers that the resource must have. */
   readonly finalizers: readonly string[];
 }
@@ -106,30 +107,10 @@ export async function patchFinalizers(
   kind: ResourceKind,
   { resource, resourceVersion, finalizers }: FinalizersPatch,
 ): Promise<ObjectMeta> {
-  return await mergePatch(client, resourcePath(kind, resource), { metadata: { resourceVersion, finalizers } });
+  return await patchResource(client, kind, { resource, resourceVersion, patch: { metadata: { finalizers } } });
 }
 
-export interface SpecPatch {
-  readonly resource: ResourceName;
-  /** The expected version; for any other the API server returns 409. */
-  readonly resourceVersion: string;
-  /** Merged into the spec: null removes a field. */
-  readonly spec: object;
-}
-
-/** Patches the spec of one resource. Throws ApiError. */
-export async function patchSpec(
-  client: Pick<KubeClient, 'request'>,
-  kind: ResourceKind,
-  { resource, resourceVersion, spec }: SpecPatch,
-): Promise<void> {
-  await mergePatch(client, resourcePath(kind, resource), { metadata: { resourceVersion }, spec });
-}
-
-export interface ResourcePatch {
-  readonly resource: ResourceName;
-  /** The expected version; for any other the API server returns 409. */
-  readonly resourceVersion: string;
+export interface ResourcePatch extends ExpectedResource {
   /** Merged into the metadata and the spec: null removes a field, an array replaces one. */
   readonly patch: { readonly metadata?: object; readonly spec?: object };
 }
@@ -165,11 +146,8 @@ export async function createResource(
   return made.metadata;
 }
 
-export interface ResourceDeletion {
-  readonly resource: ResourceName;
+export interface ResourceDeletion extends ExpectedResource {
   readonly uid: string;
-  /** The expected version; for any other the API server returns 409. */
-  readonly resourceVersion: string;
 }
 
 /** Deletes one resource if it has the expected version. Finalizers can delay the deletion. Throws ApiError. */

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../src/kube/client/api-error.ts';
 import type { ApiCall, KubeClient } from '../../../src/kube/client/client.ts';
-import { deleteResource, patchFinalizers, patchSpec, patchStatus } from '../../../src/kube/client/custom-resources.ts';
+import {
+  deleteResource,
+  patchFinalizers,
+  patchResource,
+  patchStatus,
+} from '../../../src/kube/client/custom-resources.ts';
 import { recordEvent } from '../../../src/kube/client/events.ts';
 import { SecretsClient } from '../../../src/kube/client/secrets.ts';
 import { object } from './scripted-api.ts';
@@ -136,7 +141,7 @@ describe('on the version that was judged, and no other,', () => {
 
   test('a spec is patched', async () => {
     const client = recorder();
-    await patchSpec(client, kind, { ...judged, spec: { suspend: null } });
+    await patchResource(client, kind, { ...judged, patch: { spec: { suspend: null } } });
     const body = { metadata: { resourceVersion: '8' }, spec: { suspend: null } };
     expect(client.calls).toMatchObject([{ method: 'PATCH', path, body }]);
   });
