@@ -1,13 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { limits } from '../../../src/domain/limits.ts';
+import type { Caller } from '../../../src/domain/principal.ts';
 import type { StreamEvent } from '../../../src/services/changes/change-stream.ts';
 import { findCredentials, touchCredentials } from '../../../src/store/credentials.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { withServerClockOff } from '../../support/api/server-clock.ts';
-import { type TestServices, type World, createUser } from '../../support/api/services.ts';
+import { type TestServices, type World, authenticated, createUser } from '../../support/api/services.ts';
 import { type SnapshotCalls } from '../../support/api/snapshot-calls.ts';
 import { TokenResource } from '../../support/api/token-resource.ts';
+import { userCalls } from '../../support/api/user-calls.ts';
 import { waitFor } from '../../support/fixtures/wait-for.ts';
 import { createWorldCalls, withServices } from '../../support/api/with-services.ts';
 
@@ -153,6 +155,23 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
     expect(await create()).toBe('done');
   });
 
+  test('a token can be rotated until it ends, and not from then on', async () => {
+    const { id, caller } = await world.serviceToken();
+    const rotate = (): Promise<string> =>
+      withServerClockOff(byMs, async () => {
+        const access = await world.onOrganization(world.owner.caller, 'service_token.rotate');
+        return outcomeOf(services.serviceTokens.rotate(access, id, { overlapSeconds: limits.tokenOverlapSeconds }));
+      });
+    await expireIn('service_token_credential', caller.principal.credentialId, 30);
+    expect(await rotate()).toBe('done');
+    await sql(
+      `UPDATE service_token_credential SET expires_at = clock_timestamp() - interval '30 minutes'
+        WHERE service_token_id = $1`,
+      id,
+    );
+    expect(await rotate()).toBe('conflict');
+  });
+
   test('a rotated value stays good for its overlap', async () => {
     const before = await world.serviceToken();
     await withServerClockOff(byMs, async () => {
@@ -220,6 +239,50 @@ describe.each(clocks)('with the clock of the server %s', (_name, byMs) => {
       where: { id: world.environment.id },
     });
     for (const moment of [revokedAt, deletedAt]) expect(Math.abs(await fromNow(moment))).toBeLessThan(5 * minuteMs);
+  });
+
+  test('a token derived from another person’s counts as the member’s if it is older than the confirmation', async () => {
+    const { viewer } = world;
+    const admin = await createUser(services, { instanceAdmin: true });
+    const given = await userCalls(services, admin.caller).createToken(viewer.id, { name: 'given' });
+    const givenCaller = await authenticated(services, given.token);
+    const derive = async (): Promise<Caller> => {
+      const access = await services.access.person(givenCaller, 'personal_token.create');
+      return authenticated(services, (await services.personalTokens.create(access, { name: 'derived' })).token);
+    };
+    const forbid = async (forbidden: boolean): Promise<unknown> => {
+      const access = await world.onOrganization(world.owner.caller, 'organization.set_impersonation');
+      return services.organizations.setImpersonation(access, forbidden);
+    };
+    const confirm = async (): Promise<unknown> => {
+      const access = await world.onOrganization(world.owner.caller, 'member.set');
+      return services.members.set(access, { id: viewer.id }, { role: 'viewer', confirmTokens: true });
+    };
+    const opens = (caller: Caller): Promise<string> => outcomeOf(world.onEnvironment(caller, 'environment.read'));
+    // Either the token or the confirmation comes from a server whose clock is wrong.
+    const before = await withServerClockOff(byMs, derive);
+    await forbid(true);
+    const between = await withServerClockOff(byMs, derive);
+    expect([await opens(before), await opens(between)]).toEqual(['done', 'forbidden']);
+    await withServerClockOff(byMs, confirm);
+    const after = await derive();
+    expect([await opens(between), await opens(after)]).toEqual(['done', 'forbidden']);
+    await forbid(false);
+    await withServerClockOff(byMs, () => forbid(true));
+    expect([await opens(after), await opens(await derive())]).toEqual(['done', 'forbidden']);
+  });
+
+  test('a cluster holds its name for ten minutes after it was seen', async () => {
+    const name = randomUUID();
+    const claim = (uid: string): Promise<unknown> =>
+      withServerClockOff(byMs, async () => services.clusters.claim(name, uid));
+    expect(await claim('one')).toBe('ours');
+    expect(await services.clusters.claim(name, 'two')).toMatchObject({ heldBy: 'one' });
+    const age = 'UPDATE cluster SET seen_at = clock_timestamp() - make_interval(mins => $2) WHERE name = $1';
+    await sql(age, name, 9);
+    expect(await claim('two')).toMatchObject({ heldBy: 'one' });
+    await sql(age, name, 11);
+    expect(await claim('two')).toBe('ours');
   });
 
   test('a token of a custom resource was last used as long ago as the database says', async () => {

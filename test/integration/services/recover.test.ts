@@ -183,6 +183,18 @@ describe.each([
     expect(rows).toEqual([{ isRecent: true }]);
     expect(await run()).toMatchObject({ serviceTokens: 0, personalTokens: 0, isNewToken: false });
   });
+
+  test('whether the token in the file has expired', async () => {
+    const restoredAt = await site.databaseTime();
+    await site.run({ before: restoredAt });
+    const expire = `UPDATE personal_token SET expires_at = clock_timestamp() + make_interval(mins => $1)
+      WHERE created_by_type = 'system'`;
+    const run = (): Promise<unknown> => withServerClockOff(byMs, () => site.run({ before: restoredAt }));
+    await site.database.pool.query(expire, [30]);
+    expect(await run()).toMatchObject({ isNewToken: false });
+    await site.database.pool.query(expire, [-30]);
+    await expect(run()).rejects.toMatchObject({ code: 'conflict' });
+  });
 });
 
 describe('a second run', () => {
