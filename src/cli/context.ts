@@ -19,7 +19,7 @@ export interface ContextOptions {
 
 /** What a command works with, from the global flags and the environment. */
 export function createContext({ streams, environment, flags, ...rest }: ContextOptions): CommandContext {
-  const io = new Io({ streams, hasColor: flags.isColored && environment.hasColor });
+  const io = new Io({ streams, hasColor: flags.isColored && environment.hasColor, isJson: flags.output === 'json' });
   const configuration = new Configuration({ environment, flags, warn: (line) => io.warn(line) });
   const { isConfirmed } = flags;
   return {

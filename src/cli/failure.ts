@@ -3,6 +3,7 @@ import { ClientError } from '../client/client-error.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { cliErrorOf } from './client-failure.ts';
 import { exitCodes } from './exit-codes.ts';
+import { problemOf } from './output/problem.ts';
 import type { Io } from './terminal/io.ts';
 
 /**
@@ -12,19 +13,16 @@ import type { Io } from './terminal/io.ts';
 export function reportFailure(error: unknown, io: Io): number {
   if (error instanceof CommanderError && isShown(error)) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   const known = knownError(error);
-  if (known !== undefined) {
-    io.error(known.message);
-    for (const line of known.next) io.note(`  ${line}`);
-    return known.exitCode;
-  }
-  io.error(`this is a bug in keyframe: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`);
-  return exitCodes.failure;
+  io.error(known.message, known.next, problemOf(known));
+  return known.exitCode;
 }
 
-function knownError(error: unknown): CliError | undefined {
+function knownError(error: unknown): CliError {
   if (error instanceof CommanderError) return commandLineError(error);
   if (error instanceof ClientError) return cliErrorOf(error);
-  return error instanceof CliError ? error : undefined;
+  if (error instanceof CliError) return error;
+  const cause = error instanceof Error ? (error.stack ?? error.message) : 'unknown';
+  return new CliError(exitCodes.failure, `this is a bug in keyframe: ${cause}`, { cause: error });
 }
 
 /** The error if standard output cannot be written, for example because the disk is full. */

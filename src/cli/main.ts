@@ -2,6 +2,7 @@ import { createProgram } from './program.ts';
 import { readEnvironment } from './settings/environment.ts';
 import { outputFailure, reportFailure } from './failure.ts';
 import { Io, type Streams } from './terminal/io.ts';
+import type { OutputFormat } from './terminal/printer.ts';
 
 // Each is created on first use, because that takes time.
 const streams: Streams = {
@@ -16,6 +17,8 @@ const streams: Streams = {
   },
 };
 
+// The format of errors. A command that begins corrects it: arguments of `run` may belong to its program.
+let isJson = false;
 let isOutputOpen = false;
 let isErrorOutputOpen = false;
 
@@ -28,7 +31,7 @@ function openOutput(): NodeJS.WriteStream {
 /** A reader such as `head` may close the output early: that is not a failure. */
 function endWithoutOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit();
-  process.exit(reportFailure(outputFailure(error), new Io({ streams, hasColor: false })));
+  process.exit(reportFailure(outputFailure(error), new Io({ streams, hasColor: false, isJson })));
 }
 
 /** Standard error may be closed: the command continues, and its exit code reports the result. */
@@ -48,12 +51,24 @@ async function main(args: readonly string[]): Promise<void> {
   const endWith = (exitCode: number): void => {
     process.exitCode = exitCode;
   };
+  const noteOutput = (format: OutputFormat | undefined): void => {
+    isJson = format === 'json';
+  };
+  isJson = asksForJson(args);
   try {
-    const program = createProgram({ environment, streams, endWith, firstWord: args[0] });
+    const program = createProgram({ environment, streams, endWith, noteOutput, firstWord: args[0] });
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    endWith(reportFailure(error, new Io({ streams, hasColor: environment.hasColor && !args.includes('--no-color') })));
+    const hasColor = environment.hasColor && !args.includes('--no-color');
+    endWith(reportFailure(error, new Io({ streams, hasColor, isJson })));
   }
+}
+
+/** Whether the words ask for JSON, for errors of the command line itself. */
+function asksForJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const own = end === -1 ? args : args.slice(0, end);
+  return own.some((word, index) => word === '--output=json' || (word === '--output' && own[index + 1] === 'json'));
 }
 
 void main(process.argv.slice(2));

@@ -9,6 +9,7 @@ import type { Environment } from './settings/environment.ts';
 import { type GlobalValues, globalOptionList, globalOptions } from './global-options.ts';
 import { commandHelp, programHelp } from './help-text.ts';
 import type { Streams } from './terminal/io.ts';
+import type { OutputFormat } from './terminal/printer.ts';
 import { summaries } from './generated/summaries.ts';
 import { version } from './version.ts';
 
@@ -17,6 +18,8 @@ export interface ProgramOptions {
   readonly streams: Streams;
   /** Takes an exit code other than 0 of a command that did not fail. */
   readonly endWith: (exitCode: number) => void;
+  /** Takes the value of --output when a command begins, so that a later error has the same format. */
+  readonly noteOutput?: (format: OutputFormat | undefined) => void;
   /** Other commands, for tests. */
   readonly table?: readonly CommandSection[];
   /** The first word of the command line. If it names a command, no other is created, so that the start is fast. */
@@ -158,7 +161,9 @@ function contextOf(command: Command, options: ProgramOptions): CommandContext {
   const { environment, streams, endWith } = options;
   const help = async (words: readonly string[]): Promise<void> =>
     await showHelp(createProgram({ ...options, firstWord: words[0] }), words);
-  return createContext({ streams, environment, flags: globalValues(command), endWith, help });
+  const flags = globalValues(command);
+  options.noteOutput?.(flags.output);
+  return createContext({ streams, environment, flags, endWith, help });
 }
 
 /** An option after the name of the command overrides the same option before it. */

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { chartDocs } from './chart-docs.ts';
 import { cliDocs } from './cli-docs.ts';
+import { cliOutput } from './cli-output.ts';
 import { clusterDefinition } from './cluster-definition.ts';
 import { configurationDocs } from './configuration-docs.ts';
 import { commandSummaries } from './command-summaries.ts';
@@ -34,6 +35,7 @@ const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [
   errorPage,
   interfaceDocument,
   cliPage,
+  cliOutputFiles,
   configurationPage,
   cliSummaries,
   chartPage,
@@ -78,6 +80,15 @@ async function interfaceDocument(): Promise<readonly GeneratedFile[]> {
 async function cliPage(): Promise<readonly GeneratedFile[]> {
   const path = 'docs/cli.md';
   return [{ path, content: await formatted(path, await cliDocs()) }];
+}
+
+/** docs/cli-output from the shapes of what the command prints. */
+async function cliOutputFiles(): Promise<readonly GeneratedFile[]> {
+  const ready = async ({ path, content }: GeneratedFile): Promise<GeneratedFile> => ({
+    path,
+    content: await formatted(path, content),
+  });
+  return await Promise.all(cliOutput().map(ready));
 }
 
 /** docs/configuration.md with its table of variables; the rest of the page is written by hand. */

@@ -11,16 +11,20 @@ export interface IoOptions {
   readonly streams: Streams;
   /** Colours are allowed; they are used on terminals alone. */
   readonly hasColor: boolean;
+  /** --output json: errors are JSON objects, and so is each line of standard error unless it is a terminal. */
+  readonly isJson?: boolean;
 }
 
 /** Results go to standard output, messages for the user to standard error. */
 export class Io {
   readonly #streams: Streams;
   readonly #hasColor: boolean;
+  readonly #isJson: boolean;
 
-  constructor({ streams, hasColor }: IoOptions) {
+  constructor({ streams, hasColor, isJson = false }: IoOptions) {
     this.#streams = streams;
     this.#hasColor = hasColor;
+    this.#isJson = isJson;
   }
 
   get isOutputTerminal(): boolean {
@@ -45,17 +49,22 @@ export class Io {
     this.#streams.stdout.write(text);
   }
 
-  /** Writes one line for the user to standard error. */
+  /** Writes one line for the user to standard error. A program gets none: the result contains the same. */
   note(line: string): void {
+    if (this.#isReadByProgram) return;
     this.#streams.stderr.write(`${shownText(line)}\n`);
   }
 
   warn(line: string): void {
+    if (this.#isReadByProgram) return this.#writeJson({ warning: line });
     this.#streams.stderr.write(`${this.#errorStyle('33', 'warning:')} ${shownText(line)}\n`);
   }
 
-  error(line: string): void {
+  /** Writes an error with the next steps; with --output json the problem in their place, on one line. */
+  error(line: string, next: readonly string[] = [], problem?: object): void {
+    if (this.#isJson && problem !== undefined) return this.#writeJson(problem);
     this.#streams.stderr.write(`${this.#errorStyle('31', 'error:')} ${shownText(line)}\n`);
+    for (const step of next) this.#streams.stderr.write(`  ${shownText(step)}\n`);
   }
 
   /** Bold on a terminal with colours; for standard output. */
@@ -85,6 +94,14 @@ export class Io {
   async askHidden(question: string): Promise<string | undefined> {
     const { askLine } = await import('./ask.ts');
     return await askLine(question, { isHidden: true });
+  }
+
+  get #isReadByProgram(): boolean {
+    return this.#isJson && !this.isErrorTerminal;
+  }
+
+  #writeJson(line: object): void {
+    this.#streams.stderr.write(`${JSON.stringify(line)}\n`);
   }
 
   #errorStyle(color: string, text: string): string {

@@ -13,12 +13,14 @@ export interface Column<Row> {
 }
 
 export interface ListView<Row> {
-  /** What json and yaml print: the answer of the server as it came. */
+  /** What json and yaml print: a shape of output/shapes.ts. */
   readonly value: unknown;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   /** What `--output name` prints of each row: a slug, key or id. */
   readonly name: (row: Row) => string;
+  /** The rows that `--output name` prints; all by default. */
+  readonly named?: readonly Row[];
   /** The note on standard error if a table has no rows. */
   readonly whenEmpty: string;
 }
@@ -27,12 +29,13 @@ export interface ObjectView {
   readonly value: unknown;
   /** The lines of the table form. */
   readonly fields: readonly (readonly [title: string, cell: Cell])[];
-  readonly name: string;
+  /** What `--output name` prints: one line for each name. */
+  readonly name: string | readonly string[];
 }
 
 /**
- * Prints results on standard output in the form that `--output` asks for. json and yaml print what the HTTP interface
- * returns. In tables and names no text from the server can move the cursor or forge a line (`shownText`).
+ * Prints results on standard output in the form that `--output` asks for. json and yaml print the shapes of
+ * output/shapes.ts. name prints a line for each result, with the word by which other commands take it. In tables and names no text from the server can move the cursor or forge a line (`shownText`).
  */
 export class Printer {
   readonly #io: Io;
@@ -47,8 +50,8 @@ export class Printer {
     return this.#format;
   }
 
-  async list<Row>({ value, rows, columns, name, whenEmpty }: ListView<Row>): Promise<void> {
-    if (this.#format === 'name') this.#lines(rows.map((row) => shownText(name(row))));
+  async list<Row>({ value, rows, columns, name, named = rows, whenEmpty }: ListView<Row>): Promise<void> {
+    if (this.#format === 'name') this.#lines(named.map((row) => shownText(name(row))));
     else if (this.#format !== 'table') await this.#document(value);
     else if (rows.length === 0) this.#io.note(whenEmpty);
     else
@@ -59,7 +62,7 @@ export class Printer {
   }
 
   async object({ value, fields, name }: ObjectView): Promise<void> {
-    if (this.#format === 'name') return this.#lines([shownText(name)]);
+    if (this.#format === 'name') return this.#lines([name].flat().map(shownText));
     if (this.#format !== 'table') return await this.#document(value);
     const width = Math.max(...fields.map(([title]) => title.length));
     this.#lines(
@@ -67,6 +70,12 @@ export class Printer {
         ([title, cell]) => `${this.#io.bold(`${title}:`)}${' '.repeat(width - title.length + 1)}${shownCell(cell)}`,
       ),
     );
+  }
+
+  /** A result that is a sentence for people, on standard error: what was deleted, or stored on this machine. */
+  async done({ value, sentence, name }: { value: object; sentence: string; name: string }): Promise<void> {
+    if (this.#format === 'table') return this.#io.note(sentence);
+    await this.object({ value, fields: [], name });
   }
 
   /** A result without a table, such as a list of keys: json and yaml as they are, else lines. */

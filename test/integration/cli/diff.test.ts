@@ -63,7 +63,7 @@ describe('keys that differ, without values', () => {
       added: ['NEW'],
       changed: ['OTHER'],
       removed: ['GONE'],
-      unchanged: 1,
+      unchanged: ['SAME'],
     });
     expect(await folder.output(['diff', '.env', '--output', 'name'])).toBe('GONE\nNEW\nOTHER\n');
   });

@@ -3,6 +3,7 @@ import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { folderFileName, writeFolderFile } from '../../settings/folder-file.ts';
 import { scopeOptions } from '../../options.ts';
+import type { FolderOutput } from '../../output/shapes.ts';
 
 /** `init`. */
 export const initCommand = defineCommand({
@@ -23,7 +24,7 @@ export const initCommand = defineCommand({
     const { path, text } = writeFolderFile(context.environment.workingDirectory, content);
     configuration.trustedFolders.trust(path, text);
     await context.printer.object({
-      value: content,
+      value: { path, isTrusted: true, ...content } satisfies FolderOutput,
       fields: [
         ['Folder', context.environment.workingDirectory],
         ['Environment', `${organization}/${project}/${environment}`],

@@ -3,6 +3,7 @@ import { defineCommand } from '../../command.ts';
 import { shownFolder } from '../../settings/configuration.ts';
 import { folderFileName } from '../../settings/folder-file.ts';
 import { flag } from '../../options.ts';
+import type { FolderOutput } from '../../output/shapes.ts';
 
 /** `trust`. */
 export const trustCommand = defineCommand({
@@ -13,7 +14,7 @@ export const trustCommand = defineCommand({
     { line: 'trust', note: 'After reading the file' },
     { line: 'trust --withdraw', note: 'Stop using the file' },
   ],
-  async run({ configuration, environment, io, printer }, { options }) {
+  async run({ configuration, environment, printer }, { options }) {
     const found = configuration.foundFolder;
     if (found === undefined) {
       throw usageError(
@@ -25,12 +26,14 @@ export const trustCommand = defineCommand({
     const { path, ...content } = file;
     if (options.isWithdrawn) {
       const wasTrusted = configuration.trustedFolders.forget(path);
-      return io.note(wasTrusted ? `${path} is trusted no longer.` : `${path} was not trusted.`);
+      const value = { path, isTrusted: false, ...content } satisfies FolderOutput;
+      const sentence = wasTrusted ? `${path} is trusted no longer.` : `${path} was not trusted.`;
+      return await printer.done({ value, sentence, name: path });
     }
     if (isForeign) throw usageError(`${path} belongs to another user, or its folder does, and is never used`);
     configuration.trustedFolders.trust(path, text);
     await printer.object({
-      value: { path, ...content },
+      value: { path, isTrusted: true, ...content } satisfies FolderOutput,
       fields: [
         ['Trusted', path],
         ['Says', shownFolder(file)],

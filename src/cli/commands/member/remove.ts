@@ -1,6 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { argument, organizationOption } from '../../options.ts';
+import type { DeletionOutput } from '../../output/shapes.ts';
 
 /** `member remove <user>`. */
 export const memberRemoveCommand = defineCommand({
@@ -12,6 +13,7 @@ export const memberRemoveCommand = defineCommand({
     const organization = context.organization(options);
     await context.confirm(`Remove ${user} from ${organization}?`);
     await context.api().delete(apiPath`/members/${organization}/${user}`);
-    context.io.note(`${user} is no longer a member of ${organization}.`);
+    const value = { kind: 'member', action: 'removed', id: null, name: user } satisfies DeletionOutput;
+    await context.printer.done({ value, sentence: `${user} is no longer a member of ${organization}.`, name: user });
   },
 });

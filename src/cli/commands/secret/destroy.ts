@@ -42,14 +42,14 @@ export const destroyCommand = defineCommand({
     const body = isSameValue || isThisAlone ? { sameValue: isSameValue } : {};
     const answer = await api.post<DestroyedVersionView>(path, body);
     await context.printer.object({
-      value: answer,
+      value: { key, ...answer },
       fields: [
         ['Version', `v${answer.version}`],
         ['Destroyed', answer.destroyedAt],
         ['By', answer.destroyedByName],
         ['Together', answer.destroyedVersions.map((destroyed) => `v${destroyed}`).join(', ')],
       ],
-      name: String(answer.version),
+      name: answer.destroyedVersions.map(String),
     });
   },
 });

@@ -4,6 +4,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
 import { yamlString } from '../../formats/yaml.ts';
 import { completing, choice, flag, optionalArgument, scopeOptions, text } from '../../options.ts';
+import type { DifferenceOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type DifferenceLine, differenceLines, differenceOf } from './difference.ts';
 import { readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
@@ -130,13 +131,15 @@ function shownLines({ sign, key }: DifferenceLine, compared: Compared): { sign: 
   );
 }
 
-function documentOf(lines: readonly DifferenceLine[], { difference, before, after, reveal }: Compared): object {
-  const { added, changed, removed, unchanged } = difference;
-  if (!reveal) return { added, changed, removed, unchanged: unchanged.length };
+function documentOf(
+  lines: readonly DifferenceLine[],
+  { difference, before, after, reveal }: Compared,
+): DifferenceOutput {
+  if (!reveal) return difference;
   const values = lines.map(({ key }) => ({
     key,
     from: before.secrets.get(key) ?? null,
     to: after.secrets.get(key) ?? null,
   }));
-  return { added, changed, removed, unchanged: unchanged.length, values };
+  return { ...difference, values };
 }

@@ -2,10 +2,10 @@ import type { SecretTable } from '../../formats/secret-table.ts';
 
 /** What leads from one state to another; keys alone, each list sorted. */
 export interface Difference {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-  readonly unchanged: readonly string[];
+  readonly added: string[];
+  readonly changed: string[];
+  readonly removed: string[];
+  readonly unchanged: string[];
 }
 
 /** Compares two states by their keys and values. */

@@ -4,6 +4,7 @@ import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { completing, argument, integer, revealOption, scopeOptions, text } from '../../options.ts';
+import { pastSecret } from './secrets-api.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 
 export const getCommand = defineCommand({
@@ -31,38 +32,30 @@ export const getCommand = defineCommand({
     if (version === undefined) {
       const path = apiPath`/secrets/${organization}/${project}/${environment}/${key}`;
       const secret = await context.api().get<SecretView>(path, { query: { revision } });
-      return await print(context, { ...secret, changedAt: secret.updatedAt, name: key, answer: secret }, options);
+      return await print(context, secret, options);
     }
     if (revision !== undefined) throw usageError('--version and --revision cannot be combined');
     const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}`;
     const found = await context.api().get<VersionWithValueView>(path);
-    await print(context, { ...found, changedAt: found.createdAt, name: key, answer: found }, options);
+    await print(context, pastSecret(key, found), options);
   },
 });
 
-interface FoundSecret {
-  readonly name: string;
-  readonly value: string;
-  readonly version: number;
-  readonly changedAt: string;
-  readonly answer: SecretView | VersionWithValueView;
-}
-
-async function print(context: CommandContext, found: FoundSecret, flags: { readonly reveal: boolean }): Promise<void> {
+async function print(context: CommandContext, found: SecretView, flags: { readonly reveal: boolean }): Promise<void> {
   const { io, printer } = context;
   const isShown = context.showsValues(flags);
   if (printer.format === 'table' && isShown) {
     io.write(io.isOutputTerminal ? `${terminalText(found.value)}\n` : found.value);
     return;
   }
-  const { value: _value, ...withoutValue } = found.answer;
+  const { value: _value, ...withoutValue } = found;
   await printer.object({
-    value: isShown ? found.answer : withoutValue,
-    name: found.name,
+    value: isShown ? found : withoutValue,
+    name: found.key,
     fields: [
-      ['Key', found.name],
+      ['Key', found.key],
       ['Version', found.version],
-      ['Changed', found.changedAt],
+      ['Changed', found.updatedAt],
     ],
   });
   if (!isShown && printer.format !== 'name') io.note('The value is hidden on a terminal. To see it, add --reveal');

@@ -2,6 +2,7 @@ import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
 import { completing, argument, choice, commentOption, flag, scopeOptions } from '../../options.ts';
+import type { PushOutput } from '../../output/shapes.ts';
 import type { Scope } from '../../settings/scope.ts';
 import { type Difference, differenceLines, differenceOf } from './difference.ts';
 import { type SecretFile, readSecretFile, readableFormats, shownFile, shownWarning } from './secret-file.ts';
@@ -44,12 +45,12 @@ export const pushCommand = defineCommand({
     if (options.isDryRun) return await printPlan(context, plan, warnings);
     if (isEmpty(plan)) {
       context.io.note(`Nothing to change: ${summary(plan)}`);
-      return await context.printer.lines(nothingDone(plan), []);
+      return await context.printer.lines(outputOf(plan, { warnings, dryRun: false }), []);
     }
     context.io.note(`Plan for ${shownScope(scope)} from ${shownFile(file)}:`);
     for (const line of planLines(plan)) context.io.note(line);
     await context.confirm(`Apply these changes to ${shownScope(scope)}?`);
-    await applyPlan(context, scope, { plan, wanted, comment: options.comment });
+    await applyPlan(context, scope, { plan, wanted, warnings, comment: options.comment });
     if (warnings.length > 0) context.io.warn(summaryOf(warnings));
   },
 });
@@ -70,7 +71,7 @@ function summaryOf(warnings: SecretFile['warnings']): string {
 /** What a push changes, and the state that it is based on. */
 interface Plan extends Difference {
   /** Keys that are not in the file and stay. */
-  readonly kept: readonly string[];
+  readonly kept: string[];
   readonly revision: number;
   readonly revisionId: string;
 }
@@ -87,10 +88,16 @@ async function makePlan(
   return { ...difference, removed: [], kept: difference.removed, revision, revisionId };
 }
 
+interface SecretPlan {
+  readonly plan: Plan;
+  readonly wanted: SecretTable;
+  readonly warnings: SecretFile['warnings'];
+}
+
 async function applyPlan(
   context: CommandContext,
   scope: Scope,
-  { plan, wanted, comment }: { plan: Plan; wanted: SecretTable; comment: string | undefined },
+  { plan, wanted, warnings, comment }: SecretPlan & { readonly comment: string | undefined },
 ): Promise<void> {
   const keys = new Set([...plan.added, ...plan.changed]);
   const answer = await patchSecrets(context.api(), scope, {
@@ -100,16 +107,17 @@ async function applyPlan(
     expectedRevision: plan.revisionId,
     skipUnchanged: true,
   });
-  await context.printer.lines(answer, [...answer.set.map(({ key }) => key), ...answer.deleted].sort());
+  const { set, deleted, revision, revisionId } = answer;
+  const value = { ...outputOf(plan, { warnings, dryRun: false }), set, deleted, revision, revisionId };
+  await context.printer.lines(value, [...set.map(({ key }) => key), ...deleted].sort());
   if (context.printer.format === 'table') {
     context.io.note(`Done: ${summary(plan)}; the environment is at revision ${answer.revision}`);
   }
 }
 
 async function printPlan({ printer, io }: CommandContext, plan: Plan, warnings: SecretFile['warnings']): Promise<void> {
-  const { added, changed, removed, unchanged, kept, revision, revisionId } = plan;
-  const value = { added, changed, removed, unchanged, kept, revision, revisionId, warnings };
-  await printer.lines(value, planLines(plan));
+  const keys = differenceLines(plan).map(({ key }) => key);
+  await printer.lines(outputOf(plan, { warnings, dryRun: true }), printer.format === 'name' ? keys : planLines(plan));
   if (printer.format === 'table') io.note(`Nothing was changed (--dry-run): ${summary(plan)}`);
 }
 
@@ -127,7 +135,7 @@ function isEmpty({ added, changed, removed }: Plan): boolean {
   return added.length + changed.length + removed.length === 0;
 }
 
-/** What the server returns for a request without changes. */
-function nothingDone({ unchanged, revision, revisionId }: Plan): object {
-  return { set: [], deleted: [], unchanged, revision, revisionId };
+/** The plan as --output json prints it, before anything is written. */
+function outputOf(plan: Plan, { warnings, dryRun }: { warnings: SecretFile['warnings']; dryRun: boolean }): PushOutput {
+  return { dryRun, ...plan, warnings: [...warnings], set: [], deleted: [] };
 }

@@ -33,14 +33,14 @@ export const rollbackCommand = defineCommand({
         ...(comment === undefined ? {} : { comment }),
       });
     await context.printer.object({
-      value: answer,
+      value: { key, ...answer },
       fields: [
         ['Secret', key],
         ['Version', `v${answer.version}, with the value of v${targetVersion}`],
         ['Change', answer.changeType],
         ['Revision', answer.revision],
       ],
-      name: String(answer.version),
+      name: key,
     });
   },
 });

@@ -1,4 +1,11 @@
-import type { GeneratedValue, SecretKeyListView, SecretListView, SecretPatchView } from '../../../wire/secrets.ts';
+import type {
+  GeneratedValue,
+  SecretKeyListView,
+  SecretListView,
+  SecretPatchView,
+  SecretView,
+} from '../../../wire/secrets.ts';
+import type { VersionWithValueView } from '../../../wire/versions.ts';
 import { type ApiClient, apiPath } from '../../../client/api-client.ts';
 import type { SecretTable } from '../../formats/secret-table.ts';
 import type { Scope } from '../../settings/scope.ts';
@@ -40,6 +47,11 @@ export function patchSecrets(api: ApiClient, scope: Scope, changes: SecretChange
     ...(set === undefined ? {} : { set: Object.fromEntries(set) }),
     ...(generate === undefined ? {} : { generate: Object.fromEntries(generate) }),
   });
+}
+
+/** A version of a secret as --output json prints it: a secret, and what only a version has. */
+export function pastSecret(key: string, version: VersionWithValueView): SecretView & VersionWithValueView {
+  return { key, ...version, updatedAt: version.createdAt };
 }
 
 /** The path of an environment's secrets below /api/v1. */

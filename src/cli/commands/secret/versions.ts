@@ -4,6 +4,7 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { completing, argument, integer, revealOption, scopeOptions } from '../../options.ts';
 import type { Column } from '../../terminal/printer.ts';
 import type { Scope } from '../../settings/scope.ts';
+import { pastSecret } from './secrets-api.ts';
 
 const maxVersion = 2 ** 31 - 1;
 // The longest page that the server gives. Without a limit it gives the whole list.
@@ -73,7 +74,7 @@ async function showVersion(
   flags: { readonly reveal: boolean },
 ): Promise<void> {
   const path = apiPath`/versions/${organization}/${project}/${environment}/${key}/${version}`;
-  const answer = await api().get<VersionWithValueView>(path);
+  const answer = pastSecret(key, await api().get<VersionWithValueView>(path));
   const { value, ...withoutValue } = answer;
   const isShown = showsValues(flags);
   await printer.object({

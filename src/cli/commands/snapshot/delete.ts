@@ -1,5 +1,6 @@
 import { defineCommand } from '../../command.ts';
 import { completing, argument } from '../../options.ts';
+import type { DeletionOutput } from '../../output/shapes.ts';
 import { findSnapshot, snapshotPath, snapshotTitle } from './snapshot-view.ts';
 
 /** `snapshot delete <id>`. */
@@ -10,11 +11,13 @@ export const snapshotDeleteCommand = defineCommand({
     { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Asks for confirmation' },
     { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --yes', note: 'In a script' },
   ],
-  async run(context, { args: { id } }) {
-    const snapshot = await findSnapshot(context, id);
+  async run(context, { args }) {
+    const snapshot = await findSnapshot(context, args.id);
     const { organization, project, environment } = snapshot;
     await context.confirm(`Delete snapshot ${snapshotTitle(snapshot)} of ${organization}/${project}/${environment}?`);
     await context.api().delete(snapshotPath(snapshot));
-    context.io.note(`Snapshot ${snapshotTitle(snapshot)} is deleted.`);
+    const { id, name } = snapshot;
+    const value = { kind: 'snapshot', action: 'deleted', id, name } satisfies DeletionOutput;
+    await context.printer.done({ value, sentence: `Snapshot ${snapshotTitle(snapshot)} is deleted.`, name: id });
   },
 });

@@ -1,6 +1,7 @@
 import type { SnapshotDiffView } from '../../../wire/snapshots.ts';
 import { defineCommand } from '../../command.ts';
 import { completing, argument, text } from '../../options.ts';
+import type { SnapshotDifferenceOutput } from '../../output/shapes.ts';
 import type { Cell } from '../../terminal/printer.ts';
 import { findSnapshot, snapshotPath } from './snapshot-view.ts';
 
@@ -19,7 +20,7 @@ export const snapshotDiffCommand = defineCommand({
   options: {
     against: completing(
       'snapshot',
-      text('--against <id>', 'Another snapshot of the same environment, or «current» (default: current)'),
+      text('--against <id>', 'Another snapshot of the same environment, or current (default: current)'),
     ),
   },
   examples: [
@@ -34,9 +35,9 @@ export const snapshotDiffCommand = defineCommand({
     // A server of an earlier release does not return `destroyed`.
     type Answer = Omit<SnapshotDiffView, 'destroyed'> & Partial<SnapshotDiffView>;
     const answer = await context.api().get<Answer>(`${snapshotPath(snapshot)}/diff`, { query: { against } });
-    const diff = { ...answer, destroyed: answer.destroyed ?? [] };
+    const { unchanged: unchangedCount, ...diff } = { ...answer, destroyed: answer.destroyed ?? [] };
     await context.printer.list({
-      value: diff,
+      value: { ...diff, unchangedCount } satisfies SnapshotDifferenceOutput,
       rows: diffRows(diff),
       columns: [
         { title: 'CHANGE', cell: ({ change }) => change },
@@ -45,7 +46,7 @@ export const snapshotDiffCommand = defineCommand({
         { title: 'TO', cell: ({ to }) => to },
       ],
       name: ({ key }) => key,
-      whenEmpty: `No difference; ${diff.unchanged} secrets are the same.`,
+      whenEmpty: `No difference; ${unchangedCount} secrets are the same.`,
     });
     if (context.printer.format === 'table' && diff.destroyed.length > 0) {
       const lost = diff.destroyed.map(({ key, version }) => `${key} v${version}`).join(', ');
@@ -54,7 +55,7 @@ export const snapshotDiffCommand = defineCommand({
   },
 });
 
-function diffRows({ added, removed, changed }: SnapshotDiffView): Row[] {
+function diffRows({ added, removed, changed }: Pick<SnapshotDiffView, 'added' | 'removed' | 'changed'>): Row[] {
   const rows: Row[] = [
     ...added.map(({ key, version }) => ({ change: 'added', key, from: null, to: `v${version}` })),
     ...removed.map(({ key, version }) => ({ change: 'removed', key, from: `v${version}`, to: null })),

@@ -98,6 +98,7 @@ async function print({ printer }: CommandContext, view: PruneView, isDryRun: boo
       { title: 'WHY', cell: ({ why }) => why },
     ],
     name: ({ id }) => id,
+    named: rows.slice(0, view.pruned.length),
     whenEmpty: 'There are no snapshots to prune.',
   });
 }

@@ -114,6 +114,6 @@ async function print({ printer }: CommandContext, answer: RestoreView): Promise<
       ['Revision', answer.revision],
       ...(answer.planHash === undefined ? [] : [['Plan', answer.planHash] as const]),
     ],
-    name: answer.revisionId,
+    name: [...answer.restored, ...answer.pruned].sort(),
   });
 }

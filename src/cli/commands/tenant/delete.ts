@@ -1,6 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandDefinition, defineCommand } from '../../command.ts';
 import { completing, argument } from '../../options.ts';
+import type { DeletionOutput } from '../../output/shapes.ts';
 import { type Tenant, type TenantKind, tenantKinds } from './tenant-kinds.ts';
 
 /** `org delete`, `project delete`, `env delete`: the user must type the slug. */
@@ -21,10 +22,11 @@ export function tenantDeleteCommand(name: TenantKind): CommandDefinition {
       const api = context.api();
       const target = path(context, options) + apiPath`/${slug}`;
       // Reports what does not exist, or what the user may not see, before asking.
-      await api.get<Tenant>(target);
+      const { id } = await api.get<Tenant>(target);
       await context.confirmByTyping(`This deletes ${word} ${slug} with ${contents}.`, slug);
       await api.delete(target);
-      context.io.note(`The ${word} ${slug} is deleted.`);
+      const value = { kind: word, action: 'deleted', id, name: slug } satisfies DeletionOutput;
+      await context.printer.done({ value, sentence: `The ${word} ${slug} is deleted.`, name: slug });
     },
   });
 }

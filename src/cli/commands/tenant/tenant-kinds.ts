@@ -15,7 +15,7 @@ export type Tenant = Omit<OrganizationView, 'impersonationForbidden'> &
   Partial<Pick<EnvironmentView, 'revision' | 'revisionId'>>;
 
 interface Kind {
-  readonly word: string;
+  readonly word: 'organization' | 'project' | 'environment';
   readonly completes: CompletionKind;
   readonly article: 'a' | 'an';
   /** The field of the list's answer. */

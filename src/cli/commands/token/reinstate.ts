@@ -23,7 +23,8 @@ export const tokenReinstateCommand = defineCommand({
   ],
   async run(context, { options }) {
     const path = apiPath`/service-tokens/${context.organization(options)}/${options.id}/reinstate`;
-    const { name } = await context.api().post<ServiceTokenView>(path);
-    context.io.note(`Service token ${options.id} (${name}) is reinstated.`);
+    const token = await context.api().post<ServiceTokenView>(path);
+    const sentence = `Service token ${token.id} (${token.name}) is reinstated.`;
+    await context.printer.done({ value: token, sentence, name: token.id });
   },
 });

@@ -1,6 +1,7 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { completing, organizationOption, requiredText } from '../../options.ts';
+import type { DeletionOutput } from '../../output/shapes.ts';
 
 /** `token revoke-service`: docs/interface.md 4.8 and 4.9. No confirmation: a leaked token must be revoked immediately. */
 export const tokenRevokeServiceCommand = defineCommand({
@@ -15,7 +16,9 @@ export const tokenRevokeServiceCommand = defineCommand({
     { line: 'token revoke-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Revoke it immediately' },
   ],
   async run(context, { options }) {
-    await context.api().delete(apiPath`/service-tokens/${context.organization(options)}/${options.id}`);
-    context.io.note(`Service token ${options.id} is revoked.`);
+    const { id } = options;
+    await context.api().delete(apiPath`/service-tokens/${context.organization(options)}/${id}`);
+    const value = { kind: 'service_token', action: 'revoked', id, name: null } satisfies DeletionOutput;
+    await context.printer.done({ value, sentence: `Service token ${id} is revoked.`, name: id });
   },
 });

@@ -2,6 +2,7 @@ import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
 import { tokenOf } from '../../settings/configuration.ts';
 import { argument } from '../../options.ts';
+import type { SessionOutput } from '../../output/shapes.ts';
 import { writeUserFile } from '../../settings/user-file.ts';
 
 /** `token set <token>`: docs/interface.md 4.9. It calls no server; login does. */
@@ -16,7 +17,7 @@ export const tokenSetCommand = defineCommand({
     { line: 'token set - < token.txt', note: 'From a file' },
     { line: 'token set kf_svc_…', note: 'From the command line, which the shell can store in its history' },
   ],
-  async run({ configuration, environment, io }, { args }) {
+  async run({ configuration, environment, io, printer }, { args }) {
     const text = args.token === '-' ? (await io.readInput()).toString('utf8') : args.token;
     const token = tokenOf(text, args.token === '-' ? 'standard input' : 'the argument');
     if (!/^kf_(?:svc|pat)_/.test(token)) {
@@ -24,6 +25,9 @@ export const tokenSetCommand = defineCommand({
     }
     const url = configuration.givenUrl ?? configuration.user.url;
     writeUserFile(environment.userFile, url === undefined ? { token } : { url, token });
-    io.note(`The token${url === undefined ? '' : ` for ${url}`} is stored in ${environment.userFile}.`);
+    const path = environment.userFile;
+    const value = { url: url ?? null, path, isTokenStored: true } satisfies SessionOutput;
+    const sentence = `The token${url === undefined ? '' : ` for ${url}`} is stored in ${path}.`;
+    await printer.done({ value, sentence, name: path });
   },
 });

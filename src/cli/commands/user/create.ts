@@ -21,7 +21,7 @@ export const userCreateCommand = defineCommand({
       ...(instanceAdmin ? { instanceAdmin } : {}),
     });
     const fields = [...userFields(created), ['Token', created.token] as const];
-    await printer.object({ value: created, fields, name: created.id });
+    await printer.object({ value: created, fields, name: created.email });
     noteShownOnce({ io, printer });
   },
 });

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { auditListView } from '../../wire/audit.ts';
+import { changeListView } from '../../wire/changes.ts';
+import { meView } from '../../wire/me.ts';
+import { memberListView, memberView } from '../../wire/members.ts';
+import { createdPersonalTokenView, personalTokenListView } from '../../wire/personal-tokens.ts';
+import { problem } from '../../wire/problem.ts';
+import { secretPatchView, secretView } from '../../wire/secrets.ts';
+import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
+import {
+  placedSnapshotView,
+  pruneView,
+  restoreView,
+  snapshotDiffView,
+  snapshotListView,
+  snapshotView,
+} from '../../wire/snapshots.ts';
+import {
+  environmentListView,
+  environmentView,
+  organizationListView,
+  organizationView,
+  projectListView,
+  projectView,
+} from '../../wire/tenancy.ts';
+import { createdUserView, userListView, userView } from '../../wire/users.ts';
+import { destroyedVersionView, rollbackView, versionListView, versionView } from '../../wire/versions.ts';
+
+/**
+ * What --output json prints: one shape for each thing. `npm run generate` writes them as JSON Schemas to docs/cli-output.
+ * Commands import types only, because zod takes long to load.
+ */
+
+const keys = z.array(z.string());
+const revisionFields = { revision: z.int(), revisionId: z.guid() };
+/** Absent where a terminal hides it. */
+const value = z.string().exactOptional();
+const secret = z.strictObject({ ...secretView.shape, value });
+const pastSecret = z.strictObject({ ...versionView.shape, ...secret.shape });
+
+const differenceFields = { added: keys, changed: keys, removed: keys, unchanged: keys };
+const difference = z.strictObject({
+  ...differenceFields,
+  /** With --reveal: both values of each key that differs. */
+  values: z
+    .array(z.strictObject({ key: z.string(), from: z.string().nullable(), to: z.string().nullable() }))
+    .exactOptional(),
+});
+
+const push = z.strictObject({
+  dryRun: z.boolean(),
+  ...differenceFields,
+  kept: keys.meta({ description: 'Keys that are not in the file and stay' }),
+  warnings: z.array(z.strictObject({ line: z.int(), key: z.string(), message: z.string() })),
+  set: secretPatchView.shape.set.meta({ description: 'What was written; empty with --dry-run' }),
+  deleted: keys.meta({ description: 'What was deleted; empty with --dry-run' }),
+  ...revisionFields,
+});
+
+const { unchanged: unchangedCount, ...snapshotDifferenceFields } = snapshotDiffView.shape;
+
+const deletion = z.strictObject({
+  kind: z.enum(['organization', 'project', 'environment', 'snapshot', 'member', 'service_token', 'personal_token']),
+  action: z.enum(['deleted', 'removed', 'revoked']),
+  id: z.guid().nullable(),
+  name: z.string().nullable().meta({ description: 'Slug, name or e-mail address, as far as it is known' }),
+});
+
+const folder = z.strictObject({
+  path: z.string(),
+  isTrusted: z.boolean(),
+  url: z.string().exactOptional(),
+  organization: z.string().exactOptional(),
+  project: z.string().exactOptional(),
+  environment: z.string().exactOptional(),
+});
+
+const session = z.strictObject({
+  url: z.string().nullable(),
+  path: z.string().meta({ description: 'The file that stores the token' }),
+  isTokenStored: z.boolean(),
+});
+
+const problemOutput = z.strictObject({
+  ...problem.partial({ status: true, instance: true }).shape,
+  type: z.string(),
+  exitCode: z.int(),
+  next: z.array(z.string()).meta({ description: 'What to do next, for people' }),
+});
+
+/** All shapes, by the names of their files. */
+export const shapes = {
+  'audit-list': auditListView,
+  change: secretPatchView,
+  deletion,
+  difference,
+  'destroyed-version': z.strictObject({ key: z.string(), ...destroyedVersionView.shape }),
+  environment: environmentView,
+  'environment-list': environmentListView,
+  folder,
+  identity: meView,
+  member: memberView,
+  'member-list': memberListView,
+  'new-personal-token': createdPersonalTokenView,
+  'new-service-token': createdServiceTokenView,
+  'new-user': createdUserView,
+  organization: organizationView,
+  'organization-list': organizationListView,
+  'past-secret': pastSecret,
+  'personal-token-list': personalTokenListView,
+  'placed-snapshot': placedSnapshotView,
+  problem: problemOutput,
+  project: projectView,
+  'project-list': projectListView,
+  prune: pruneView,
+  push,
+  restore: restoreView,
+  'revision-list': changeListView,
+  rollback: z.strictObject({ key: z.string(), ...rollbackView.shape }),
+  secret,
+  'secret-list': z.strictObject({ secrets: z.array(secret), ...revisionFields }),
+  'service-token': serviceTokenView,
+  'service-token-list': serviceTokenListView,
+  session,
+  snapshot: snapshotView,
+  'snapshot-difference': z.strictObject({ ...snapshotDifferenceFields, unchangedCount }),
+  'snapshot-list': snapshotListView,
+  user: userView,
+  'user-list': userListView,
+  version: z.strictObject({ version: z.string() }),
+  'version-list': versionListView,
+  warning: z.strictObject({ warning: z.string() }),
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+export type ShapeName = keyof typeof shapes;
+export type DeletionOutput = z.infer<typeof deletion>;
+export type DifferenceOutput = z.infer<typeof difference>;
+export type FolderOutput = z.infer<typeof folder>;
+export type ProblemOutput = z.infer<typeof problemOutput>;
+export type PushOutput = z.infer<typeof push>;
+export type SessionOutput = z.infer<typeof session>;
+export type SnapshotDifferenceOutput = z.infer<(typeof shapes)['snapshot-difference']>;

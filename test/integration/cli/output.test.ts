@@ -1,0 +1,235 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { commandTable } from '../../../src/cli/command-table.ts';
+import { commandShapes } from '../../../src/cli/output/command-shapes.ts';
+import { type ShapeName, shapes } from '../../../src/cli/output/shapes.ts';
+import { checkoutDirectory } from '../../../tools/checkout.ts';
+import type { CliRunner } from '../../support/cli/cli.ts';
+import { startCommandWorld } from '../../support/cli/command-world.ts';
+import type { TestApi } from '../../support/api/http.ts';
+import type { World } from '../../support/api/services.ts';
+import { TestSyncReader } from '../../support/api/sync-reader.ts';
+
+const resources = new AsyncDisposableStack();
+const printed = new Set<string>();
+let api: TestApi;
+let world: World;
+let cli: CliRunner;
+let reader: string;
+
+beforeAll(async () => {
+  ({ api, world, cli } = await startCommandWorld(resources));
+  const { organization, project, environment } = world.slugs;
+  await cli.output(['init', '-o', organization, '-p', project, '-e', environment]);
+  reader = (await new TestSyncReader(api.services, world, { namespace: 'team-a' }).enter()).tokenId;
+});
+
+afterAll(() => resources.disposeAsync());
+
+/** Throws for an object that the committed schema refuses, or that has fields which the shape does not name. */
+function requireShape(name: ShapeName, value: unknown): void {
+  const file = join(checkoutDirectory, 'docs', 'cli-output', `${name}.json`);
+  const committed = z.fromJSONSchema(JSON.parse(readFileSync(file, 'utf8')) as Parameters<typeof z.fromJSONSchema>[0]);
+  committed.parse(value);
+  (shapes[name] as z.ZodType).parse(value);
+}
+
+/** Runs a command with --output json as the words say, and checks what it prints. */
+async function prints<Output = Record<string, unknown>>(
+  command: string,
+  args: readonly string[] = [],
+  { shape = commandShapes[command]?.[0], ...options }: { shape?: ShapeName; input?: string } = {},
+): Promise<Output> {
+  const { code, stdout, stderr } = await cli.run([...command.split(' '), ...args, '--output', 'json'], options);
+  if (code !== 0) throw new Error(`keyframe ${command} ended with ${code}: ${stderr}`);
+  for (const line of stderr.split('\n').filter((one) => one !== '')) requireShape('warning', JSON.parse(line));
+  if (shape === undefined) throw new Error(`${command} has no shape`);
+  const value = JSON.parse(stdout) as Output;
+  requireShape(shape, value);
+  printed.add(`${command}: ${shape}`);
+  return value;
+}
+
+interface Token {
+  readonly id: string;
+  readonly token: string;
+}
+
+describe('--output json', () => {
+  test('of secrets', async () => {
+    const input = 'A=1\nC=a#b\n';
+    const first = await prints('set', ['A=1', 'B=2']);
+    expect(first).toMatchObject({ set: [{ key: 'A' }, { key: 'B' }], deleted: [], unchanged: [] });
+    const plan = { added: ['C'], changed: [], removed: [], unchanged: ['A'], kept: ['B'], warnings: [{ key: 'C' }] };
+    const dry = await prints('push', ['-', '--dry-run'], { input });
+    expect(dry).toMatchObject({ ...plan, dryRun: true, set: [], deleted: [], revision: 1 });
+    const done = await prints('push', ['-', '--yes'], { input });
+    expect(done).toMatchObject({ ...plan, dryRun: false, set: [{ key: 'C', version: 1 }], revision: 2 });
+    const same = await prints('push', ['-', '--yes'], { input });
+    expect(same).toMatchObject({ added: [], unchanged: ['A', 'C'], set: [], revision: 2 });
+    expect(await prints('list')).toMatchObject({ secrets: [{ key: 'A' }, { key: 'B' }, { key: 'C' }] });
+    await prints('list', ['--reveal']);
+    await prints('pull');
+    await prints('get', ['A']);
+    const past = await prints('get', ['A', '--version', '1'], { shape: 'past-secret' });
+    expect(past).toMatchObject({ key: 'A', value: '1', version: 1, changeType: 'created' });
+    expect(await prints('versions', ['A', '--version', '1'], { shape: 'past-secret' })).toEqual(past);
+    const difference = { added: [], changed: [], removed: ['B'], unchanged: ['A', 'C'] };
+    expect(await prints('diff', ['-'], { input })).toEqual(difference);
+    expect(await prints('diff', ['-', '--reveal'], { input })).toMatchObject({ values: [{ key: 'B', from: '2' }] });
+    expect(await prints('rotate', ['A'])).toMatchObject({ set: [{ key: 'A', version: 2 }] });
+    await prints('versions', ['A']);
+    expect(await prints('rollback', ['A', '--version', '1', '--yes'])).toMatchObject({ key: 'A', version: 3 });
+    await prints('set', ['A=3']);
+    expect(await prints('destroy', ['A', '--version', '2', '--yes'])).toMatchObject({ key: 'A', version: 2 });
+    expect(await prints('unset', ['B', '--yes'])).toMatchObject({ set: [], deleted: ['B'] });
+    await prints('history');
+    await prints('audit');
+  });
+
+  test('of snapshots', async () => {
+    const { id } = await prints<Token>('snapshot create', ['-n', 'first']);
+    await prints('snapshot list');
+    await prints('snapshot show', [id]);
+    await prints('set', ['A=changed']);
+    expect(await prints('snapshot diff', [id])).toMatchObject({ changed: [{ key: 'A' }], unchangedCount: 1 });
+    await prints('snapshot restore', [id, '--dry-run']);
+    await prints('snapshot restore', [id, '--yes']);
+    await prints('snapshot prune', ['--keep-last', '1', '--dry-run']);
+    await prints('snapshot prune', ['--keep-last', '1', '--yes']);
+    const second = await prints<Token>('snapshot create', ['-n', 'second']);
+    const deleted = { kind: 'snapshot', action: 'deleted', id: second.id, name: 'second' };
+    expect(await prints('snapshot delete', [second.id, '--yes'])).toEqual(deleted);
+  });
+
+  test('of tokens', async () => {
+    const { id } = await prints<Token>('token create-service', ['-n', 'ci', '-s', 'organization', '-p', 'read']);
+    await prints('token list-service');
+    await prints('token rotate-service', ['--id', id, '--overlap', '0']);
+    const revoked = { action: 'revoked', id };
+    expect(await prints('token revoke-service', ['--id', id, '--yes'])).toMatchObject({
+      ...revoked,
+      kind: 'service_token',
+    });
+    await prints('token revoke-service', ['--id', reader, '--yes']);
+    expect(await prints('token reinstate', ['--id', reader])).toMatchObject({ id: reader, revokedAt: null });
+    const personal = await prints<Token>('token create', ['-n', 'laptop']);
+    await prints('token list');
+    expect(await prints('token revoke', [personal.id, '--yes'])).toMatchObject({ kind: 'personal_token' });
+  });
+
+  test('of people', async () => {
+    const email = 'new@example.com';
+    expect(await prints('user create', [email])).toMatchObject({ email });
+    await prints('user list');
+    await prints('user disable', [email, '--yes']);
+    await prints('user enable', [email]);
+    await prints('member set', [email, '--role', 'viewer']);
+    await prints('member list');
+    expect(await prints('member remove', [email, '--yes'])).toMatchObject({ kind: 'member', action: 'removed' });
+    const { id } = await prints<Token>('org create', ['ownerless']);
+    await api.services.database.prisma.membership.deleteMany({ where: { organizationId: id } });
+    await prints('member appoint-owner', [email, '-o', 'ownerless']);
+  });
+
+  test('of organizations, projects and environments', async () => {
+    for (const [kind, place] of [
+      ['org', []],
+      ['project', ['-o', 'other']],
+      ['env', ['-o', 'other', '-p', 'other']],
+    ] as const) {
+      await prints(`${kind} create`, ['other', ...place]);
+      await prints(`${kind} list`, place);
+      await prints(`${kind} show`, ['other', ...place]);
+      await prints(`${kind} rename`, ['other', ...place, '-n', 'Other']);
+    }
+    await prints('org forbid-impersonation', [world.slugs.organization]);
+    await prints('org allow-impersonation', [world.slugs.organization]);
+    const deleted = { action: 'deleted', name: 'other' };
+    const env = await prints('env delete', ['other', '-o', 'other', '-p', 'other', '--yes']);
+    expect(env).toMatchObject({ ...deleted, kind: 'environment' });
+    const project = await prints('project delete', ['other', '-o', 'other', '--yes']);
+    expect(project).toMatchObject({ ...deleted, kind: 'project' });
+    expect(await prints('org delete', ['other', '--yes'])).toMatchObject({ ...deleted, kind: 'organization' });
+  });
+
+  test('of what is stored on this machine', async () => {
+    const token = world.owner.token.reveal();
+    await prints('login', ['--token', '-'], { input: token });
+    await prints('whoami');
+    expect(await prints('token set', ['-'], { input: token })).toMatchObject({ isTokenStored: true });
+    expect(await prints('logout')).toMatchObject({ isTokenStored: false });
+    await prints('logout');
+    expect(await prints('trust', ['--withdraw'])).toMatchObject({ isTrusted: false });
+    expect(await prints('trust')).toMatchObject({ isTrusted: true });
+    const { organization, project, environment } = world.slugs;
+    await prints('init', ['-o', organization, '-p', project, '-e', environment]);
+  });
+
+  test('was checked for every command and each of its shapes', () => {
+    const commands = commandTable.flatMap(({ entries }) =>
+      entries.flatMap((entry) =>
+        'commands' in entry ? entry.commands.map(({ name }) => `${entry.name} ${name}`) : [entry.name],
+      ),
+    );
+    expect(Object.keys(commandShapes).toSorted()).toEqual(commands.toSorted());
+    const all = Object.entries(commandShapes).flatMap(([command, names]) => names.map((name) => `${command}: ${name}`));
+    expect([...printed].toSorted()).toEqual(all.toSorted());
+  });
+});
+
+describe('an error with --output json', () => {
+  /** The one line on standard error. */
+  async function problem(args: readonly string[], env: Record<string, string> = {}): Promise<Record<string, unknown>> {
+    const { code, stdout, stderr } = await cli.run([...args, '--output', 'json'], { env });
+    expect(stdout).toBe('');
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    const value = JSON.parse(stderr) as Record<string, unknown>;
+    requireShape('problem', value);
+    expect(value['exitCode']).toBe(code);
+    return value;
+  }
+
+  test('of the server is its problem document with the exit code and the next steps', async () => {
+    const found = await problem(['get', 'NOTHING']);
+    expect(found).toMatchObject({ type: 'urn:keyframe:error:not_found', status: 404, code: 'not_found', exitCode: 5 });
+    expect(found['instance']).toMatch(/^urn:uuid:/);
+  });
+
+  test.each([
+    { args: ['get'], code: 'usage', exitCode: 2 },
+    { args: ['lists'], code: 'usage', exitCode: 2 },
+    { args: ['get', 'A', '--version', 'x'], code: 'usage', exitCode: 2 },
+    { args: ['unset', 'A'], code: 'not_confirmed', exitCode: 7 },
+    { args: ['list', '--url', 'http://127.0.0.1:1'], code: 'unreachable', exitCode: 1 },
+  ])('of the command itself has its own type: $code for $args', async ({ args, code, exitCode }) => {
+    expect(await problem(args)).toMatchObject({ type: `urn:keyframe:cli:${code}`, code, exitCode });
+  });
+
+  test('belongs to the program of run, not to the command, behind the name of the program', async () => {
+    const { code, stderr } = await cli.run(['run', 'nothing-of-this-name', '--output', 'json']);
+    expect({ code, stderr }).toMatchObject({ code: 127, stderr: expect.stringMatching(/^error: /) });
+  });
+});
+
+describe('--output name', () => {
+  test('prints the word by which commands take the result, one per line', async () => {
+    const named = async (args: readonly string[], input = ''): Promise<string[]> =>
+      (await cli.output([...args, '--output', 'name'], { input })).trimEnd().split('\n');
+    expect(await named(['set', 'N1=1', 'N2=2'])).toEqual(['N1', 'N2']);
+    expect(await named(['push', '-', '--dry-run'], 'N1=2\nN3=3\n')).toEqual(['N1', 'N3']);
+    expect(await named(['push', '-', '--yes'], 'N1=2\nN3=3\n')).toEqual(['N1', 'N3']);
+    expect(await named(['diff', '-'], 'N1=3\n')).toContain('N2');
+    expect(await named(['rollback', 'N1', '--version', '1', '--yes'])).toEqual(['N1']);
+    const [id = ''] = await named(['snapshot', 'create']);
+    expect(await named(['snapshot', 'list'])).toContain(id);
+    await named(['set', 'N1=9']);
+    expect(await named(['snapshot', 'restore', id, '--skip-unchanged', '--yes'])).toEqual(['N1']);
+    expect(await named(['unset', 'N2', '--yes'])).toEqual(['N2']);
+    expect(await named(['snapshot', 'delete', id, '--yes'])).toEqual([id]);
+    expect(await named(['org', 'create', 'named'])).toEqual(['named']);
+    expect(await named(['org', 'delete', 'named', '--yes'])).toEqual(['named']);
+  });
+});
