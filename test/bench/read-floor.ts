@@ -1,8 +1,8 @@
 /**
  * The least that can answer an audited read of an environment: node:http, and pg doing the same query of the
  * credential, a select of the rows with their values in the clear, and the same insert of one audit entry. No
- * authorisation, no encryption, no grouped commits. With If-None-Match it does the first query alone. Run as a process
- * of its own, like the API.
+ * authorisation, no encryption, no grouped commits. With If-None-Match it does the query of the credential and the insert,
+ * because a 304 for a service token is audited too. Run as a separate process, like the API.
  *
  * Environment: FLOOR_DATABASE_URL, FLOOR_PORT, FLOOR_CREDENTIAL_ID; the path's last part is the number of secrets.
  */
@@ -54,6 +54,7 @@ const server = createServer((request, response) => {
   const answer = async (): Promise<void> => {
     await requireCredential(pool, credentialId);
     if (request.headers['if-none-match'] !== undefined) {
+      await audit();
       response.writeHead(304).end();
       return;
     }
