@@ -46,7 +46,7 @@ export interface ResponseSchemas {
   readonly 204?: null;
   /** The caller's If-None-Match still matches. */
   readonly 304?: null;
-  /** The `data` of server-sent events, which the caller may request (Accept) instead of the body of 200. */
+  /** The server-sent events, which the caller may request (Accept) instead of the body of 200. */
   readonly events?: z.ZodType<object>;
 }
 

@@ -41,10 +41,25 @@ export const changeView = z.strictObject({
 
 export const changeListView = z.strictObject({ changes: z.array(changeView), nextCursor: z.string().nullable() });
 
-/** `data` of the events `ready` and `reset`: the present revision of the environment. */
-export const streamPlaceView = z.strictObject({ revision: z.int(), revisionId: z.guid() });
+const eventId = z
+  .string()
+  .meta({ description: 'Where a reader resumes after this event: the id of a revision, or 0.' });
+const streamPlace = z.strictObject({ revision: z.int(), revisionId: z.guid() });
 
-/** `data` of the event `change`. */
-export const streamChangeView = z.strictObject({ ...streamPlaceView.shape, keys: changedKeys });
+/** The events of the stream. On the wire, `data` is JSON on one line. */
+export const readyEventView = z.strictObject({
+  event: z.literal('ready'),
+  /** Absent if the stream continues from a revision. */
+  id: eventId.exactOptional(),
+  data: streamPlace,
+});
+export const resetEventView = z.strictObject({ event: z.literal('reset'), id: eventId, data: streamPlace });
+export const changeEventView = z.strictObject({
+  event: z.literal('change'),
+  id: eventId,
+  data: z.strictObject({ ...streamPlace.shape, keys: changedKeys }),
+});
+export const streamEventView = z.discriminatedUnion('event', [readyEventView, resetEventView, changeEventView]);
 
+export type StreamEventView = z.infer<typeof streamEventView>;
 export type ChangeView = z.infer<typeof changeView>;

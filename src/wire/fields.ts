@@ -74,7 +74,15 @@ export function integerText(min: number, max = maxInteger): z.ZodType<number, st
 }
 
 /** `true` or `false` in a query. */
-export const booleanText = z.enum(['true', 'false']).transform((word) => word === 'true');
+export const booleanText = z
+  .enum(['true', 'false'])
+  .transform((word) => word === 'true')
+  .meta({
+    override: ({ jsonSchema }) => {
+      jsonSchema.type = 'boolean';
+      delete jsonSchema.enum;
+    },
+  });
 
 /** A revision in a query: its number, or its id. */
 export const revisionText = z.union([integerText(0), uuid], {

@@ -162,6 +162,12 @@ export const secretKeyListView = z.strictObject({
   ...revisionViews,
 });
 
+/** A secret in the list; without `value` if the request has `values=false`. */
+export const listedSecretView = secretView.extend({ value: z.string().exactOptional() });
+
+/** Either list, as one type: generated clients cannot choose between two by the query. */
+export const listedSecretsView = z.strictObject({ secrets: z.array(listedSecretView), ...revisionViews });
+
 /** The response to a write of one key, without its value. */
 export const secretWriteView = z.strictObject({
   key: z.string(),

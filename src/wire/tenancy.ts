@@ -33,7 +33,7 @@ const organizationFields = {
 
 export const organizationView = z.strictObject(organizationFields);
 /** `role` is the role of the caller in the organization; null for a service token. */
-const listedOrganizationView = z.strictObject({
+export const listedOrganizationView = z.strictObject({
   ...organizationFields,
   role: z.enum(['owner', 'admin', 'developer', 'viewer']).nullable(),
 });

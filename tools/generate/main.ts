@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { compile } from 'json-schema-to-typescript';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
-import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { apiExamples } from './api-examples.ts';
 import { chartDocs } from './chart-docs.ts';
 import { cliDocs } from './cli-docs.ts';
 import { cliOutput } from './cli-output.ts';
@@ -33,6 +33,7 @@ const generators: readonly (() => Promise<readonly GeneratedFile[]>)[] = [
   sharedDefinition,
   customResourceTypes,
   errorPage,
+  interfaceExamples,
   interfaceDocument,
   cliPage,
   cliOutputFiles,
@@ -70,9 +71,18 @@ async function errorPage(): Promise<readonly GeneratedFile[]> {
   return [{ path, content: await formatted(path, errorDocs()) }];
 }
 
+/** The examples of the OpenAPI document, from docs/api.md. */
+async function interfaceExamples(): Promise<readonly GeneratedFile[]> {
+  const path = 'src/http/openapi/generated/examples.ts';
+  const page = await readFile(join(root, 'docs', 'api.md'), 'utf8');
+  return [{ path, content: await formatted(path, apiExamples(page)) }];
+}
+
 /** docs/openapi.json from the route table and the schemas of requests and answers. */
 async function interfaceDocument(): Promise<readonly GeneratedFile[]> {
   const path = 'docs/openapi.json';
+  // The document imports its examples, which `main` may have written just now.
+  const { openApiDocument } = await import('../../src/http/openapi/document.ts');
   return [{ path, content: await formatted(path, JSON.stringify(openApiDocument(), undefined, 2)) }];
 }
 
@@ -251,15 +261,23 @@ async function isCurrent({ path, content }: GeneratedFile): Promise<boolean> {
   return present === content;
 }
 
-async function main(): Promise<void> {
-  const files = (await Promise.all(generators.map(async (generate) => await generate()))).flat();
+async function staleOf(files: readonly GeneratedFile[]): Promise<GeneratedFile[]> {
   const current = await Promise.all(files.map(isCurrent));
-  const stale = files.filter((_, index) => current[index] !== true);
-  if (!process.argv.includes('--check')) {
-    await Promise.all(stale.map(async ({ path, content }) => await writeFile(join(root, path), content)));
-    for (const { path } of stale) console.log(`wrote ${path}`);
-    return;
-  }
+  return files.filter((_, index) => current[index] !== true);
+}
+
+async function writeStale(files: readonly GeneratedFile[]): Promise<void> {
+  const stale = await staleOf(files);
+  await Promise.all(stale.map(async ({ path, content }) => await writeFile(join(root, path), content)));
+  for (const { path } of stale) console.log(`wrote ${path}`);
+}
+
+async function main(): Promise<void> {
+  const isCheck = process.argv.includes('--check');
+  if (!isCheck) await writeStale(await interfaceExamples());
+  const files = (await Promise.all(generators.map(async (generate) => await generate()))).flat();
+  if (!isCheck) return await writeStale(files);
+  const stale = await staleOf(files);
   for (const { path } of stale) console.error(`${path} is out of date: run \`npm run generate\` and commit it`);
   process.exitCode = stale.length === 0 ? 0 : 1;
 }

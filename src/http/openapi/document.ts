@@ -1,8 +1,9 @@
 import { type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, createDocument, type oas31 } from 'zod-openapi';
 import { responseHeaders, errorStatuses, problemResponses, responsesOf } from './responses.ts';
 import { parametersOf } from './parameters.ts';
-import { namedSchemas, withoutNoise } from './schemas.ts';
+import { namedSchemas, outputIdSuffix, withOutputNames, withoutNoise } from './schemas.ts';
 import type { Route } from '../route.ts';
+import { exampleOf, withExample } from './examples.ts';
 import { routeTable } from '../routes/table.ts';
 
 /**
@@ -48,7 +49,7 @@ export function openApiDocument(table: readonly Route[] = routeTable): OpenApiDo
       headers: responseHeaders,
     },
   };
-  return createDocument(content, { override: withoutNoise });
+  return withOutputNames(createDocument(content, { override: withoutNoise, outputIdSuffix }));
 }
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
@@ -63,7 +64,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       : {
           requestBody: {
             required: !body.safeParse(undefined).success,
-            content: { 'application/json': { schema: body } },
+            content: { 'application/json': withExample(body, exampleOf(route.operation).body) },
           },
         }),
     responses: responsesOf(route, errorStatuses(route)),
@@ -82,9 +83,11 @@ const probeBody = (status: string): oas31.SchemaObject => ({
   properties: { status: { const: status }, ...(status === 'ok' ? {} : { reason: { type: 'string' } }) },
   required: ['status'],
 });
+const probeExample = (status: string): object =>
+  status === 'ok' ? { status } : { status, reason: 'the database cannot be reached' };
 const probeResponse = (text: string, status = 'ok'): oas31.ResponseObject => ({
   description: text,
-  content: { 'application/json': { schema: probeBody(status) } },
+  content: { 'application/json': { schema: probeBody(status), example: probeExample(status) } },
 });
 const probePaths: ZodOpenApiPathsObject = {
   '/healthz': {
@@ -135,7 +138,12 @@ const downloadPaths: ZodOpenApiPathsObject = {
       responses: {
         200: {
           description: 'A line for `sha256sum --check`.',
-          content: { 'text/plain': { schema: { type: 'string', pattern: '^[0-9a-f]{64}  keyframe\n$' } } },
+          content: {
+            'text/plain': {
+              schema: { type: 'string', pattern: '^[0-9a-f]{64}  keyframe\n$' },
+              example: `${'5c0f6a5e'.repeat(8)}  keyframe\n`,
+            },
+          },
         },
         304: { description: unchanged },
         404: withoutCommand,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { slug } from '../../wire/fields.ts';
 import type { Route } from '../route.ts';
+import { exampleOf } from './examples.ts';
 
 /** The parameters of a route as the OpenAPI document lists them. */
 export interface Parameters {
@@ -46,7 +47,8 @@ const idempotencyKey = z
   });
 
 /** The path parameters, query parameters and headers of a route. */
-export function parametersOf({ path, input }: Pick<Route, 'path' | 'input'>): Parameters {
+export function parametersOf({ path, operation, input }: Pick<Route, 'path' | 'operation' | 'input'>): Parameters {
+  const example = exampleOf(operation);
   const below = objectShape(input.params);
   const names = [...path.matchAll(/\{([a-z]+)\}/gi)].map(([, name = '']) => name);
   const shape = Object.fromEntries(names.map((name) => [name, below[name] ?? targets[name] ?? z.string()]));
@@ -58,16 +60,21 @@ export function parametersOf({ path, input }: Pick<Route, 'path' | 'input'>): Pa
     ...(input.idempotencyKey === true ? { 'Idempotency-Key': idempotencyKey } : {}),
   };
   return {
-    ...(names.length === 0 ? {} : { path: described(shape) }),
-    ...(Object.keys(query).length === 0 ? {} : { query: described(query) }),
+    ...(names.length === 0 ? {} : { path: described(shape, example.path) }),
+    ...(Object.keys(query).length === 0 ? {} : { query: described(query, example.query) }),
     ...(Object.keys(headers).length === 0 ? {} : { header: described(headers) }),
   };
 }
 
-function described(shape: Readonly<Record<string, z.ZodType>>): z.ZodObject {
+function described(
+  shape: Readonly<Record<string, z.ZodType>>,
+  examples: Readonly<Record<string, unknown>> = {},
+): z.ZodObject {
   const entries = Object.entries(shape).map(([name, schema]) => {
     const description = schema.description ?? descriptions[name];
-    return [name, description === undefined ? schema : schema.meta({ description })];
+    const example = examples[name];
+    const param = example === undefined ? {} : { param: { example } };
+    return [name, schema.meta({ ...(description === undefined ? {} : { description }), ...param })];
   });
   return z.object(Object.fromEntries(entries));
 }

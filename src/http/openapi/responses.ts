@@ -1,6 +1,9 @@
+import type { z } from 'zod';
 import { type oas31, type ZodOpenApiResponsesObject, createSchema } from 'zod-openapi';
 import { httpErrors } from '../../domain/errors/http-errors.ts';
 import type { Route } from '../route.ts';
+import { exampleOf, withExample } from './examples.ts';
+import { namedSchemas } from './schemas.ts';
 
 /** The responses of each route in the OpenAPI document. */
 
@@ -68,28 +71,27 @@ export function errorStatuses({ method, path, input, action }: Route): readonly 
 
 /** The successful responses of a route and, by reference, its errors. */
 export function responsesOf(
-  { responses: schemas, input }: Route,
+  { responses: schemas, input, operation }: Route,
   errors: readonly number[],
 ): ZodOpenApiResponsesObject {
   const responses: Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponsesObject['200']> = {};
+  const example = exampleOf(operation).response;
   const etag = schemas[304] === undefined ? {} : headerRefs('ETag');
   const isReplayed = input.idempotencyKey === true ? headerRefs('Idempotent-Replayed') : {};
   const eventStream =
-    schemas.events === undefined
-      ? {}
-      : { 'text/event-stream': { schema: { type: 'string' as const, description: eventDescription } } };
+    schemas.events === undefined ? {} : { 'text/event-stream': { schema: eventText(schemas.events) } };
   if (schemas[200] !== undefined) {
     responses['200'] = {
       description: 'Success.',
       headers: { ...headerRefs('X-Request-Id'), ...etag, ...isReplayed },
-      content: { 'application/json': { schema: schemas[200] }, ...eventStream },
+      content: { 'application/json': withExample(schemas[200], example), ...eventStream },
     };
   }
   if (schemas[201] !== undefined) {
     responses['201'] = {
       description: 'Created.',
       headers: headerRefs('X-Request-Id', 'Location'),
-      content: { 'application/json': { schema: schemas[201] } },
+      content: { 'application/json': withExample(schemas[201], example) },
     };
   }
   if (schemas[204] !== undefined) responses['204'] = { description: 'Success.', headers: headerRefs('X-Request-Id') };
@@ -100,7 +102,21 @@ export function responsesOf(
   return responses;
 }
 
-const eventDescription = 'Server-sent events, if the request has `Accept: text/event-stream`.';
+/** OpenAPI 3.1 has no schema for the events of a stream. JSON Schema describes what a text contains. */
+function eventText(events: z.ZodType): oas31.SchemaObject & { readonly contentSchema: oas31.ReferenceObject } {
+  return {
+    type: 'string',
+    description: 'Server-sent events, if the request has `Accept: text/event-stream`. `data` is JSON on one line.',
+    contentMediaType: 'text/event-stream',
+    contentSchema: { $ref: `#/components/schemas/${nameOf(events)}` },
+  };
+}
+
+function nameOf(schema: z.ZodType): string {
+  const [name] = Object.entries(namedSchemas).find(([, named]) => named === schema) ?? [];
+  if (name === undefined) throw new Error('the events of a route must be a named schema');
+  return name;
+}
 
 /** The responses that errors of routes refer to: one for each status of the error catalogue. */
 export function problemResponses(): Record<string, oas31.ResponseObject> {

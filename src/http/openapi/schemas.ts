@@ -1,39 +1,99 @@
-import type { ZodOpenApiOverride } from 'zod-openapi';
-import { auditEntryView } from '../../wire/audit.ts';
-import { changeView } from '../../wire/changes.ts';
-import { memberView } from '../../wire/members.ts';
-import { createdPersonalTokenView, personalTokenView } from '../../wire/personal-tokens.ts';
+import type { ZodOpenApiOverride, createDocument } from 'zod-openapi';
+import { auditEntryView, auditListView } from '../../wire/audit.ts';
+import {
+  changeEventView,
+  changeListView,
+  changeView,
+  readyEventView,
+  resetEventView,
+  streamEventView,
+} from '../../wire/changes.ts';
+import { meServiceTokenView, meUserView, meView } from '../../wire/me.ts';
+import { memberListView, memberView } from '../../wire/members.ts';
+import { createdPersonalTokenView, personalTokenListView, personalTokenView } from '../../wire/personal-tokens.ts';
 import { problem } from '../../wire/problem.ts';
-import { secretView, secretWriteView } from '../../wire/secrets.ts';
-import { createdServiceTokenView, serviceTokenView } from '../../wire/service-tokens.ts';
-import { placedSnapshotView, restoreView, snapshotView } from '../../wire/snapshots.ts';
-import { environmentView, organizationView, projectView } from '../../wire/tenancy.ts';
-import { createdUserView, userView } from '../../wire/users.ts';
-import { rollbackView, versionView, versionWithValueView } from '../../wire/versions.ts';
+import {
+  listedSecretView,
+  listedSecretsView,
+  secretPatchView,
+  secretView,
+  secretWriteView,
+} from '../../wire/secrets.ts';
+import { createdServiceTokenView, serviceTokenListView, serviceTokenView } from '../../wire/service-tokens.ts';
+import {
+  placedSnapshotView,
+  pruneView,
+  restoreView,
+  snapshotDiffView,
+  snapshotListView,
+  snapshotView,
+} from '../../wire/snapshots.ts';
+import {
+  environmentListView,
+  environmentView,
+  listedOrganizationView,
+  organizationListView,
+  organizationView,
+  projectListView,
+  projectView,
+} from '../../wire/tenancy.ts';
+import { createdUserView, userListView, userView } from '../../wire/users.ts';
+import {
+  destroyedVersionView,
+  rollbackView,
+  versionListView,
+  versionView,
+  versionWithValueView,
+} from '../../wire/versions.ts';
 
 /** The named schemas of the OpenAPI document. Generated clients make a type of each. */
 export const namedSchemas = {
   Problem: problem,
+  Me: meView,
+  MeUser: meUserView,
+  MeServiceToken: meServiceTokenView,
   Organization: organizationView,
+  ListedOrganization: listedOrganizationView,
+  OrganizationList: organizationListView,
   Project: projectView,
+  ProjectList: projectListView,
   Environment: environmentView,
+  EnvironmentList: environmentListView,
   Secret: secretView,
+  ListedSecret: listedSecretView,
+  SecretList: listedSecretsView,
   WrittenSecret: secretWriteView,
+  PatchedSecrets: secretPatchView,
   SecretVersion: versionView,
+  SecretVersionList: versionListView,
   SecretVersionWithValue: versionWithValueView,
   RolledBackSecret: rollbackView,
+  DestroyedSecretVersion: destroyedVersionView,
   Snapshot: snapshotView,
+  SnapshotList: snapshotListView,
+  SnapshotDiff: snapshotDiffView,
+  PrunedSnapshots: pruneView,
   PlacedSnapshot: placedSnapshotView,
   Restore: restoreView,
   ServiceToken: serviceTokenView,
+  ServiceTokenList: serviceTokenListView,
   CreatedServiceToken: createdServiceTokenView,
   PersonalToken: personalTokenView,
+  PersonalTokenList: personalTokenListView,
   CreatedPersonalToken: createdPersonalTokenView,
   User: userView,
+  UserList: userListView,
   CreatedUser: createdUserView,
   Member: memberView,
+  MemberList: memberListView,
   Change: changeView,
+  ChangeList: changeListView,
+  ChangeStreamEvent: streamEventView,
+  ReadyEvent: readyEventView,
+  ResetEvent: resetEventView,
+  ChangeEvent: changeEventView,
   AuditEntry: auditEntryView,
+  AuditEntryList: auditListView,
 };
 
 /** Removes keywords that only zod needs from the schemas of responses: a pattern beside `format`, and default bounds of numbers. */
@@ -43,3 +103,23 @@ export const withoutNoise: ZodOpenApiOverride = ({ jsonSchema, io }) => {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 };
+
+type OpenApiDocument = ReturnType<typeof createDocument>;
+
+export const outputIdSuffix = 'AsOutput';
+
+/**
+ * Named schemas are responses. The library emits a named schema within another one twice: as input under its name, and as
+ * output with the suffix. This keeps the output, under the name.
+ */
+export function withOutputNames(document: OpenApiDocument): OpenApiDocument {
+  const schemas = document.components?.schemas ?? {};
+  for (const name of Object.keys(namedSchemas)) {
+    const output = schemas[name + outputIdSuffix];
+    if (output === undefined) continue;
+    schemas[name] = output;
+    delete schemas[name + outputIdSuffix];
+  }
+  const reference = new RegExp(`"#/components/schemas/(\\w+)${outputIdSuffix}"`, 'g');
+  return JSON.parse(JSON.stringify(document).replaceAll(reference, '"#/components/schemas/$1"')) as OpenApiDocument;
+}

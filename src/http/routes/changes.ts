@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { invalidField } from '../../domain/errors/domain-error.ts';
 import type { OpenStream, StreamEvent, StreamStart } from '../../services/changes/change-stream.ts';
 import type { RevisionRecord } from '../../services/changes/changes.ts';
@@ -7,8 +6,8 @@ import {
   changeListView,
   changesHeaders,
   changesQuery,
-  streamChangeView,
-  streamPlaceView,
+  type StreamEventView,
+  streamEventView,
 } from '../../wire/changes.ts';
 import { revisionText } from '../../wire/fields.ts';
 import { acceptsEvents, comment, eventText, retryText } from '../response/server-sent-events.ts';
@@ -28,7 +27,7 @@ export const changeRoutes: readonly Route[] = [
     operation: 'listChanges',
     summary: 'List the changes of an environment, or stream them as server-sent events',
     input: { query: changesQuery, headers: changesHeaders },
-    responses: { 200: changeListView, events: z.union([streamChangeView, streamPlaceView]) },
+    responses: { 200: changeListView, events: streamEventView },
     async handle({ changes, changeStreams }, access, { query, headers }) {
       if (!acceptsEvents(headers.accept)) {
         const list = await changes.list(access, query);
@@ -66,12 +65,16 @@ function textOf(stream: OpenStream): EventStream {
 
 function textOfEvent(event: StreamEvent): string {
   if (event.kind === 'idle') return comment;
-  const { kind, revision, revisionId } = event;
+  return eventText(eventView(event));
+}
+
+function eventView(event: Exclude<StreamEvent, { kind: 'idle' }>): StreamEventView {
+  const { revision, revisionId } = event;
   const place = { revision, revisionId };
-  if (event.kind === 'change') return eventText({ event: kind, id: revisionId, data: { ...place, keys: event.keys } });
+  if (event.kind === 'change') return { event: 'change', id: revisionId, data: { ...place, keys: [...event.keys] } };
+  if (event.kind === 'reset') return { event: 'reset', id: cursorOf(place), data: place };
   // Missed changes follow. A reader that loses its connection now must resume at its former position.
-  const isBehind = event.kind === 'ready' && event.resumed;
-  return eventText({ event: kind, data: place, ...(isBehind ? {} : { id: cursorOf(place) }) });
+  return { event: 'ready', data: place, ...(event.resumed ? {} : { id: cursorOf(place) }) };
 }
 
 /** The id of revision 0 is lost after the first change, so its number stands for the beginning. */

@@ -1,14 +1,12 @@
-import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
 import type { SecretKey, SecretList, SecretValue } from '../../services/secrets/secret-list.ts';
 import { conditionalHeaders } from '../../wire/fields.ts';
 import {
   type SecretView,
+  listedSecretsView,
   patchSecretsBody,
   putSecretBody,
-  secretKeyListView,
   secretListQuery,
-  secretListView,
   secretParams,
   secretPatchView,
   secretQuery,
@@ -30,7 +28,7 @@ export const secretRoutes: readonly Route[] = [
     operation: 'listSecrets',
     summary: 'Read the secrets of an environment',
     input: { query: secretListQuery, headers: conditionalHeaders },
-    responses: { 200: z.union([secretListView, secretKeyListView]), 304: null },
+    responses: { 200: listedSecretsView, 304: null },
     async handle({ secrets }, access, { query: { values = true, ...selection }, headers, room }) {
       const condition = headers['if-none-match'];
       if (condition !== undefined) {

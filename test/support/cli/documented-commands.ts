@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,11 +10,9 @@ export interface DocumentedCommand {
   readonly line: number;
   readonly command: string;
   readonly answer?: { readonly language: string; readonly text: string };
-  /** Variable → field of the answer, from a comment `<!-- keep: SNAPSHOT_ID=id -->` below the block: for the blocks that follow. */
-  readonly kept: Readonly<Record<string, string>>;
 }
 
-const part = /^```(?<language>\w+)\n(?<text>.*?)^```$|^<!-- keep: (?<kept>.*?) -->$/gms;
+const part = /^```(?<language>\w+)\n(?<text>.*?)^```$/gms;
 
 /** The `sh` blocks of a page in Markdown, each with the `json` or `text` block that follows before the next one. */
 export function documentedCommands(markdown: string): DocumentedCommand[] {
@@ -22,21 +20,18 @@ export function documentedCommands(markdown: string): DocumentedCommand[] {
     line: number;
     command: string;
     answer?: { language: string; text: string };
-    kept: Record<string, string>;
   }[] = [];
   for (const match of markdown.matchAll(part)) {
-    const { language = '', text = '', kept } = match.groups ?? {};
+    const { language = '', text = '' } = match.groups ?? {};
     const last = commands.at(-1);
     if (language === 'sh') {
-      commands.push({ line: markdown.slice(0, match.index).split('\n').length, command: text, kept: {} });
-    } else if (kept !== undefined && last !== undefined) {
-      last.kept = Object.fromEntries(kept.split(' ').map((pair) => pair.split('=') as [string, string]));
+      commands.push({ line: markdown.slice(0, match.index).split('\n').length, command: text });
     } else if (last !== undefined) last.answer ??= { language, text };
   }
   return commands;
 }
 
-/** Runs the blocks of a page one after the other, as a reader would who copies them. */
+/** Runs the blocks of a page one after the other, as a reader would who copies them into one shell. */
 export class CommandReader {
   readonly #home: string;
   readonly #env: Record<string, string>;
@@ -50,12 +45,19 @@ export class CommandReader {
   }
 
   /** What it prints. Throws with its output if it fails where the page does not show an error. */
-  async run({ command, answer, kept }: DocumentedCommand): Promise<string> {
-    const output = await this.#output(command, isProblem(answer?.text));
-    for (const [variable, field] of Object.entries(kept)) {
-      const value = (JSON.parse(output) as Record<string, unknown>)[field];
-      if (typeof value !== 'string') throw new Error(`the answer has no ${field}:\n${output}`);
-      this.#env[variable] = value;
+  async run({ command, answer }: DocumentedCommand): Promise<string> {
+    // Each block is a process of its own, so that it fails alone: the next one gets the variables that it sets.
+    const names = Array.from(command.matchAll(/^([A-Z]\w*)=\$\(.*\)$/gm), ([, name = '']) => name);
+    const file = join(this.#home, 'variables');
+    const keep = names.map((name) => `printf '%s\\0' "$${name}" >>'${file}'\n`).join('');
+    const output = await this.#output(`${command}\n${keep}`, isProblem(answer?.text));
+    if (names.length === 0) return output;
+    const values = readFileSync(file, 'utf8').split('\0');
+    rmSync(file);
+    for (const [index, name] of names.entries()) {
+      const value = values[index] ?? '';
+      if (value === '' || value === 'null') throw new Error(`${name} has no value:\n${output}`);
+      this.#env[name] = value;
     }
     return output;
   }

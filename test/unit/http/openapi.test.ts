@@ -8,14 +8,23 @@ import { routeTable } from '../../../src/http/routes/table.ts';
 import { comment, name, secretKey, slug } from '../../../src/wire/fields.ts';
 import { problem } from '../../../src/wire/problem.ts';
 
+interface MediaType {
+  readonly example?: unknown;
+}
+
 interface Operation {
   readonly operationId: string;
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly unknown[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly description?: string }[];
-  readonly requestBody?: { readonly content: Record<string, unknown> };
-  readonly responses: Record<string, { readonly $ref?: string; readonly content?: Record<string, unknown> }>;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description?: string;
+    readonly example?: unknown;
+  }[];
+  readonly requestBody?: { readonly content: Record<string, MediaType> };
+  readonly responses: Record<string, { readonly $ref?: string; readonly content?: Record<string, MediaType> }>;
 }
 
 const document = openApiDocument() as unknown as {
@@ -69,6 +78,23 @@ describe('the OpenAPI document', () => {
     for (const { content } of problems) {
       expect(problem.safeParse(content['application/problem+json']?.example).success).toBe(true);
     }
+  });
+
+  test.each(guarded)('has an example of $method $path', ({ path, method, operation }) => {
+    const route = routeTable.find((candidate) => candidate.method === method && `/api/v1${candidate.path}` === path);
+    const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+    expect(inPath.filter(({ example }) => example === undefined)).toEqual([]);
+    const body = operation.requestBody?.content['application/json'];
+    expect(route?.input.body === undefined || route.input.body.safeParse(body?.example).success).toBe(true);
+    const schemas = [200, 201] as const;
+    const found = schemas.filter((status) => {
+      const example = operation.responses[status]?.content?.['application/json']?.example;
+      if (example === undefined) return false;
+      expect(route?.responses[status]?.safeParse(example).error).toBeUndefined();
+      return true;
+    });
+    const hasBody = schemas.some((status) => route?.responses[status] !== undefined);
+    expect(found.length > 0).toBe(hasBody);
   });
 
   test.each(guarded)('describes every answer of $method $path', ({ path, method, operation }) => {
