@@ -10,6 +10,7 @@ import type { RouteHandlerDeps } from './middleware/route-handler.ts';
 import type { UntrustedProxyWatch } from './admission/untrusted-proxy.ts';
 import { type RateLimitOptions, RateLimits, noRateLimits } from './admission/rate-limits.ts';
 import type { Readiness } from './health/readiness.ts';
+import { startPageRouter } from './start-page.ts';
 import { referenceRouter } from './openapi/reference.ts';
 import { createRouter, unknownPath } from './router.ts';
 import { routeTable } from './routes/table.ts';
@@ -31,7 +32,7 @@ export interface AppOptions {
   readonly commandFile?: string;
 }
 
-/** The API: /api/v1, /healthz, /readyz, /openapi.json, /docs and /cli. */
+/** The API: /api/v1, /healthz, /readyz, /openapi.json, /cli, and pages at / and /docs. */
 export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   const { trustedProxies = [], rateLimits = noRateLimits, workLimits, commandFile } = options;
   const app = bareApp();
@@ -39,6 +40,7 @@ export function createApp({ options = {}, ...deps }: AppDeps): RequestListener {
   const limits = { rateLimits: new RateLimits(rateLimits), workLimit: new WorkLimit(workLimits) };
   app.use(requestLog(deps), responseHeaders, requestTarget, deps.untrustedProxies.middleware);
   app.use(healthRouter(deps.readiness));
+  app.use(startPageRouter());
   app.use(referenceRouter());
   app.use(commandRouter(commandFile));
   app.use(createRouter('/api/v1', routeTable, { ...deps, ...limits }));

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { type HttpAnswer, type TestApi, startTestApi } from '../../support/api/http.ts';
 
 let api: TestApi;
@@ -20,6 +22,35 @@ describe('/openapi.json', () => {
 
   test('is read only', async () => {
     expect((await get('/openapi.json', 'POST')).status).toBe(405);
+  });
+});
+
+describe('the page at /', () => {
+  test('has an icon, and every link leads to something', async () => {
+    const page = await get('/');
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const urls = [...page.text.matchAll(/ href="([^"]*)"/g)].map(([, url = '']) => url);
+    expect(urls).toEqual(['/favicon.ico', '/cli', '/cli.sha256', '/docs', '/openapi.json']);
+    const icon = await get('/favicon.ico');
+    expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/png']);
+    // The API of this test has no built command.
+    for (const url of urls.filter((path) => !path.startsWith('/cli'))) expect((await get(url)).status).toBe(200);
+    expect(Object.keys(openApiDocument().paths ?? {})).toEqual(expect.arrayContaining(['/cli', '/cli.sha256']));
+  });
+
+  test('has no script, and its policy allows this one style', async () => {
+    const { text, headers } = await get('/');
+    expect(text).not.toMatch(/<script| style=| on[a-z]+=|javascript:|https?:/);
+    const [, style = ''] = /<style>([^]*)<\/style>/.exec(text) ?? [];
+    const digest = createHash('sha256').update(style).digest('base64');
+    expect(headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src 'sha256-${digest}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+  });
+
+  test.each(['/', '/favicon.ico'])('%s is read only, and no other path is there', async (path) => {
+    expect((await get(path, 'POST')).status).toBe(405);
+    expect((await get(`${path}x`)).status).toBe(404);
   });
 });
 
