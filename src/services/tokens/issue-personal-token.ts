@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { generateToken } from '../../crypto/token.ts';
-import { DomainError, invalidField } from '../../domain/errors/domain-error.ts';
+import { DomainError } from '../../domain/errors/domain-error.ts';
 import { limits } from '../../domain/limits.ts';
 import { creatorOfNewToken } from '../../domain/impersonation.ts';
 import type { Plaintext } from '../../domain/plaintext.ts';
@@ -57,7 +57,7 @@ export async function issuePersonalToken(
   }
   const id = randomUUID();
   const { token, hash } = generateToken('personal_token', id);
-  const expiresAt = boundedExpiry(input, now, notAfter);
+  const expiresAt = expiryOf(input, { now, notAfter });
   const creator = creatorOfNewToken(by, userId);
   const record = await insertPersonalToken(tx, { id, userId, name: input.name, tokenHash: hash, expiresAt, creator });
   return { record, token };
@@ -78,14 +78,4 @@ export async function auditInOrganizations(tx: Transaction, record: AuditRecord,
 /** What the audit records of a token: never the token. */
 export function auditedToken({ id, name, expiresAt }: PersonalTokenRecord): AuditTarget {
   return { personalTokenId: id, name, expiresAt: expiresAt?.toISOString() ?? null };
-}
-
-function boundedExpiry(input: PersonalTokenInput, now: Date, notAfter: Date | null): Date | null {
-  const wanted = expiryOf(input, now);
-  if (notAfter === null || wanted === null) return wanted ?? notAfter;
-  if (wanted > notAfter) {
-    const field = input.expiresAt === undefined ? 'expiresInDays' : 'expiresAt';
-    throw invalidField(field, `must not outlive the token it is made with, which ends at ${notAfter.toISOString()}`);
-  }
-  return wanted;
 }

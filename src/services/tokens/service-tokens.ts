@@ -30,7 +30,7 @@ import { checkExpiry, type ExpiryInput, expiryOf } from './token-expiry.ts';
 
 export type { ServiceTokenRecord } from '../../store/service-tokens.ts';
 
-/** Without an expiry the token does not end. */
+/** Without an expiry the token ends with the one that it is created with, if that ends. */
 export interface CreateServiceTokenInput extends ExpiryInput {
   readonly name: string;
   readonly scope: TokenScope;
@@ -81,7 +81,10 @@ export class ServiceTokens {
     this.#deps = deps;
   }
 
-  /** Makes a token. Throws DomainError invalid_input naming the field if scope, ids or expiry do not fit together. */
+  /**
+   * Makes a token, which never outlives the one that it is created with. Throws DomainError invalid_input naming the
+   * field if scope, ids or expiry do not fit together.
+   */
   async create(
     access: OrganizationAccess<'service_token.create'>,
     input: CreateServiceTokenInput,
@@ -111,7 +114,7 @@ export class ServiceTokens {
         recall: ({ id }: { readonly id: string }) => this.#recall(access, id),
       };
       const outcome = await makeChangeOnce(this.#deps, access, once, async (tx) => {
-        const fields = await plan(tx, access.organizationId, input);
+        const fields = await plan(tx, access, input);
         const record = await insert(tx, access, { fields, credential: { id: credentialId, tokenHash } });
         return { result: record, audit: successRecord(access, auditedFields(fields)) };
       });
@@ -239,7 +242,11 @@ type PlannedToken = Pick<
   'id' | 'name' | 'scope' | 'projectId' | 'environmentId' | 'permission' | 'expiresAt'
 >;
 
-async function plan(tx: Transaction, organizationId: string, input: CreateServiceTokenInput): Promise<PlannedToken> {
+async function plan(
+  tx: Transaction,
+  { organizationId, caller }: OrganizationAccess,
+  input: CreateServiceTokenInput,
+): Promise<PlannedToken> {
   const { name, scope, permission, projectId = null, environmentId = null } = input;
   const facts = await findScopeFacts(tx, organizationId, { projectId, environmentId });
   return {
@@ -248,7 +255,7 @@ async function plan(tx: Transaction, organizationId: string, input: CreateServic
     scope,
     ...scopeIds(input, facts),
     permission,
-    expiresAt: expiryOf(input, facts.now),
+    expiresAt: expiryOf(input, { now: facts.now, notAfter: caller.principal.expiresAt }),
   };
 }
 

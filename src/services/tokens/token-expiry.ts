@@ -18,11 +18,29 @@ export function checkExpiry({ expiresInDays, expiresAt }: ExpiryInput): void {
   checkWhole('expiresInDays', expiresInDays, { min: 1, max: limits.tokenLifetimeDays });
 }
 
+/** What bounds the end of a new token. */
+export interface ExpiryBounds {
+  /** By the database's clock, which judges its uses too. */
+  readonly now: Date;
+  /** When the token that it is created with ends; null for no bound. */
+  readonly notAfter: Date | null;
+}
+
 /**
- * When the token ends, null for never, judged by the database's clock, as its uses will be. Throws DomainError
- * invalid_input for a time that is past or too far ahead.
+ * When the token ends: as the input says, by default with the bound; null for never. Throws DomainError invalid_input
+ * for a time that is past, too far ahead, or after the bound.
  */
-export function expiryOf({ expiresInDays, expiresAt }: ExpiryInput, now: Date): Date | null {
+export function expiryOf(input: ExpiryInput, { now, notAfter }: ExpiryBounds): Date | null {
+  const wanted = wantedExpiry(input, now);
+  if (notAfter === null || wanted === null) return wanted ?? notAfter;
+  if (wanted > notAfter) {
+    const field = input.expiresAt === undefined ? 'expiresInDays' : 'expiresAt';
+    throw invalidField(field, `must not outlive the token it is made with, which ends at ${notAfter.toISOString()}`);
+  }
+  return wanted;
+}
+
+function wantedExpiry({ expiresInDays, expiresAt }: ExpiryInput, now: Date): Date | null {
   if (expiresInDays !== undefined) return new Date(now.getTime() + expiresInDays * dayMs);
   if (expiresAt === undefined) return null;
   const lifetimeMs = expiresAt.getTime() - now.getTime();

@@ -10,8 +10,11 @@ let world: World;
 
 withWorlds((given) => ({ services, world } = given));
 
-async function create(input: Partial<CreateServiceTokenInput>): ReturnType<TestServices['serviceTokens']['create']> {
-  const access = await world.onOrganization(world.admin.caller, 'service_token.create');
+async function create(
+  input: Partial<CreateServiceTokenInput>,
+  by: Caller = world.admin.caller,
+): ReturnType<TestServices['serviceTokens']['create']> {
+  const access = await world.onOrganization(by, 'service_token.create');
   return services.serviceTokens.create(access, { name: 'ci', scope: 'organization', permission: 'read', ...input });
 }
 
@@ -89,6 +92,26 @@ describe('creating a service token', () => {
     expect(record.expiresAt).toEqual(expiresAt);
     expect((await get(record.id)).expiresAt).toEqual(expiresAt);
     expect((await authenticated(services, token)).principal.expiresAt).toEqual(expiresAt);
+  });
+
+  test('never outlives the personal token that creates it, and ends with it by default', async () => {
+    const personal = await services.access.person(world.owner.caller, 'personal_token.create');
+    const { record: short, token } = await services.personalTokens.create(personal, { name: 'short', expiresInDays: 1 });
+    const by = await authenticated(services, token);
+    expect((await create({}, by)).record.expiresAt).toEqual(short.expiresAt);
+    const endMs = short.expiresAt?.getTime() ?? 0;
+    const sooner = new Date(endMs - dayMs / 2);
+    expect((await create({ expiresAt: sooner }, by)).record.expiresAt).toEqual(sooner);
+    for (const [field, input] of [
+      ['expiresInDays', { expiresInDays: 2 }],
+      ['expiresAt', { expiresAt: new Date(endMs + 1) }],
+    ] as const) {
+      await expect(create(input, by)).rejects.toMatchObject({
+        code: 'invalid_input',
+        fields: [{ field, message: expect.stringContaining(`ends at ${short.expiresAt?.toISOString() ?? ''}`) }],
+      });
+    }
+    expect((await create({ expiresInDays: 2 }, world.owner.caller)).record.expiresAt).not.toBeNull();
   });
 
   test.each<[string, (foreign: World) => Partial<CreateServiceTokenInput>]>([

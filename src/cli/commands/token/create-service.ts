@@ -11,7 +11,7 @@ import { printNewServiceToken } from './service-token-view.ts';
 export const tokenCreateServiceCommand = defineCommand({
   summary: 'Create a service token; it is shown once',
   description:
-    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. The project and environment default to those of .keyframe.json.',
+    'For CI, Kubernetes and other automation. The token belongs to the organization and is shown only once. It expires no later than the personal token that creates it. The project and environment default to those of .keyframe.json.',
   options: {
     ...organizationOption,
     name: requiredText('-n, --name <name>', 'Name'),
@@ -25,7 +25,7 @@ export const tokenCreateServiceCommand = defineCommand({
     permission: choice('-p, --permission <permission>', 'Permission of the token', ['read', 'read_write'], {
       isRequired: true,
     }),
-    expiresInDays: integer('--expires-in <days>', 'Days until it expires (default: never)', { min: 1 }),
+    expiresInDays: integer('--expires-in <days>', 'Days until it expires (default: with your token, or never)', { min: 1 }),
   },
   examples: [
     {
