@@ -153,8 +153,11 @@ const sourceSamples: Samples<typeof sourceMessages> = {
     sourceMessages.tokenRefused('token', 'The token was revoked.', new DomainError('unauthenticated', 'x')),
   ],
   personalToken: [sourceMessages.personalToken('token')],
-  tokenSecretMissing: [sourceMessages.tokenSecretMissing('token', 'token')],
-  tokenKeyMissing: [sourceMessages.tokenKeyMissing('token', 'other', source)],
+  tokenMissing: [
+    sourceMessages.tokenMissing('token', 'other', sourceOf(secretSync())),
+    sourceMessages.tokenMissing('token', 'token', sourceOf(united)),
+    sourceMessages.tokenMissing('reader-token', 'token', source),
+  ],
   tokenSecretUnmanaged: [sourceMessages.tokenSecretUnmanaged('reader-token', 'reader')],
   serviceTokenMissing: [sourceMessages.serviceTokenMissing(source)],
   serviceTokenDeleted: [sourceMessages.serviceTokenDeleted('reader', source)],

@@ -1,4 +1,5 @@
-import { personalToken, tokenSecretMissing } from '../../../src/controller/kinds/secret-sync/source-messages.ts';
+import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
+import { personalToken } from '../../../src/controller/kinds/secret-sync/source-messages.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BearerPrincipal } from '../../../src/domain/principal.ts';
 import { Harness, prod, secrets, shortestChange, syncs } from './controller-harness.ts';
@@ -130,19 +131,33 @@ describe('a token Secret', () => {
     await harness.start();
     expect(harness.ready()).toMatchObject({
       reason: 'TokenSecretNotFound',
-      message: tokenSecretMissing('token', 'token').detail,
+      message: expect.stringMatching(/^Secret token does not exist .* has no token in the key token\. Put .*tokenSecretRef\.$/),
     });
     harness.putToken('kf_svc_good');
     await harness.calls();
     expect(harness.values()).toEqual(inStep);
   });
 
-  test('without the key is distinguished from one that is missing', async () => {
-    await harness.synced({ spec: { tokenSecretRef: { name: 'token', key: 'other' } } });
-    expect(harness.ready()).toMatchObject({
-      reason: 'TokenSecretNotFound',
-      message: expect.stringMatching(/^Secret token has no key other\. .* spec\.tokenSecretRef\.key\.$/),
-    });
+  test('is reported alike if it is missing, lacks the key, or holds no token there: not all users may read Secrets', async () => {
+    const { tokens } = harness.services;
+    tokens.set('password', new AuthenticationRefusal('malformed', 'the token is malformed'));
+    harness.putSync({ spec: { tokenSecretRef: { name: 'foreign', key: 'password' } } });
+    await harness.start();
+    const shown = (): unknown => {
+      const events = harness.cluster.events.splice(0).map(({ reason, note, type }) => ({ reason, note, type }));
+      return { ready: { ...harness.ready(), lastTransitionTime: '' }, events };
+    };
+    const missing = shown();
+    const states: Record<string, string>[] = [{ other: 'x' }, { password: '' }, { password: 'password' }, {}];
+    for (const data of states) {
+      harness.cluster.remove(`${secrets}/foreign`);
+      harness.cluster.put(secrets, 'foreign', (secret) => {
+        secret['data'] = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, btoa(value)]));
+      });
+      await harness.calls();
+      expect(shown()).toEqual({ ...(missing as object), events: [] });
+    }
+    expect(missing).toMatchObject({ ready: { reason: 'TokenSecretNotFound' }, events: [{ type: 'Warning' }] });
   });
 
   test('that is deleted ends the syncing and leaves the Secret', async () => {

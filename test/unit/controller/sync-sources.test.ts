@@ -197,7 +197,8 @@ describe('while one source cannot be read', () => {
       reported: {
         reason: 'TokenSecretNotFound',
         message:
-          'Source own: Secret token-own does not exist in this namespace. Create it with a service token in the key token.',
+          'Source own: Secret token-own does not exist in this namespace, or has no token in the key token. ' +
+          'Put a service token there, or name another Secret and key in spec.sources[own].tokenSecretRef.',
       },
       mend: () => harness.makeEnvironment('own', again),
     },

@@ -28,17 +28,19 @@ export function personalToken(secretName: string): DomainError {
   );
 }
 
-export function tokenSecretMissing(name: string, key: string): DomainError {
+/**
+ * One message for a Secret that does not exist, lacks the key, or holds something else there: users who may not read
+ * Secrets must not learn which of these it is.
+ */
+export function tokenMissing(name: string, key: string, { name: source, tokenRef }: Source): DomainError {
+  const field = fieldOf({ name: source }, 'tokenSecretRef');
+  const advice =
+    tokenRef === undefined
+      ? `Put a service token there, or name another Secret and key in ${field}.`
+      : `ServiceToken ${tokenRef.name} must write it.`;
   return new DomainError(
     'token_secret_not_found',
-    `Secret ${name} does not exist in this namespace. Create it with a service token in the key ${key}.`,
-  );
-}
-
-export function tokenKeyMissing(name: string, key: string, source: Source): DomainError {
-  return new DomainError(
-    'token_secret_not_found',
-    `Secret ${name} has no key ${key}. Put a service token there, or name its key in ${fieldOf(source, 'tokenSecretRef.key')}.`,
+    `Secret ${name} does not exist in this namespace, or has no token in the key ${key}. ${advice}`,
   );
 }
 

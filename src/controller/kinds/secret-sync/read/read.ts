@@ -110,7 +110,7 @@ async function authenticateBySecret(
   const isIssued = place.serviceToken !== undefined || deps.issuedSecret(key) !== undefined;
   const secret = await deps.secretsClient.find(place, notOlderThan);
   seen.renote(isIssued ? 'issued Secret' : 'Secret', key, objectVersion(secret?.metadata));
-  return await authenticate(deps.services, tokenIn(secret, place, source), place.name);
+  return await authenticate(deps.services, tokenIn(secret, place, source), place, source);
 }
 
 /** Admits a source's token to its environment. Throws DomainError not_found and forbidden. */
@@ -155,26 +155,30 @@ async function enter(
 async function authenticate(
   { authentication }: ReadServices,
   token: Plaintext,
-  secretName: string,
+  { name, key }: TokenPlace,
+  source: Source,
 ): Promise<ServiceTokenPrincipal> {
   try {
     const principal = await authentication.authenticate(token.reveal());
     if (principal.type === 'service_token') return principal;
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error;
-    throw messages.tokenRefused(secretName, error.detail, error);
+    // What is no token says as little as a key that is missing.
+    if (error instanceof AuthenticationRefusal && error.fault === 'malformed')
+      throw messages.tokenMissing(name, key, source);
+    throw messages.tokenRefused(name, error.detail, error);
   }
-  throw messages.personalToken(secretName);
+  throw messages.personalToken(name);
 }
 
 function tokenIn(secret: SecretObject | undefined, { name, key, serviceToken }: TokenPlace, source: Source): Plaintext {
-  if (secret === undefined) throw messages.tokenSecretMissing(name, key);
+  if (secret === undefined) throw messages.tokenMissing(name, key, source);
   // A ServiceToken's spec may name any Secret: only the one that it wrote holds its token.
   if (serviceToken !== undefined && !isTokenSecretOf(secret, serviceToken))
     throw messages.tokenSecretUnmanaged(name, serviceToken.metadata.name);
   const value = Object.hasOwn(secret.data ?? {}, key) ? secret.data?.[key] : undefined;
   // A token from `kubectl create secret --from-file` often ends with a line break.
   const text = value === undefined ? '' : Buffer.from(value, 'base64').toString('utf8').trim();
-  if (text === '') throw messages.tokenKeyMissing(name, key, source);
+  if (text === '') throw messages.tokenMissing(name, key, source);
   return new Plaintext(text);
 }
