@@ -92,6 +92,14 @@ export const namespaceNames = separatedByCommas
   .refine((names) => names.every(isNamespaceName), 'must be names of namespaces with commas between')
   .transform((names) => [...new Set(names)]);
 
+/** Beginnings of names of labels and annotations. */
+export const metadataPrefixes = separatedByCommas
+  .refine(
+    (prefixes) => prefixes.every((prefix) => /^[A-Za-z0-9][A-Za-z0-9._/-]{0,316}$/.test(prefix)),
+    'must be beginnings of label names such as app or example.com/, with commas between',
+  )
+  .transform((prefixes) => [...new Set(prefixes)]);
+
 export const clusterName = matching(
   /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/,
   'must be 1 to 128 letters, digits, dots, hyphens and underscores, ending with a letter or digit',

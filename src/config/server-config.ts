@@ -55,6 +55,8 @@ export interface ControllerConfig {
   readonly resyncIntervalMs: number;
   /** Whether workloads may be restarted when the Secrets they read have changed. */
   readonly rollouts: boolean;
+  /** Beginnings of the labels and annotations that SecretSyncs may set; empty for all. */
+  readonly targetMetadataPrefixes: readonly string[];
 }
 
 /** @throws ConfigError with every fault. */
@@ -118,5 +120,6 @@ function controllerConfig(values: Values<ServerRole>): ControllerConfig {
     clusterName: values.CLUSTER_NAME,
     resyncIntervalMs: values.RESYNC_INTERVAL,
     rollouts: values.ROLLOUTS,
+    targetMetadataPrefixes: values.TARGET_METADATA_PREFIXES ?? [],
   };
 }

@@ -227,6 +227,14 @@ export const variables = {
     description: 'Whether the controller may restart workloads when their Secrets change (`spec.rollout`).',
     details: '[Restarting workloads](#restarting-workloads)',
   },
+  TARGET_METADATA_PREFIXES: {
+    schema: schemas.metadataPrefixes,
+    roles: serverRoles,
+    unset: 'all',
+    format: 'beginnings of names with commas between',
+    description: 'Labels and annotations that SecretSyncs may set on their Secrets.',
+    details: '[Labels of Secrets](#labels-of-secrets)',
+  },
   BOOTSTRAP_ADMIN_EMAIL: {
     schema: schemas.emailAddress,
     roles: [...serverRoles, 'init'],

@@ -32,6 +32,8 @@ export interface ControllerDeps extends Omit<ManagerDeps, 'changes' | 'options'>
 export interface ControllerOptions extends ManagerOptions {
   /** Whether workloads may be restarted; default false. */
   readonly rollouts?: boolean;
+  /** Beginnings of the labels and annotations that SecretSyncs may set; empty (the default) for all. */
+  readonly targetMetadataPrefixes?: readonly string[];
 }
 
 /** Creates the controller of all kinds. It does nothing before `start`. */
@@ -45,9 +47,16 @@ function registerAll(context: KindContext, { services, fingerprint, options }: C
   const { kind: serviceTokenKind, tokens: serviceTokens } = registerServiceToken(context, deps);
   const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
   const { watch: snapshotWatch } = secretSnapshots;
-  const rolloutsAllowed = options.rollouts ?? false;
-  const syncDeps = { ...deps, context, fingerprint, serviceTokens, snapshots, snapshotWatch, rolloutsAllowed };
-  const { kind: secretSyncs, pins } = registerSecretSync(syncDeps);
+  const { kind: secretSyncs, pins } = registerSecretSync({
+    ...deps,
+    context,
+    fingerprint,
+    serviceTokens,
+    snapshots,
+    snapshotWatch,
+    rolloutsAllowed: options.rollouts ?? false,
+    metadataPrefixes: options.targetMetadataPrefixes ?? [],
+  });
   const restoreDeps = { ...deps, snapshots, snapshotWatch };
   const { kind: snapshotRestores, references: restores } = registerSnapshotRestore(context, restoreDeps);
   const references = allReferences([pins, restores, adoptionsOf(snapshots)]);

@@ -51,6 +51,9 @@
 {{- with $values.watchNamespaces }}
 - { name: KEYFRAME_WATCH_NAMESPACES, value: {{ join "," . | quote }} }
 {{- end }}
+{{- with $values.targetMetadataPrefixes }}
+- { name: KEYFRAME_TARGET_METADATA_PREFIXES, value: {{ join "," . | quote }} }
+{{- end }}
 {{- with $values.clusterName }}
 - { name: KEYFRAME_CLUSTER_NAME, value: {{ . | quote }} }
 {{- end }}

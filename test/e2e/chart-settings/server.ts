@@ -30,6 +30,11 @@ const programSettings: readonly Setting[] = [
   },
   { value: 'rollouts', set: true, shows: { [variable('ROLLOUTS')]: 'true', [rules('controller')]: patches } },
   { value: 'clusterName', set: 'east', shows: { [variable('CLUSTER_NAME')]: 'east' } },
+  {
+    value: 'targetMetadataPrefixes',
+    set: ['app', 'example.com/'],
+    shows: { [variable('TARGET_METADATA_PREFIXES')]: 'app,example.com/' },
+  },
   { value: 'resyncInterval', set: '7m', shows: { [variable('RESYNC_INTERVAL')]: '7m' } },
   {
     value: 'logLevel',

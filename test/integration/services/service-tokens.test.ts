@@ -96,7 +96,10 @@ describe('creating a service token', () => {
 
   test('never outlives the personal token that creates it, and ends with it by default', async () => {
     const personal = await services.access.person(world.owner.caller, 'personal_token.create');
-    const { record: short, token } = await services.personalTokens.create(personal, { name: 'short', expiresInDays: 1 });
+    const { record: short, token } = await services.personalTokens.create(personal, {
+      name: 'short',
+      expiresInDays: 1,
+    });
     const by = await authenticated(services, token);
     expect((await create({}, by)).record.expiresAt).toEqual(short.expiresAt);
     const endMs = short.expiresAt?.getTime() ?? 0;

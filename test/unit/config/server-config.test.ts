@@ -69,6 +69,7 @@ describe('a complete environment', () => {
         namespace: undefined,
         resyncIntervalMs: 600_000,
         rollouts: false,
+        targetMetadataPrefixes: [],
       },
     });
     expect(config.databaseUrl.reveal()).toBe(databaseUrl);
@@ -102,6 +103,7 @@ describe('a complete environment', () => {
           KEYFRAME_CLUSTER_NAME: 'Paris-1.prod',
           KEYFRAME_RESYNC_INTERVAL: '1m30s',
           KEYFRAME_ROLLOUTS: 'true',
+          KEYFRAME_TARGET_METADATA_PREFIXES: 'app, example.com/,app',
           KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com',
           KEYFRAME_BOOTSTRAP_TOKEN_FILE: '/token',
         },
@@ -130,6 +132,7 @@ describe('a complete environment', () => {
         clusterName: 'Paris-1.prod',
         resyncIntervalMs: 90_000,
         rollouts: true,
+        targetMetadataPrefixes: ['app', 'example.com/'],
       },
     });
     expect(config.databaseDirectUrl.reveal()).toBe('postgres://direct/keyframe');
@@ -258,6 +261,11 @@ describe('one fault is reported in one sentence', () => {
       'a kubeconfig that is not there',
       { KEYFRAME_KUBECONFIG_FILE: '/canary' },
       'names a file that cannot be read (ENOENT)',
+    ],
+    [
+      'the beginning of a label',
+      { KEYFRAME_TARGET_METADATA_PREFIXES: 'example.com/,*' },
+      'KEYFRAME_TARGET_METADATA_PREFIXES: must be beginnings of label names',
     ],
     [
       'a namespace',

@@ -21,6 +21,7 @@ export interface HarnessOptions {
   readonly cluster?: FakeCluster;
   readonly services?: FakeServices;
   readonly watchNamespaces?: readonly string[];
+  readonly targetMetadataPrefixes?: readonly string[];
   /** Which cluster has the name of the harness's; default: this one. */
   readonly clusters?: ControllerDeps['clusters'];
   /** For the kinds that act in their own name. */
@@ -40,6 +41,7 @@ export class Harness {
 
   constructor({
     watchNamespaces = [],
+    targetMetadataPrefixes = [],
     cluster = new FakeCluster(),
     services = new FakeServices(),
     clusters = { claim: () => Promise.resolve('ours') },
@@ -68,6 +70,7 @@ export class Harness {
       options: {
         resyncIntervalMs: 600_000,
         watchNamespaces,
+        targetMetadataPrefixes,
         namespace: 'system',
         clusterName: 'test',
         random: () => 0.5,

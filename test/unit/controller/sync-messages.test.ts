@@ -137,6 +137,10 @@ const samples: Samples<typeof messages> = {
     conflict('.data.A'),
     conflict('.metadata.annotations.merge.keyframe.dev/app', 'kubectl-annotate'),
   ],
+  metadataNotAllowed: [
+    messages.metadataNotAllowed('labels', ['argocd.argoproj.io/secret-type'], ['app', 'example.com/']),
+    messages.metadataNotAllowed('annotations', ['a.example.org/x', 'b'], ['example.com/']),
+  ],
   tooLargeTogether: [messages.tooLargeTogether(merging, refusal(422, 'Invalid'))],
 };
 

@@ -131,7 +131,9 @@ describe('a token Secret', () => {
     await harness.start();
     expect(harness.ready()).toMatchObject({
       reason: 'TokenSecretNotFound',
-      message: expect.stringMatching(/^Secret token does not exist .* has no token in the key token\. Put .*tokenSecretRef\.$/),
+      message: expect.stringMatching(
+        /^Secret token does not exist .* has no token in the key token\. Put .*tokenSecretRef\.$/,
+      ),
     });
     harness.putToken('kf_svc_good');
     await harness.calls();

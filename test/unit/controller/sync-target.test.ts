@@ -240,3 +240,41 @@ describe('a Secret that is not ours', () => {
     expect(harness.values()).toEqual(inStep);
   });
 });
+
+describe('the labels and annotations of a spec', () => {
+  const labels = { app: 'web', 'example.com/team': 'a', 'argocd.argoproj.io/secret-type': 'cluster' };
+  const annotations = { 'example.com/note': 'x', 'reflector.example.org/reflects': 'true' };
+
+  async function synced(targetMetadataPrefixes: readonly string[], target: object): Promise<void> {
+    harness = new Harness({ targetMetadataPrefixes });
+    await harness.synced({ target });
+  }
+
+  test.each([
+    ['labels', { labels }, 'argocd.argoproj.io/secret-type'],
+    ['annotations', { annotations }, 'reflector.example.org/reflects'],
+  ])(
+    'are refused if one of the %s begins with no allowed prefix: nothing is read or written',
+    async (field, target, name) => {
+      await synced(['app', 'example.com/'], target);
+      expect(harness.ready()).toMatchObject({
+        reason: 'InvalidSpec',
+        message: expect.stringContaining(`spec.target.${field} has ${name}, but this controller allows only`),
+      });
+      expect(harness.services.reads).toEqual([]);
+      expect(harness.target()).toBeUndefined();
+    },
+  );
+
+  test('are set if all are allowed', async () => {
+    await synced(['app', 'example.com/'], { labels: { app: 'web', 'example.com/team': 'a' } });
+    expect(harness.target()?.metadata.labels).toMatchObject({ app: 'web', 'example.com/team': 'a' });
+    expect(harness.ready()?.reason).toBe('Synced');
+  });
+
+  test('are set without a limit by default', async () => {
+    await synced([], { labels, annotations });
+    expect(harness.target()?.metadata.labels).toMatchObject(labels);
+    expect(harness.target()?.metadata.annotations).toMatchObject(annotations);
+  });
+});

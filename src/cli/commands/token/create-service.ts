@@ -25,7 +25,9 @@ export const tokenCreateServiceCommand = defineCommand({
     permission: choice('-p, --permission <permission>', 'Permission of the token', ['read', 'read_write'], {
       isRequired: true,
     }),
-    expiresInDays: integer('--expires-in <days>', 'Days until it expires (default: with your token, or never)', { min: 1 }),
+    expiresInDays: integer('--expires-in <days>', 'Days until it expires (default: with your token, or never)', {
+      min: 1,
+    }),
   },
   examples: [
     {

@@ -55,6 +55,8 @@ export interface SecretSyncDeps {
   readonly snapshotWatch: NamedWatch;
   /** Whether workloads may be restarted for SecretSyncs. */
   readonly rolloutsAllowed: boolean;
+  /** Beginnings of the labels and annotations that a spec may set on a Secret; empty for all. */
+  readonly metadataPrefixes: readonly string[];
 }
 
 /** Syncs the Secrets of all SecretSyncs with their environments. */
@@ -177,7 +179,7 @@ class SecretSyncController implements ManagedKind {
   }
 
   #createReconciler(): SecretSyncReconciler {
-    const { context, services, fingerprint, snapshots, serviceTokens, grants, cluster } = this.#deps;
+    const { context, services, fingerprint, snapshots, serviceTokens, grants, cluster, metadataPrefixes } = this.#deps;
     const { kube: client, clock, metrics } = context;
     return new SecretSyncReconciler({
       memories: this.#memories,
@@ -190,6 +192,7 @@ class SecretSyncController implements ManagedKind {
       secretsClient: new SecretsClient({ client }),
       rollouts: this.#rollouts,
       readBudget: createReadBudget(),
+      metadataPrefixes,
       watchedTarget: (key) => this.#secrets.target(key),
       issuedSecret: (key) => serviceTokens.issuedSecret(key),
       followedSecret: (key) => this.#secrets.followed(key),

@@ -116,6 +116,20 @@ export function beingDeleted(sync: SecretSync): DomainError {
   );
 }
 
+/** `field` is that of spec.target, `names` are those that begin with none of the prefixes of the setting. */
+export function metadataNotAllowed(
+  field: 'labels' | 'annotations',
+  names: readonly string[],
+  prefixes: readonly string[],
+): DomainError {
+  return new DomainError(
+    'invalid_input',
+    `The field spec.target.${field} has ${shortList(names)}, but this controller allows only names that begin with ` +
+      `${shortList(prefixes)}. The Secret is unchanged. Remove them, or ask an admin of the cluster to allow their ` +
+      'beginnings in KEYFRAME_TARGET_METADATA_PREFIXES.',
+  );
+}
+
 /** Another client changed the Secret during each attempt to write it. */
 export function changedMeanwhile(sync: SecretSync, attempts: number): DomainError {
   return new DomainError(

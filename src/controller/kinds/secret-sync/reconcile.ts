@@ -21,6 +21,7 @@ import type { SourceState, SyncContext, SyncOutcome, WantedFacts } from './model
 import { changedMeanwhile, suspended } from './messages.ts';
 import { isSpecOutdated } from './outdated-spec.ts';
 import { type BoundedReads, runBounded } from './read/bounded-reads.ts';
+import { checkMetadata } from './target/target-metadata.ts';
 import { isMerge, targetKeyOf, targetOf } from './spec/resource.ts';
 import { sourcesOf } from './spec/source.ts';
 import { heldData, syncedClaim } from './synced.ts';
@@ -34,6 +35,8 @@ export interface ReconcilerDeps extends GatherDeps {
   readonly serviceToken: (key: string) => ServiceToken | undefined;
   /** Bounds what is read at the same time; each namespace is an owner. */
   readonly readBudget: ByteBudget;
+  /** Beginnings of the labels and annotations that a spec may set on a Secret; empty for all. */
+  readonly metadataPrefixes: readonly string[];
   readonly client: Pick<KubeClient, 'request'>;
   readonly secretsClient: Pick<SecretsClient, 'find' | 'check' | 'create' | 'replace' | 'apply' | 'delete'>;
   readonly rollouts: Pick<Rollouts, 'abandoned' | 'learn'>;
@@ -140,6 +143,7 @@ export class SecretSyncReconciler {
 
   async #observe(context: SyncContext, beginReads: () => BoundedReads): Promise<Result | DeferredOutcome> {
     const { resource, seen } = context;
+    checkMetadata(resource, this.#deps.metadataPrefixes);
     const tokens = sourceTokens(this.#deps.serviceToken, resource, seen);
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const result = await this.#observeOnce(context, {

@@ -4,6 +4,7 @@ import type { ObjectMeta, OwnerReference } from '../../../../kube/client/objects
 import type { SecretMeta } from '../../../../kube/client/secrets.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import { isTokenSecret } from '../../service-token/resource.ts';
+import { metadataNotAllowed } from '../messages.ts';
 import { targetOf } from '../spec/resource.ts';
 import { recordOf } from './target-record.ts';
 import {
@@ -34,6 +35,18 @@ export function isOwnedBy(secret: ObjectMeta, sync: SecretSync): boolean {
  */
 export function isOfferedTo(secret: ObjectMeta, sync: SecretSync): boolean {
   return secret.annotations?.[allowAdoptionAnnotation] === sync.metadata.name && !isTokenSecret(secret);
+}
+
+/**
+ * Throws DomainError invalid_input if the spec sets a label or an annotation that begins with none of the prefixes. No
+ * prefixes allow all.
+ */
+export function checkMetadata({ spec: { target } }: SecretSync, prefixes: readonly string[]): void {
+  if (prefixes.length === 0) return;
+  for (const field of ['labels', 'annotations'] as const) {
+    const names = namesOf(target[field]).filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)));
+    if (names.length > 0) throw metadataNotAllowed(field, names, prefixes);
+  }
 }
 
 /**
