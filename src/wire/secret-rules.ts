@@ -2,6 +2,6 @@
  * The rules of the server for keys and values, for the command, which must not import the domain. With them, the command
  * reports an invalid file with its line before it sends anything.
  */
-export { validateSecretKey, validateSecretValue } from '../domain/names.ts';
+export { validateSecretKey, validateSecretKeyPrefix, validateSecretValue } from '../domain/names.ts';
 export { charsetNames, defaultGeneration } from '../domain/generated-values.ts';
 export { limits } from '../domain/limits.ts';

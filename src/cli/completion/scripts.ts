@@ -1,6 +1,6 @@
 /**
  * Completion scripts. They hold no commands: each hands the words of the line to `keyframe __complete` and offers what it
- * prints (see output.ts). The words go through standard input, because other users can see the arguments of a process and
+ * prints (`completionOutput`). The words go through standard input, because other users can see the arguments of a process and
  * the line may hold a value. Only a `keyframe` in PATH is run, never a file of the present folder.
  */
 

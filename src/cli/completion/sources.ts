@@ -1,5 +1,6 @@
 import { type ApiClient, apiPath } from '../../client/api-client.ts';
 import type { SecretKeyListView } from '../../wire/secrets.ts';
+import { validateSecretKeyPrefix } from '../../wire/secret-rules.ts';
 import type { ServiceTokenListView } from '../../wire/service-tokens.ts';
 import type { SnapshotListView } from '../../wire/snapshots.ts';
 import type { VersionListView } from '../../wire/versions.ts';
@@ -43,6 +44,8 @@ export function apiSources({ api, scope }: SourceDeps): Sources {
       return environments.map(named);
     },
     key: async (given, current) => {
+      // A word of `set` such as KEY=VALUE holds a value, which must not become part of an address.
+      if (current !== '' && validateSecretKeyPrefix(current) !== undefined) return [];
       const { organization, project, environment } = scope(given, 'environment');
       const path = apiPath`/secrets/${organization}/${project}/${environment}`;
       const { secrets } = await get<SecretKeyListView>(given, path, {

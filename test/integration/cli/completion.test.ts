@@ -112,6 +112,24 @@ describe('__complete is silent', () => {
     server.close();
   });
 
+  test('about a value that is being typed, which it sends nowhere', async () => {
+    const asked: (string | undefined)[] = [];
+    const server = createServer(({ url: path }, response) => {
+      asked.push(path);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ secrets: [] }));
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const env = { KEYFRAME_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    for (const words of [[`API_KEY=${canary}`], ['API_KEY', '=', canary], ['A=1', `API_KEY=${canary} and more`]]) {
+      expect(await offered(['set', ...words], env)).toEqual([':words']);
+    }
+    expect(asked).toEqual([]);
+    expect(await offered(['set', 'A=1', 'API'], env)).toEqual([':words']);
+    expect(asked).toEqual([expect.stringContaining('prefix=API')]);
+    server.close();
+  });
+
   test('about a server that does not answer, after about a second, and about one that is not there', async () => {
     const server = createServer(() => undefined);
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));

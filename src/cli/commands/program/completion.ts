@@ -16,11 +16,10 @@ export const completionCommand = defineCommand({
     { line: 'completion zsh > ~/.zfunc/_keyframe', note: 'For zsh, if fpath contains ~/.zfunc' },
     { line: 'completion fish > ~/.config/fish/completions/keyframe.fish', note: 'For fish' },
   ],
-  // All commands have this form.
-  async run({ io }, { args }) {
-    await Promise.resolve();
+  run({ io }, { args }) {
     const shell = shells.find((one) => one === args.shell);
     if (shell === undefined) throw usageError(`the shell must be one of ${shells.join(', ')}`);
     io.write(completionScript(shell));
+    return Promise.resolve();
   },
 });
