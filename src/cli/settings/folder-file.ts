@@ -103,7 +103,17 @@ function parse(path: string, text: string): FolderFile {
     }
     if (typeof value !== 'string' || value === '') throw usageError(`${path}: ${name} must be a text`);
   }
+  // JSON.parse takes the last one, and a reader of the file may see only the first.
+  const repeated = repeatedName(text);
+  if (repeated !== undefined) throw usageError(`${path}: ${repeated} occurs twice; keep one of them`);
   return { ...content, path };
+}
+
+/** A name that occurs twice in the text of a JSON object, whose names are the strings before a colon. */
+function repeatedName(text: string): string | undefined {
+  const strings = Array.from(text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g));
+  const names = strings.flatMap(([, name = '', colon]) => (colon === undefined ? [] : [String(JSON.parse(name))]));
+  return names.find((name, index) => names.indexOf(name) !== index);
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { findFolderFile } from '../../../src/cli/settings/folder-file.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'keyframe-folder-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const read = (text: string): unknown => {
+  writeFileSync(join(folder, '.keyframe.json'), text);
+  return findFolderFile(folder)?.file;
+};
+
+test.each([
+  ['with the same value', '{"organization": "acme", "organization": "acme"}', 'organization'],
+  ['with two servers', '{"url": "https://a.example", "project": "p", "url": "https://b.example"}', 'url'],
+  ['in another notation', String.raw`{"\u0075rl" : "https://a.example", "url":"https://b.example"}`, 'url'],
+  ['first with something else than a text', '{"url": 1, "url": "https://b.example"}', 'url'],
+  ['first with an object', '{"url": {"project": "p"}, "url": "https://b.example"}', 'url'],
+])('a field that occurs twice, %s, is refused', (_, text, name) => {
+  expect(() => read(text)).toThrow(`.keyframe.json: ${name} occurs twice; keep one of them`);
+});
+
+test.each([
+  ['a value that looks like a field', '{"organization": "a\\":", "project": "\\"organization\\": b"}'],
+  ['a value that is the name of a field', '{"organization": "project", "project": "project"}'],
+])('%s is not one', (_, text) => {
+  expect(read(text)).toEqual({ ...(JSON.parse(text) as object), path: join(folder, '.keyframe.json') });
+});
