@@ -38,7 +38,7 @@ const slugRule =
   'must be a slug: 1 to 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit';
 const starRule = 'beginning and ending with a letter or digit), or "*" for all';
 const either = 'name the namespaces either by namespaces or by namespaceSelector';
-const emptySelector = 'an empty selector selects every namespace: write namespaces ["*"] where that is meant';
+const emptySelector = 'an empty selector selects every namespace: to select all, write namespaces ["*"]';
 const valuesRule = 'In and NotIn need values, Exists and DoesNotExist have none';
 
 const refusals: readonly [what: string, spec: object, ...message: string[]][] = [

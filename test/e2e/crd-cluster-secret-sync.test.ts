@@ -65,7 +65,7 @@ test('ClusterSecretSyncs are found by their short name and category, and show th
 });
 
 const either = 'name the namespaces either by namespaces or by namespaceSelector';
-const emptySelector = 'an empty selector selects every namespace: write namespaces ["*"] where that is meant';
+const emptySelector = 'an empty selector selects every namespace: to select all, write namespaces ["*"]';
 const share = 'must be a number of namespaces from 0 to 100000, or a share from 0% to 100%';
 const labelName = 'must be names of labels';
 
@@ -76,11 +76,11 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
   ['namespaces named in both ways', { ...spec, namespaceSelector: { matchLabels: { a: 'b' } } }, either],
   ['an empty list of namespaces', { ...spec, namespaces: [] }, 'spec.namespaces', 'at least 1'],
   ['an empty selector', { namespaceSelector: {}, template: spec.template }, emptySelector],
-  ['every namespace excluded', { ...spec, excludeNamespaces: ['*'] }, 'the beginning of names with "*" behind it'],
-  ['a pattern with its star elsewhere', { ...spec, excludeNamespaces: ['a-*-b'] }, 'with "*" behind it'],
+  ['every namespace excluded', { ...spec, excludeNamespaces: ['*'] }, 'a prefix of names followed by "*"'],
+  ['a pattern with its star elsewhere', { ...spec, excludeNamespaces: ['a-*-b'] }, 'followed by "*"'],
   ['a share that is none', { ...spec, maxRemovedNamespaces: '101%' }, share],
   ['a number below none', { ...spec, maxRemovedNamespaces: -1 }, share],
-  ['a label of the controller', withLabels({ 'keyframe.dev/cluster-sync': 'x' }), "are the controller's own"],
+  ['a label of the controller', withLabels({ 'keyframe.dev/cluster-sync': 'x' }), 'are reserved for the controller'],
   ['a label whose name is none', withLabels({ 'a b': 'x' }), labelName],
   ['a label whose name has two slashes', withLabels({ 'a/b/c': 'x' }), labelName],
   ['a label whose value is none', withLabels({ a: '-x' }), 'spec.template.labels', 'should match'],
@@ -121,13 +121,10 @@ test('the name of the Secret and the creationPolicy never change, and everything
   const name = await trial.made({ ...spec, namespaces: ['not-there'], suspend: true });
   try {
     const template = (target: object): object => ({ template: { spec: { target } } });
-    expectRefused(
-      await trial.change(name, template({ name: 'other' })),
-      'spec.template.spec.target.name never changes',
-    );
+    expectRefused(await trial.change(name, template({ name: 'other' })), 'spec.template.spec.target.name is immutable');
     expectRefused(
       await trial.change(name, template({ creationPolicy: 'Merge' })),
-      'spec.template.spec.target.creationPolicy never changes: make a new ClusterSecretSync',
+      'spec.template.spec.target.creationPolicy is immutable: create a new ClusterSecretSync',
     );
     const change = { namespaces: ['other'], template: { labels: { a: 'b' }, spec: { maxDeletedKeys: 3 } } };
     expect(await trial.change(name, change)).toMatchObject({ status: 200, body: { spec: change } });

@@ -60,7 +60,7 @@ test('the environment never changes, and everything else may', async () => {
   const name = await trial.made({ ...spec, suspend: true });
   try {
     const answer = await trial.change(name, { environmentRef: { name: 'staging' } });
-    expectRefused(answer, 'spec.environmentRef', 'environmentRef never changes: make another SecretEnvironment');
+    expectRefused(answer, 'spec.environmentRef', 'environmentRef is immutable: create another SecretEnvironment');
     const change = { displayName: 'Web, production', deletionPolicy: 'Delete' };
     expect(await trial.change(name, change)).toMatchObject({ status: 200, body: { spec: change } });
   } finally {

@@ -92,7 +92,7 @@ describe('a SecretSnapshot never changes', () => {
     ['its age', { expiresIn: '48h' }],
   ])('in %s', async (_, change) => {
     const name = await trial.made({ ...whole, suspend: true });
-    expectRefused(await trial.change(name, change), 'a SecretSnapshot never changes, but for suspend');
+    expectRefused(await trial.change(name, change), 'a SecretSnapshot is immutable, except suspend');
   });
 
   test('but it can be suspended', async () => {

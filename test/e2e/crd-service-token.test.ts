@@ -46,8 +46,8 @@ test('ServiceTokens are found by their short name and category, and show their c
 
 const slugRule =
   'must be a slug: 1 to 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit';
-const projectRule = 'project belongs to the scopes Project and Environment, and is needed there';
-const environmentRule = 'environment belongs to the scope Environment, and is needed there';
+const projectRule = 'project belongs to the scopes Project and Environment, and is required there';
+const environmentRule = 'environment belongs to the scope Environment, and is required there';
 
 const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
   ['no scope', { organization: 'acme' }, 'spec.scope: Required value'],
@@ -103,11 +103,11 @@ describe('a ServiceToken may have', () => {
 
 describe('of a ServiceToken', () => {
   test.each([
-    ['the scope', { scope: 'Project', environment: null }, 'scope and organization never change'],
-    ['the organization', { organization: 'other' }, 'scope and organization never change'],
-    ['the project', { project: 'other' }, 'project never changes'],
-    ['the environment', { environment: 'other' }, 'environment never changes'],
-    ['the name of the Secret', { secretName: 'other' }, 'spec.secretName never changes'],
+    ['the scope', { scope: 'Project', environment: null }, 'scope and organization are immutable'],
+    ['the organization', { organization: 'other' }, 'scope and organization are immutable'],
+    ['the project', { project: 'other' }, 'project is immutable'],
+    ['the environment', { environment: 'other' }, 'environment is immutable'],
+    ['the name of the Secret', { secretName: 'other' }, 'spec.secretName is immutable'],
   ])('%s never changes', async (_, change, message) => {
     const name = await trial.made({ ...spec, suspend: true });
     expectRefused(await trial.change(name, change), message);

@@ -81,7 +81,11 @@ const refusals: readonly [what: string, spec: object, ...message: string[]][] = 
     'should match',
   ],
   ['an environment without a name', { ...byId, environmentRef: { organization: 'a', project: 'b' } }, 'name: Required'],
-  ['a plan that is not to be carried out', { ...byId, planHash }, 'planHash approves a plan to be carried out'],
+  [
+    'a plan that is not to be carried out',
+    { ...byId, planHash },
+    'planHash approves a plan, so it requires mode Apply',
+  ],
   ['a hash that none can be', { ...byId, mode: 'Apply', planHash: 'x'.repeat(42) }, 'spec.planHash', 'should match'],
 ];
 
@@ -113,7 +117,7 @@ describe('a SnapshotRestore never changes', () => {
     const name = await trial.made({ ...byId, suspend: true });
     expectRefused(
       await trial.change(name, change),
-      'a SnapshotRestore never changes, but for mode, planHash and suspend',
+      'a SnapshotRestore is immutable, except mode, planHash and suspend',
     );
   });
 
@@ -129,6 +133,6 @@ describe('a SnapshotRestore never changes', () => {
   test('back into a plan once it was approved', async () => {
     const name = await trial.made({ ...byId, mode: 'Apply', planHash, suspend: true });
     const back = await trial.change(name, { mode: 'Plan', planHash: null });
-    expectRefused(back, 'mode Apply never goes back to Plan: make another SnapshotRestore');
+    expectRefused(back, 'mode cannot change from Apply to Plan: create another SnapshotRestore');
   });
 });

@@ -52,9 +52,9 @@ test.each(['@hourly', '@daily', '*/15 * * * *', '0 2 L * *', '30 2,14 1-7 JAN-MA
   },
 );
 
-const keepSomething = 'say at least one number to keep';
+const keepSomething = 'set at least one number to keep';
 const fiveFields = 'must be five fields with spaces between them';
-const ours = "under keyframe.dev/ are the controller's own";
+const ours = 'under keyframe.dev/ are reserved for the controller';
 const withMetadata = (metadata: object): object => ({ ...spec, template: { ...template, metadata } });
 
 const refusals: readonly [what: string, spec: object, ...message: string[]][] = [
@@ -87,7 +87,7 @@ describe('a SnapshotSchedule is refused with a sentence about', () => {
 test('the environment of a SnapshotSchedule never changes; when, and what is kept, may', async () => {
   const name = await trial.made({ ...spec, suspend: true });
   const other = { environmentRef: { ...environmentRef, name: 'other' } };
-  expectRefused(await trial.change(name, { template: { spec: { source: other } } }), 'never changes');
+  expectRefused(await trial.change(name, { template: { spec: { source: other } } }), 'is immutable');
   const change = { schedule: '@hourly', timeZone: 'Europe/Berlin', retention: { keepLast: 3 } };
   expect(await trial.change(name, change)).toMatchObject({ status: 200 });
 });

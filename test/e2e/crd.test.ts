@@ -232,7 +232,7 @@ describe('what a SecretSync may have', () => {
 });
 
 describe('the name of the target', () => {
-  const changed = 'spec.target.name never changes: make a new SecretSync for another Secret';
+  const changed = 'spec.target.name is immutable: create a new SecretSync for another Secret';
 
   test('never changes, given or not', async () => {
     const given = await created(withTarget({ name: 'first' }));

@@ -268,7 +268,7 @@ describe('a SecretSync', () => {
     const site = await stack.makeSite({ target: { name: 'shared', creationPolicy } });
     const other = creationPolicy === 'Create' ? 'Merge' : 'Create';
     await expect(site.patchSync({ spec: { target: { creationPolicy: other } } })).rejects.toThrow(
-      'creationPolicy never changes',
+      'creationPolicy is immutable',
     );
   });
 });
