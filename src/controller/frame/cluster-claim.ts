@@ -2,6 +2,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ClusterRegistry, NameHolder } from '../../services/managed/cluster-registry.ts';
+import { clusterNameFree, clusterNameTaken, clusterNameUnconfirmed } from './messages.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
 
 export interface ClusterClaimDeps {
@@ -54,7 +55,7 @@ export class ClusterClaim {
   get error(): string | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
     const isWaiting = this.#isLeading && !this.#mayWork;
-    return isWaiting ? `the database has not confirmed the cluster's name ${this.#deps.name} yet` : undefined;
+    return isWaiting ? clusterNameUnconfirmed(this.#deps.name ?? '') : undefined;
   }
 
   /** Call it when this process starts to lead. Without a name it may work at once. */
@@ -122,10 +123,9 @@ export class ClusterClaim {
     const { name = '', logger } = this.#deps;
     const isKnown = this.#refusal !== undefined;
     if (claimed === 'unknown' && isKnown) return;
-    this.#refusal = typeof claimed === 'string' ? undefined : sharedName(name, claimed.heldBy);
+    this.#refusal = typeof claimed === 'string' ? undefined : clusterNameTaken(name, claimed.heldBy);
     if (this.#refusal !== undefined && !isKnown) logger.error(this.#refusal);
-    if (this.#refusal === undefined && isKnown)
-      logger.info({ name }, 'the name is free: it belongs to this cluster now');
+    if (this.#refusal === undefined && isKnown) logger.info({ name }, clusterNameFree);
     this.#allow(this.#refusal === undefined);
   }
 
@@ -137,10 +137,3 @@ export class ClusterClaim {
 }
 
 type Claimed = 'ours' | NameHolder | 'unknown';
-
-function sharedName(name: string, heldBy: string): string {
-  return (
-    `the name ${name} belongs to another cluster in this database (the uid of its namespace kube-system is ${heldBy}), so ` +
-    'this controller does no work; set another KEYFRAME_CLUSTER_NAME in one of the two clusters'
-  );
-}

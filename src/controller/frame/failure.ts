@@ -2,6 +2,7 @@ import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { ErrorEffect } from '../../domain/errors/description.ts';
 import { ApiError } from '../../kube/client/api-error.ts';
 import type { Progress, ReadyClaim } from './conditions.ts';
+import { clusterUnavailable, unexpectedError } from './messages.ts';
 import type { Next } from './work-queue.ts';
 
 /**
@@ -10,16 +11,7 @@ import type { Next } from './work-queue.ts';
  */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
-  if (!(error instanceof ApiError)) {
-    return new DomainError('internal', 'The controller failed with an unexpected error and retries. See its log.', {
-      cause: error,
-    });
-  }
-  const detail = error.status === 0 ? 'cannot be reached' : `returned ${error.status} ${error.reason}`;
-  const advice = error.status === 401 || error.status === 403 ? ' Check the RBAC of the controller.' : '';
-  return new DomainError('cluster_unavailable', `The Kubernetes API ${detail}; the controller retries.${advice}`, {
-    cause: error,
-  });
+  return error instanceof ApiError ? clusterUnavailable(error) : unexpectedError(error);
 }
 
 /** Whether an error is a bug of the controller itself. */

@@ -2,6 +2,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { type ResourceKind, patchFinalizers } from '../../kube/client/custom-resources.ts';
 import type { ObjectMeta } from '../../kube/client/objects.ts';
 import type { ReadyClaim } from './conditions.ts';
+import { cleanupFailed } from './messages.ts';
 import type { Resource } from './resource.ts';
 import { finalizer, forceFinalizeAnnotation } from '../annotations.ts';
 
@@ -50,8 +51,7 @@ export class Finalizers<T extends Resource> {
 
   /** The condition Ready of a deleted resource whose cleanup failed. */
   heldClaim({ reason, message }: ReadyClaim): ReadyClaim {
-    const advice = `The resource is deleted when its cleanup succeeds. To delete it without the cleanup, annotate it with ${forceFinalizeAnnotation}="true".`;
-    return { progress: 'reconciling', reason, message: `${message} ${advice}` };
+    return { progress: 'reconciling', reason, message: cleanupFailed(message) };
   }
 
   async #patch(resource: T, finalizers: readonly string[]): Promise<T> {

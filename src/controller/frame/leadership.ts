@@ -6,6 +6,7 @@ import { Lease, type LeaseAttempt } from '../../kube/lease.ts';
 import { pause } from '../../kube/client/liveness.ts';
 import { type Clock, type SteadyNow, steadyNow, systemClock } from '../../lib/clock.ts';
 import { type Logger, errorFields } from '../../observability/logger.ts';
+import * as messages from './messages.ts';
 
 // The times of the election: see docs/configuration.md, "Several controllers".
 const leaseName = 'keyframe-controller';
@@ -95,7 +96,7 @@ export class Leadership {
   /** Stops leading, aborts writes in progress and releases the Lease, within 3 s. Let the work end before. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#lose('this process stops');
+    this.#lose(messages.processStops);
     const limit = Promise.withResolvers<void>();
     const cancel = this.#deps.clock.after(stopLimitMs, limit.resolve);
     await Promise.race([this.#release(), limit.promise]);
@@ -108,7 +109,7 @@ export class Leadership {
     try {
       await this.#deps.lease.release({ timeoutMs: callTimeoutMs });
     } catch (error) {
-      this.#deps.logger.debug(errorFields(error), 'the Lease was not released; it will expire');
+      this.#deps.logger.debug(errorFields(error), messages.leaseNotReleased);
     }
   }
 
@@ -118,13 +119,9 @@ export class Leadership {
    */
   get error(): string | undefined {
     const { namespace } = this.#deps;
-    if (isApiStatus(this.#lastError, 401, 403)) {
-      return `the API server does not let the controller hold its Lease ${leaseName} in the namespace ${namespace}: apply the rules of charts/keyframe/files/lease-rules.yaml to its account, as a Role in that namespace`;
-    }
-    if (isApiStatus(this.#lastError, 404)) {
-      return `the controller cannot create its Lease: there is no namespace ${namespace}; create it, or set KEYFRAME_NAMESPACE to the namespace of the controller`;
-    }
-    return this.#wasAnswered ? undefined : `the Lease ${leaseName} has not been read from the API server yet`;
+    if (isApiStatus(this.#lastError, 401, 403)) return messages.leaseForbidden(leaseName, namespace);
+    if (isApiStatus(this.#lastError, 404)) return messages.leaseNamespaceMissing(namespace);
+    return this.#wasAnswered ? undefined : messages.leaseUnread(leaseName);
   }
 
   /**
@@ -177,7 +174,7 @@ export class Leadership {
   #held({ sinceMs, isNew }: Extract<LeaseAttempt, { kind: 'held' }>): void {
     this.#holder = undefined;
     // Another process may have led in between.
-    if (isNew) this.#lose('the Lease was taken and given back');
+    if (isNew) this.#lose(messages.leaseInterrupted);
     const untilMs = sinceMs + renewDeadlineMs;
     // The response came too late. The next attempt renews the Lease.
     if (untilMs <= this.#deps.steadyNow() || this.#stopping.signal.aborted) return;
@@ -190,15 +187,15 @@ export class Leadership {
     const fresh: Term = { untilMs, cut: new AbortController(), cancelTimer: () => undefined };
     this.#term = fresh;
     this.#watchEnd(fresh);
-    this.#deps.logger.info('this controller leads');
+    this.#deps.logger.info(messages.leading);
     this.#deps.onLead();
   }
 
   #standBy({ holder }: Extract<LeaseAttempt, { kind: 'taken' }>): void {
-    this.#lose('another controller holds the Lease');
+    this.#lose(messages.leaseTaken);
     if (this.#holder === holder) return;
     this.#holder = holder;
-    this.#deps.logger.info({ leader: holder }, 'this controller stands by');
+    this.#deps.logger.info({ leader: holder }, messages.standingBy);
   }
 
   #fail(error: unknown): void {
@@ -206,7 +203,7 @@ export class Leadership {
       this.#lastError instanceof Error && error instanceof Error && this.#lastError.message === error.message;
     this.#lastError = error;
     const level = isKnown ? 'debug' : 'warn';
-    this.#deps.logger[level](errorFields(error), 'the attempt to get the Lease failed and is retried');
+    this.#deps.logger[level](errorFields(error), messages.leaseAttemptFailed);
   }
 
   #watchEnd(term: Term): void {
@@ -219,8 +216,7 @@ export class Leadership {
 
   /** The current term, if it has not expired. Ends an expired one, in case its timer is late. */
   #presentTerm(): Term | undefined {
-    if (this.#term !== undefined && this.#term.untilMs <= this.#deps.steadyNow())
-      this.#lose('the Lease could not be renewed in time');
+    if (this.#term !== undefined && this.#term.untilMs <= this.#deps.steadyNow()) this.#lose(messages.leaseExpired);
     return this.#term;
   }
 
@@ -229,7 +225,7 @@ export class Leadership {
     if (term === undefined) return;
     this.#term = undefined;
     term.cancelTimer();
-    this.#deps.logger.info({ why }, 'this controller no longer leads');
+    this.#deps.logger.info({ why }, messages.leadingNoLonger);
     this.#deps.onLose();
     term.cut.abort();
   }

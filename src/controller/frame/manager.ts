@@ -14,10 +14,11 @@ import { EventLog } from './event-log.ts';
 import { resourceStates } from './resource-states.ts';
 import { Leadership } from './leadership.ts';
 import type { KindContext, ManagedKind } from './managed-kind.ts';
+import { definitionsMissing, featuresDisabled, firstListMissing, firstListReceived, watchDenied } from './messages.ts';
 import { NamespaceShares } from './namespace-shares.ts';
 import { Namespaces } from './namespaces.ts';
 import { type Next, WorkQueue } from './work-queue.ts';
-import { type NamedWatch, definitionsMissing, watchDenied } from './named-watch.ts';
+import type { NamedWatch } from './named-watch.ts';
 
 export interface ManagerDeps {
   readonly kube: Pick<KubeClient, 'request' | 'watch'>;
@@ -184,7 +185,7 @@ export class Manager implements Controller {
     const missing = missingKinds(watches);
     if (missing.length > 0) return definitionsMissing(missing);
     const waiting = watches.find(({ group }) => !group.isSynced && !isDenied(group));
-    if (waiting !== undefined) return `the first list of ${waiting.name} has not come from the API server yet`;
+    if (waiting !== undefined) return firstListMissing(waiting.name);
     // A denied kind is disabled, but the other kinds work.
     if (!this.#kinds.some(isSynced)) return watchDenied(this.#denied());
     return this.#leadership.error ?? this.#claim.error;
@@ -192,7 +193,7 @@ export class Manager implements Controller {
 
   warnings(): readonly string[] {
     const denied = this.#denied();
-    return denied.length === 0 ? [] : [deniedWarning(denied)];
+    return denied.length === 0 ? [] : [featuresDisabled(denied)];
   }
 
   /** The names of the watches that the API server does not allow. */
@@ -210,7 +211,7 @@ export class Manager implements Controller {
   /** A kind whose list never comes waits without blocking the others. */
   async #startWhenSynced(kind: ManagedKind): Promise<void> {
     await kind.watch.group.synced;
-    this.#logger.info({ watch: kind.watch.name }, 'the controller has its first list of a kind');
+    this.#logger.info({ watch: kind.watch.name }, firstListReceived);
     if (this.#leadership.isLeading && this.#claim.mayWork) this.#startKind(kind);
   }
 
@@ -265,7 +266,7 @@ export class Manager implements Controller {
   #logDenied(): void {
     const denied = this.#denied();
     if (denied.some((name) => !this.#loggedDenied.includes(name))) {
-      this.#logger.error(deniedWarning(denied));
+      this.#logger.error(featuresDisabled(denied));
     }
     this.#loggedDenied = denied;
   }
@@ -283,10 +284,6 @@ export class Manager implements Controller {
 
 function isSynced({ watch: { group } }: ManagedKind): boolean {
   return group.isSynced;
-}
-
-function deniedWarning(names: readonly string[]): string {
-  return `${watchDenied(names)}; until then, features that need them are disabled`;
 }
 
 function isDenied({ error }: NamedWatch['group']): boolean {

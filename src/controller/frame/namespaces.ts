@@ -1,7 +1,7 @@
-import { DomainError } from '../../domain/errors/domain-error.ts';
 import type { KubeObject } from '../../kube/client/objects.ts';
 import { ReflectorGroup, type ReflectorGroupDeps } from '../../kube/informer/reflector-group.ts';
 import type { Next } from './work-queue.ts';
+import { clusterUnidentified } from './messages.ts';
 import type { NamedWatch } from './named-watch.ts';
 
 /** The relevant parts of an existing namespace. */
@@ -58,10 +58,7 @@ export class Namespaces {
    */
   clusterUid(): string {
     if (this.#clusterUid !== undefined) return this.#clusterUid;
-    throw new DomainError(
-      'cluster_unavailable',
-      `The cluster has no namespace ${systemNamespace} that identifies it. Set KEYFRAME_CLUSTER_NAME.`,
-    );
+    throw clusterUnidentified(systemNamespace);
   }
 
   /** A namespace by its name; undefined if it is not known to exist. */

@@ -5,6 +5,7 @@ import { type Logger, errorFields } from '../../observability/logger.ts';
 import { isInternal, retryAfter } from './failure.ts';
 import { Finalizers } from './finalizers.ts';
 import type { KindRules, ReconcileContext } from './kind-rules.ts';
+import { accessLost, reconcileFailed, releasedByForce } from './messages.ts';
 import { type NamedWatch, watchError } from './named-watch.ts';
 import { untilNamespaceEnded } from './namespaces.ts';
 import type { DeferredOutcome, ReportedOutcome } from './outcome.ts';
@@ -130,7 +131,7 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
         const claim = this.#finalizers.heldClaim(failed.claim);
         return reportOf(resource, { ...failed, claim, next: retryAfter(error), isTransient: true });
       }
-      this.#deps.logger.warn({ key, ...errorFields(error) }, 'a resource is released by force without its cleanup');
+      this.#deps.logger.warn({ key, ...errorFields(error) }, releasedByForce);
     }
     const newest = await this.#newest(context);
     onWritten(newest, await this.#finalizers.release(newest));
@@ -152,15 +153,14 @@ export class Reconciliations<T extends Resource, O extends ReportedOutcome> {
   /** Logs that the rights in a namespace were deleted with it. No status can be written there either. */
   #reportLostAccess({ metadata: { namespace = '' } }: T): void {
     const { kind, plural } = this.#deps.rules.kind;
-    if (!this.#lostAccess.has(namespace))
-      this.#deps.logger.error({ kind, namespace }, lostAccessMessage(plural, namespace));
+    if (!this.#lostAccess.has(namespace)) this.#deps.logger.error({ kind, namespace }, accessLost(plural, namespace));
     this.#lostAccess.add(namespace);
   }
 
   #failed(context: ReconcileContext<T>, error: unknown): O {
     const { kind, failed } = this.#deps.rules;
     if (isInternal(error)) {
-      this.#deps.logger.error({ kind: kind.kind, key: context.key, ...errorFields(error) }, 'a reconcile failed');
+      this.#deps.logger.error({ kind: kind.kind, key: context.key, ...errorFields(error) }, reconcileFailed);
     }
     return failed(error, context);
   }
@@ -180,12 +180,4 @@ function reportOf<T extends Resource, O extends ReportedOutcome>(
   const { next = { kind: 'done' } } = outcome;
   if ('isDeferred' in outcome) return { ...silent, next, isTransient: true };
   return { next, reported: { resource, outcome }, released: false, isTransient: outcome.isTransient === true };
-}
-
-function lostAccessMessage(plural: string, namespace: string): string {
-  return (
-    `the controller's rights in namespace ${namespace} were deleted before the finalizers of its ${plural} were removed. Their ` +
-    `cleanup is done, but the namespace cannot be deleted until an admin runs \`kubectl get ${plural} --namespace ${namespace} --output name | ` +
-    `xargs -n 1 kubectl patch --namespace ${namespace} --type=merge --patch '{"metadata":{"finalizers":null}}'\``
-  );
 }

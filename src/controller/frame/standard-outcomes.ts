@@ -1,11 +1,12 @@
 import { toDomainError } from './failure.ts';
 import type { KindRules, ReconcileContext, SuspensionRules } from './kind-rules.ts';
+import { suspended } from './messages.ts';
 import { failureOutcome, nextStatus } from './outcome.ts';
 import type { Resource } from './resource.ts';
 
 /** The rules for outcomes that all simple kinds share. */
 export function standardOutcomes<T extends Resource>({
-  message: text = 'spec.suspend is true: nothing is done. Set spec.suspend to false to resume.',
+  message: text = suspended,
   work,
   fields = {},
 }: SuspensionRules<T> = {}): Pick<KindRules<T>, 'suspended' | 'failed' | 'statusAfter'> {

@@ -9,6 +9,7 @@ import { type Logger, errorFields } from '../../observability/logger.ts';
 import type { ReadyClaim, SideClaim } from './conditions.ts';
 import { retryAfter } from './failure.ts';
 import type { KindRules } from './kind-rules.ts';
+import { eventNotRecorded, statusNotWritten } from './messages.ts';
 import type { NamespaceShares } from './namespace-shares.ts';
 import type { ReportedOutcome } from './outcome.ts';
 import type { Resource, StatusOf } from './resource.ts';
@@ -221,10 +222,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     this.#failed.add(key);
     // After a conflict, the watch will show the newer version. An outage is already reported by the reconcile.
     const isKnown = isApiStatus(error, 409) || claim.reason === errorCatalogue.cluster_unavailable.reason;
-    this.#deps.logger[isKnown ? 'debug' : 'warn'](
-      { key, ...errorFields(error) },
-      'the status could not be written; the patch is retried',
-    );
+    this.#deps.logger[isKnown ? 'debug' : 'warn']({ key, ...errorFields(error) }, statusNotWritten);
     return retryAfter(error);
   }
 
@@ -241,7 +239,7 @@ export class StatusLane<T extends Resource, O extends ReportedOutcome> {
     const { client, events, clock, logger, rules } = this.#deps;
     recordEvent({ client, ...events }, rules.kind, resource, { ...event, at: clock.now() }).catch((error: unknown) => {
       const { namespace = '', name } = resource.metadata;
-      logger.debug({ key: `${namespace}/${name}`, ...errorFields(error) }, 'an Event was not recorded');
+      logger.debug({ key: `${namespace}/${name}`, ...errorFields(error) }, eventNotRecorded);
     });
   }
 }

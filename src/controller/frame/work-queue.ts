@@ -2,6 +2,7 @@ import { type BackoffOptions, backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, errorFields } from '../../observability/logger.ts';
 import { parseObjectKey } from '../../kube/client/objects.ts';
+import { workFailed } from './messages.ts';
 import type { NamespaceShares } from './namespace-shares.ts';
 import { NamespaceTurns } from './namespace-turns.ts';
 
@@ -272,7 +273,7 @@ export class WorkQueue {
     try {
       return await this.#deps.process(key);
     } catch (error) {
-      this.#deps.logger.error({ key, ...errorFields(error) }, 'work on a key failed');
+      this.#deps.logger.error({ key, ...errorFields(error) }, workFailed);
       return { kind: 'retry' };
     }
   }

@@ -170,7 +170,6 @@ const sourceSamples: Samples<typeof sourceMessages> = {
   serviceTokenUnready: [sourceMessages.serviceTokenUnready('reader', 'service_token_denied', denied)],
   legacyTokenInUse: [sourceMessages.legacyTokenInUse('app-token')],
   legacyTokenDeleted: [sourceMessages.legacyTokenDeleted],
-  eventNotRecorded: [sourceMessages.eventNotRecorded],
   revisionNotFound: [sourceMessages.revisionNotFound(shared, 9, 7)],
   snapshotNotFound: [sourceMessages.snapshotNotFound(pin, 'good')],
   snapshotNotReady: [

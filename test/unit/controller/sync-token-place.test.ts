@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SecretSync, SecretSyncSpec } from '../../../src/controller/generated/secret-sync.ts';
 import type { ServiceToken, ServiceTokenSpec } from '../../../src/controller/generated/service-token.ts';
-import { explained, isUnsettled } from '../../../src/controller/kinds/secret-sync/tokens/token-trouble.ts';
+import { explained, isUnsettled } from '../../../src/controller/kinds/secret-sync/tokens/token-errors.ts';
 import { specVersionOf, statusVersionOf } from '../../../src/controller/kinds/service-token/versions.ts';
 import { judgeToken } from '../../../src/controller/kinds/secret-sync/tokens/token-place.ts';
 import { sourcesOf } from '../../../src/controller/kinds/secret-sync/spec/source.ts';

@@ -108,8 +108,6 @@ export function legacyTokenInUse(name: string): string {
 
 export const legacyTokenDeleted = 'deleted a ServiceToken of an earlier release: its SecretSync reads without one';
 
-export const eventNotRecorded = 'an Event was not recorded';
-
 // Pins.
 
 /** The source that is pinned. */

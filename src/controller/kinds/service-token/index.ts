@@ -11,6 +11,7 @@ import { objectVersion } from '../../frame/dependencies.ts';
 import { KindController } from '../../frame/kind-controller.ts';
 import { watchLabelledSecrets } from '../../frame/labelled-secrets.ts';
 import type { KindContext, ManagedKind } from '../../frame/managed-kind.ts';
+import { eventNotRecorded } from '../../frame/messages.ts';
 import { standardOutcomes } from '../../frame/standard-outcomes.ts';
 import { type Next, WorkQueue } from '../../frame/work-queue.ts';
 import type { NamedWatch } from '../../frame/named-watch.ts';
@@ -214,7 +215,7 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     const deps = { client, controller: 'keyframe.dev/servicetoken', instance };
     const event = { type: 'Warning', reason: 'Expiring', action: 'Issue', note, at: clock.now() } as const;
     recordEvent(deps, serviceTokenKind, resource, event).catch((error: unknown) => {
-      logger.debug({ key: objectKey(resource.metadata), ...errorFields(error) }, 'an Event was not recorded');
+      logger.debug({ key: objectKey(resource.metadata), ...errorFields(error) }, eventNotRecorded);
     });
   }
 

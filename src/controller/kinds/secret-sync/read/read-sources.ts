@@ -5,7 +5,7 @@ import { pinText } from '../spec/pin.ts';
 import { targetOf } from '../spec/resource.ts';
 import { type Source, environmentPath, inSource, sourcesOf } from '../spec/source.ts';
 import { noSources } from '../source-messages.ts';
-import { isUnsettled } from '../tokens/token-trouble.ts';
+import { isUnsettled } from '../tokens/token-errors.ts';
 import type { SourceToken } from '../tokens/token-place.ts';
 import { type AdmittedSource, identify } from './admission.ts';
 import type { BoundedReads } from './bounded-reads.ts';

@@ -10,7 +10,7 @@ import { isOwnedBy as isTokenSecretOf } from '../../service-token/observe.ts';
 import type { BoundedReads } from './bounded-reads.ts';
 import { pinText } from '../spec/pin.ts';
 import * as messages from '../source-messages.ts';
-import { explained } from '../tokens/token-trouble.ts';
+import { explained } from '../tokens/token-errors.ts';
 import type { TokenPlace } from '../tokens/token-place.ts';
 import { type Source, environmentPath } from '../spec/source.ts';
 import type { KeylessDeps } from './keyless.ts';

@@ -9,7 +9,8 @@ import { type Logger, errorFields } from '../../../../observability/logger.ts';
 import type { ResourceTokens } from '../../../../services/managed/tokens.ts';
 import type { SecretSync } from '../../../generated/secret-sync.ts';
 import type { ServiceToken } from '../../../generated/service-token.ts';
-import { eventNotRecorded, legacyTokenDeleted, legacyTokenInUse } from '../source-messages.ts';
+import { eventNotRecorded } from '../../../frame/messages.ts';
+import { legacyTokenDeleted, legacyTokenInUse } from '../source-messages.ts';
 import { isLegacyTokenOf, isTokenNamed, legacyOwnerOf } from './legacy-tokens.ts';
 
 export interface LegacySweepDeps {

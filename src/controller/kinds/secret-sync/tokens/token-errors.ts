@@ -13,12 +13,9 @@ const codes: ReadonlyMap<string, ErrorCode> = new Map([
   ['Revoked', 'service_token_revoked'],
 ]);
 
-// The state of a ServiceToken explains these.
-const tokenErrors: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'token_secret_not_found']);
-
 /** The error, or that of the ServiceToken that must provide the token if that says more. */
 export function explained(error: DomainError, { metadata, status }: ServiceToken): DomainError {
-  if (!tokenErrors.has(error.code)) return error;
+  if (error.description.isTokenError !== true) return error;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready === undefined || ready.observedGeneration !== metadata.generation)
     return serviceTokenPending(metadata.name);
@@ -30,7 +27,7 @@ export function explained(error: DomainError, { metadata, status }: ServiceToken
  * Whether an error with a token is about to end or to be explained: the token is in its Secret and not active yet, or the
  * ServiceToken still reports that it is ready.
  */
-export function isUnsettled({ code, cause }: DomainError, serviceToken: ServiceToken | undefined): boolean {
+export function isUnsettled({ description, cause }: DomainError, serviceToken: ServiceToken | undefined): boolean {
   const isPending = cause instanceof AuthenticationRefusal && cause.fault === 'pending';
-  return tokenErrors.has(code) && (isPending || serviceToken !== undefined);
+  return description.isTokenError === true && (isPending || serviceToken !== undefined);
 }
