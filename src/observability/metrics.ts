@@ -136,7 +136,8 @@ export class Metrics {
 
   /** Reports whether this controller is the leader. Call once. */
   observeLeadership(isLeading: () => boolean): void {
-    const help = 'Whether this controller is the leader (1) or a standby (0).';
+    const help =
+      'Whether this controller leads and works (1). A standby, and a leader whose cluster name is taken, are 0.';
     this.#gauge('keyframe_controller_leader', help, (gauge) => gauge.set(isLeading() ? 1 : 0));
   }
 

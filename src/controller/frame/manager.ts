@@ -108,7 +108,8 @@ export class Manager implements Controller {
     const waiting = (): number => this.#kinds.reduce((sum, { queueLength }) => sum + queueLength, 0);
     // The leader processes what waits in the queues of a standby.
     metrics.observeControllerQueue(() => (this.#leadership.isLeading ? waiting() : 0));
-    metrics.observeLeadership(() => this.#leadership.isLeading);
+    // A controller whose name belongs to another cluster holds the Lease, but does no work.
+    metrics.observeLeadership(() => this.#claim.mayWork);
     metrics.observeDeniedWatches(() => this.#denied());
     // Only the leader reports these, because it writes the statuses.
     metrics.observeResources(

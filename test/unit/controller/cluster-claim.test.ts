@@ -78,8 +78,10 @@ describe('a leader whose name another cluster has', () => {
     await start(held);
     await harness.clock.advance(900_000);
     expect([harness.values(), harness.status(), harness.reconciled, sweeps]).toEqual([undefined, {}, [], 0]);
+    expect(harness.isLeading()).toBe(false);
     claimed = 'ours';
     await harness.clock.advance(10_000);
+    expect(harness.isLeading()).toBe(true);
     expect(harness.controller.ready()).toBeUndefined();
     expect([harness.values(), harness.ready()?.reason, sweeps > 0]).toEqual([values, 'Synced', true]);
   });
@@ -112,8 +114,10 @@ describe('a leader whose name another cluster has', () => {
 test('a leader whose name another cluster has taken stops its work until it has the name again', async () => {
   await start('ours');
   claimed = held;
+  expect(harness.isLeading()).toBe(true);
   await harness.clock.advance(60_000);
   expect(harness.controller.ready()).toContain('uid-of-another');
+  expect(harness.isLeading()).toBe(false);
   harness.services.change(prod, { A: 'changed' });
   await harness.clock.advance(900_000);
   expect(harness.values()).toEqual(values);
@@ -162,6 +166,7 @@ describe('during an outage of the database', () => {
     await start(away);
     await harness.clock.advance(600_000);
     expect([harness.controller.ready(), harness.values(), errors()]).toEqual([undefined, values, []]);
+    expect(harness.isLeading()).toBe(true);
     claimed = held;
     await harness.clock.advance(10_000);
     expect(harness.controller.ready()).toContain('uid-of-another');

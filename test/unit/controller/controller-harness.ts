@@ -36,6 +36,8 @@ export class Harness {
   readonly logs: Record<string, unknown>[] = [];
   readonly reconciled: string[] = [];
   readonly writes: string[] = [];
+  /** The metric keyframe_controller_leader. */
+  isLeading = (): boolean => false;
   readonly lease = new FakeLease(this.clock);
   readonly controller: Controller;
 
@@ -63,7 +65,7 @@ export class Harness {
         secretWrite: (operation, result) => void this.writes.push(`${operation} ${result}`),
         orphanedTokenSuspended: () => {},
         observeControllerQueue: () => {},
-        observeLeadership: () => {},
+        observeLeadership: (isLeading) => void (this.isLeading = isLeading),
         observeDeniedWatches: () => {},
         observeResources: () => {},
       },
