@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ObjectMeta } from '../../src/kube/client/objects.ts';
+import type { KubeObject, ObjectMeta } from '../../src/kube/client/objects.ts';
 import { Etcd } from '../support/cluster/etcd.ts';
 import { startOwnCluster } from '../support/cluster/own-cluster.ts';
 import { PostgresProxy } from '../support/faults/postgres-proxy.ts';
@@ -14,6 +14,7 @@ import { waitFor } from '../support/fixtures/wait-for.ts';
 
 const resources = new AsyncDisposableStack();
 const finalizers = ['keyframe.dev/cleanup'];
+const otherFinalizer = 'example.com/hold';
 const env = { RESYNC_INTERVAL: '1s' };
 let stack: Stack;
 let database: PostgresProxy;
@@ -25,7 +26,7 @@ beforeAll(async () => {
   const cluster = await startOwnCluster(resources);
   etcd = await Etcd.open(join(cluster.runFolder, 'etcd.sock'));
   resources.defer(() => etcd.close());
-  stack = await Stack.start(resources, { namespaces: 16, adminKubeconfig: cluster.kubeconfig });
+  stack = await Stack.start(resources, { namespaces: 18, adminKubeconfig: cluster.kubeconfig });
   database = await PostgresProxy.start(stack.databaseUrl);
   resources.defer(() => database.close());
   controller = await stack.startController({ databaseUrl: database.url, env });
@@ -149,6 +150,7 @@ describe('a token whose ServiceToken is gone is suspended', () => {
   let other: OldToken;
   let back: OldToken;
   let lost: OldToken;
+  let held: OldToken;
   let revoked: OldToken;
   let resumed: OldToken;
   /** What etcd had of the ServiceTokens that come back. */
@@ -166,6 +168,7 @@ describe('a token whose ServiceToken is gone is suspended', () => {
     gone = await siteWithOldToken({ permission: 'ReadWrite' });
     [young, other] = await Promise.all([siteWithOldToken(), siteWithOldToken()]);
     [back, lost] = await Promise.all([siteWithOldToken(), siteWithOldToken()]);
+    held = await siteWithOldToken();
     [revoked, resumed] = await Promise.all([siteWithOldToken(), siteWithOldToken()]);
     await gone.site.patch({ spec: { suspend: true } });
     await gone.site.waitForReason('Suspended');
@@ -179,13 +182,18 @@ describe('a token whose ServiceToken is gone is suspended', () => {
     await query(stack.databaseUrl, sinceThen, [young.uid]);
     await query(stack.databaseUrl, "UPDATE resource_claim SET cluster = 'another' WHERE uid = $1", [other.uid]);
     for (const { site } of [gone, young, other, back, lost, revoked, resumed]) await removeUnseen(site);
+    await held.site.patch({ metadata: { finalizers: [otherFinalizer] } });
+    await held.site.delete();
     await waitForAnswer(gone.site, gone.token, 200);
     await restart();
   });
 
   test('after the ServiceToken was suspended, lost its finalizer and was deleted, and says so in audit and metric', async () => {
-    const orphans = [gone, back, lost, resumed];
+    const orphans = [gone, back, lost, resumed, held];
     for (const { site, token } of orphans) await waitForAnswer(site, token, 401);
+    // The finalizer of another controller still holds this one.
+    expect((await held.site.resource()).metadata.deletionTimestamp).toBeDefined();
+    await held.site.patch({ metadata: { finalizers: null } });
     expect(await auditedSuspensions(gone.uid)).toEqual([{ cause: 'resource_gone' }]);
     await waitFor('the metric to count each', async () => (await suspendedTotal()) === orphans.length);
     expect(controller.captured.output.toString()).not.toContain(gone.token);
@@ -233,19 +241,25 @@ describe('a token whose ServiceToken is gone is suspended', () => {
     expect(await site.answer(token)).toBe(401);
   });
 
-  test('after keyframe.dev/force-finalize let it go while the database was away', async () => {
+  test.each([
+    ['', []],
+    [', even if the finalizer of another controller keeps it', [otherFinalizer]],
+  ])('after keyframe.dev/force-finalize let it go while the database was away%s', async (_, others) => {
     const { site, token } = await siteWithOldToken();
-    await site.patch({ metadata: { annotations: { 'keyframe.dev/force-finalize': 'true' } } });
+    const annotations = { 'keyframe.dev/force-finalize': 'true' };
+    await site.patch({ metadata: { annotations, finalizers: [...finalizers, ...others] } });
     database.refuse();
     database.kill();
     await site.delete();
-    await waitFor(
-      'the ServiceToken to be gone',
-      async () => (await stack.kube.find({ path: site.tokenPath() })) === undefined,
-    );
+    await waitFor('the ServiceToken to be let go', async () => {
+      const left = await stack.kube.find<KubeObject>({ path: site.tokenPath() });
+      expect(left?.metadata.finalizers ?? []).toEqual(others);
+      return true;
+    });
     expect(await site.answer(token)).toBe(200);
     await database.accept();
     await waitForAnswer(site, token, 401);
+    if (others.length > 0) await site.patch({ metadata: { finalizers: null } });
   });
 
   test('once: one that another controller resumed is left alone, and the log says why', async () => {

@@ -5,7 +5,7 @@ import { Plaintext } from '../../../src/domain/plaintext.ts';
 import type { ResourceCaller } from '../../../src/domain/principal.ts';
 import { AuthenticationRefusal } from '../../../src/services/access/authentication.ts';
 import type { AskedPlace } from '../../../src/services/managed/access.ts';
-import type { ResourceCredential, ResourceToken } from '../../../src/services/managed/tokens.ts';
+import type { LiveToken, ResourceCredential, ResourceToken } from '../../../src/services/managed/tokens.ts';
 import type { FakeServices } from './fake-services.ts';
 
 type Credential = { -readonly [K in keyof ResourceCredential]: ResourceCredential[K] };
@@ -14,6 +14,8 @@ interface HeldToken {
   readonly tokenId: string;
   readonly name: string;
   readonly environmentId: string | null;
+  readonly live: Omit<LiveToken, 'permission'>;
+  readonly mintedAt: number;
   permission: TokenPermission;
   suspendedAt: Date | null;
   revokedAt: Date | null;
@@ -32,11 +34,15 @@ interface PlaceAccess extends OwnAccess {
 }
 
 const now = new Date(0);
+// A sweep ignores tokens that are younger.
+const youthMs = 300_000;
 
 /** The tokens of ServiceTokens, in memory; their values open the environments of the FakeServices. */
 export class FakeTokens {
   /** How long ago the tokens were last used. */
   unusedMs = (): number | null => null;
+  /** Of the database. */
+  clock = (): number => 0;
   readonly #services: FakeServices;
   readonly #tokens = new Map<string, HeldToken>();
   #made = 0;
@@ -53,7 +59,7 @@ export class FakeTokens {
       mayMint: (caller: ResourceCaller, asked: AskedPlace) => this.#place(caller, asked),
     };
     const tokens = {
-      live: () => [],
+      live: () => this.#live(),
       unusedMs: () => Promise.resolve(this.unusedMs()),
       find: this.#stepped('finding a token', (owner: OwnAccess) => shown(this.#heldBy(owner))),
       serialOf: this.#stepped('finding a serial', (owner: OwnAccess, value: Plaintext) => {
@@ -68,9 +74,11 @@ export class FakeTokens {
       }),
       revoke: this.#stepped('revoking', (owner: OwnAccess) => this.revoke(owner.caller.principal.id)),
       suspend: this.#stepped('suspending', (owner: OwnAccess) => {
+        const isLive = this.worksFor(owner.caller.principal.id) === true;
         this.#change(owner, (token) => {
           token.suspendedAt = now;
         });
+        return isLive;
       }),
       resume: this.#stepped('resuming', (owner: PlaceAccess) => {
         this.#change(owner, (token) => {
@@ -105,6 +113,12 @@ export class FakeTokens {
     this.#report(token);
   }
 
+  #live(): LiveToken[] {
+    return [...this.#tokens.values()]
+      .filter(({ live: { uid }, mintedAt }) => this.worksFor(uid) === true && this.clock() - mintedAt > youthMs)
+      .map(({ live, permission }) => ({ ...live, permission }));
+  }
+
   #stepped<Args extends unknown[], T>(name: string, act: (...args: Args) => T): (...args: Args) => Promise<T> {
     return async (...args) => {
       await this.#services.onStep?.(`before ${name}`);
@@ -129,10 +143,20 @@ export class FakeTokens {
     { caller, asked, environmentId }: PlaceAccess,
     { name, serial }: MintInput,
   ): { tokenId: string; serial: number; token: Plaintext } {
-    const { id: uid } = caller.principal;
+    const { id: uid, namespace, name: resource } = caller.principal;
+    const { organization, project, environment } = asked;
     this.#made += 1;
+    const live = { uid, name: resource, namespace: namespace ?? '', organization, project, environment };
     const blank = { suspendedAt: null, revokedAt: null, permission: asked.permission };
-    const fresh = { tokenId: `token-${this.#made}`, name, environmentId, ...blank, credentials: [] };
+    const fresh = {
+      tokenId: `token-${this.#made}`,
+      name,
+      environmentId,
+      ...blank,
+      live,
+      mintedAt: this.clock(),
+      credentials: [],
+    };
     const token = this.#tokens.get(uid) ?? fresh;
     if (token.revokedAt !== null) throw new DomainError('conflict', 'the token was revoked');
     this.#tokens.set(uid, token);
@@ -204,7 +228,7 @@ interface MintInput {
 
 function shown(token: HeldToken | undefined): ResourceToken | undefined {
   if (token === undefined) return undefined;
-  const { credentials, ...rest } = token;
+  const { credentials, live: _live, mintedAt: _mintedAt, ...rest } = token;
   const place = { organizationId: 'o', scope: 'environment', projectId: 'p' } as const;
   return { ...rest, ...place, credentials: credentials.map((one) => ({ ...one })) };
 }

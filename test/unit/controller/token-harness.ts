@@ -27,6 +27,7 @@ export class TokenHarness extends Harness {
     const kept = before === undefined ? {} : { cluster: before.cluster };
     super({ services, ...kept, resources: { ...noResourceServices, ...serviceTokens.services } });
     this.serviceTokens = serviceTokens;
+    serviceTokens.clock = () => this.clock.now();
     for (const name of ['kube-system', 'ns']) this.cluster.put('/api/v1/namespaces', name, () => {});
   }
 

@@ -19,13 +19,15 @@ import { TokenStates } from './state.ts';
 import { suspended } from './messages.ts';
 import { OrphanSweep } from './orphan-sweep.ts';
 import { ServiceTokenReconciler, type TokenServices } from './reconcile.ts';
-import { secretOf } from './resource.ts';
+import { isAbandoned, secretOf } from './resource.ts';
 import { specVersionOf, statusVersionOf } from './versions.ts';
 import { TokenSecrets } from './write.ts';
 import { tokenLabel } from '../../annotations.ts';
 
 // The one key of the queue that sweeps.
 const sweepKey = 'sweep';
+// A sweep ignores tokens that are less than five minutes old by the database's clock.
+const youthMs = 330_000;
 
 export interface ServiceTokenDeps {
   readonly services: TokenServices;
@@ -68,6 +70,10 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
   readonly #sweeps: WorkQueue;
   /** The uids of deleted ServiceTokens whose tokens are revoked. */
   readonly #ended = new Set<string>();
+  /** The uids of abandoned ServiceTokens that have caused a sweep. */
+  readonly #abandoned = new Set<string>();
+  /** When the next planned sweep is due; in the past if none is planned. */
+  #sweepAgainAt = 0;
 
   constructor(context: KindContext, deps: ServiceTokenDeps) {
     this.#context = context;
@@ -190,7 +196,9 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
 
   #createSweeps({ services, grants, cluster }: ServiceTokenDeps): WorkQueue {
     const { kube: client, namespaces, hasName, clock, logger, metrics } = this.#context;
-    const knownUids = (): string[] => this.all().map(({ metadata }) => metadata.uid);
+    // A reconcile does nothing for an abandoned ServiceToken.
+    const known = (): ServiceToken[] => this.all().filter(({ metadata }) => !isAbandoned(metadata));
+    const knownUids = (): string[] => known().map(({ metadata }) => metadata.uid);
     const sweep = new OrphanSweep({
       services,
       client,
@@ -204,7 +212,8 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
     });
     const process = async (): Promise<Next> => {
       await sweep.run();
-      return { kind: 'done' };
+      const delayMs = this.#sweepAgainAt - clock.now();
+      return delayMs > 0 ? { kind: 'after', delayMs } : { kind: 'done' };
     };
     return new WorkQueue({ clock, logger, workers: 1, process });
   }
@@ -220,7 +229,11 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
   }
 
   #seen(resource: ServiceToken): void {
-    this.#publish(objectKey(resource.metadata));
+    const { metadata } = resource;
+    this.#publish(objectKey(metadata));
+    if (!isAbandoned(metadata) || this.#ended.has(metadata.uid) || this.#abandoned.has(metadata.uid)) return;
+    this.#abandoned.add(metadata.uid);
+    this.#sweepSoon();
   }
 
   /** Publishes a ServiceToken as it is now. */
@@ -233,8 +246,15 @@ class ServiceTokenKind implements ManagedKind, ServiceTokens {
 
   #gone({ metadata }: ServiceToken): void {
     this.#forget(objectKey(metadata));
+    this.#abandoned.delete(metadata.uid);
     // It was deleted without its finalizer, or by force: its token may be live.
-    if (!this.#ended.delete(metadata.uid)) this.#sweeps.add(sweepKey);
+    if (!this.#ended.delete(metadata.uid)) this.#sweepSoon();
+  }
+
+  /** Sweeps now, and again when no token of now is too young. */
+  #sweepSoon(): void {
+    this.#sweepAgainAt = this.#context.clock.now() + youthMs;
+    this.#sweeps.add(sweepKey);
   }
 
   #forget(key: string): void {

@@ -12,6 +12,7 @@ import type { ResourceAccess } from '../../../services/managed/access.ts';
 import type { LiveToken, ResourceTokens, SuspensionCause } from '../../../services/managed/tokens.ts';
 import type { GrantIndex } from '../access-grant/grant-index.ts';
 import type { Namespaces } from '../../frame/namespaces.ts';
+import { isAbandoned } from './resource.ts';
 import { namespacesUnlisted, orphanSuspended, sharedName } from './messages.ts';
 
 export interface OrphanSweepDeps {
@@ -26,7 +27,7 @@ export interface OrphanSweepDeps {
   readonly cluster: () => string;
   /** Whether no other cluster has this name. Throws DomainError store_unavailable. */
   readonly hasName: () => Promise<boolean>;
-  /** The uids of the ServiceTokens that the watch shows. Their reconciles handle their tokens. */
+  /** The uids of the ServiceTokens in the watch whose reconciles handle their tokens. */
   readonly knownUids: () => Iterable<string>;
   readonly metrics: Pick<Metrics, 'orphanedTokenSuspended'>;
   readonly logger: Logger;
@@ -38,8 +39,8 @@ const maxNamedNamespaces = 20;
 /**
  * Suspends the tokens that no reconcile handles: those whose ServiceToken was deleted without its finalizer, and those
  * that no AccessGrant covers in namespaces that are not watched. A token is suspended for a missing ServiceToken only if
- * the API server itself shows that there is none. If a ServiceToken comes back with the same uid, its reconcile resumes
- * the token.
+ * the API server itself shows that there is none, or that it is abandoned. If a ServiceToken comes back with the same
+ * uid, its reconcile resumes the token.
  */
 export class OrphanSweep {
   readonly #deps: OrphanSweepDeps;
@@ -69,7 +70,7 @@ export class OrphanSweep {
     this.#report(unlisted);
   }
 
-  /** The live tokens of this cluster whose ServiceTokens the watch does not show, by namespace. */
+  /** The live tokens of this cluster that no reconcile handles, by namespace. */
   async #unattended(): Promise<Map<string, LiveToken[]>> {
     const { services, cluster, knownUids } = this.#deps;
     const known = new Set(knownUids());
@@ -87,7 +88,8 @@ export class OrphanSweep {
   async #presentIn(namespace: string): Promise<ReadonlySet<string> | undefined> {
     const uids = new Set<string>();
     try {
-      for await (const { uid } of listResources(this.#deps.client, serviceTokenKind, namespace)) uids.add(uid);
+      for await (const metadata of listResources(this.#deps.client, serviceTokenKind, namespace))
+        if (!isAbandoned(metadata)) uids.add(metadata.uid);
       return uids;
     } catch (error) {
       // With watchNamespaces, the rights in a namespace are deleted with it.

@@ -4,7 +4,7 @@ import type { SecretMeta } from '../../../kube/client/secrets.ts';
 import { parseDurationMs } from '../../../lib/duration.ts';
 import type { AskedPlace } from '../../../services/managed/access.ts';
 import type { ServiceToken } from '../../generated/service-token.ts';
-import { ownedByTokenAnnotation, tokenLabel } from '../../annotations.ts';
+import { finalizer, ownedByTokenAnnotation, tokenLabel } from '../../annotations.ts';
 
 /** The key of the Secret's data that holds the token. */
 export const tokenDataKey = 'token';
@@ -17,6 +17,14 @@ export function secretOf({ metadata, spec }: ServiceToken): NamespacedName {
 /** Whether a Secret belongs to any ServiceToken, by its label or annotation. */
 export function isTokenSecret({ labels, annotations }: ObjectMeta): boolean {
   return labels?.[tokenLabel] !== undefined || annotations?.[ownedByTokenAnnotation] !== undefined;
+}
+
+/**
+ * Whether a ServiceToken is being deleted without Keyframe's finalizer: its token was not revoked, or is revoked already.
+ * The finalizer of another controller can keep such a ServiceToken for any time.
+ */
+export function isAbandoned({ deletionTimestamp, finalizers = [] }: ObjectMeta): boolean {
+  return deletionTimestamp !== undefined && !finalizers.includes(finalizer);
 }
 
 /** The request of a ServiceToken in the terms of the services. */
