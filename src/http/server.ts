@@ -82,10 +82,13 @@ export class HttpServer {
     // Expectations other than 100-continue may be ignored (RFC 9110 section 10.1.1).
     this.#server.on('checkExpectation', (request, response) => this.#server.emit('request', request, response));
     this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      // A client that pipelines may still have to read the response before.
+      if (this.#connections.get(socket) === undefined) places.mark(socket, 'serving');
       this.#connections.set(socket, response);
-      places.mark(socket, 'serving');
       if (this.#draining) response.setHeader('Connection', 'close');
       cutWhenStalled(socket, response, stallTimeoutMs);
+      response.once('prefinish', () => places.mark(socket, 'sending'));
+      response.once('finish', () => places.mark(socket, 'serving'));
       response.once('close', () => {
         // A pipelined request may have replaced it.
         if (this.#connections.get(socket) !== response) return;

@@ -10,8 +10,8 @@ export interface ConnectionLimits {
   readonly trustedProxies: readonly string[];
 }
 
-/** `waiting`: no complete header yet; `idle`: between two requests. */
-type State = 'waiting' | 'idle' | 'serving';
+/** `waiting`: no complete header yet; `idle`: between two requests; `sending`: a complete response waits for its reader. */
+type State = 'waiting' | 'idle' | 'sending' | 'serving';
 
 /** Connections by state. Each set begins with the connection that has been in its state for longest. */
 type Group = Readonly<Record<State, Set<Socket>>>;
@@ -21,8 +21,9 @@ const unlimitedPeer = '';
 
 /**
  * Limits the connections of all peers together and of each peer. A new connection above a limit replaces the connection
- * that has waited longest for a complete header, else the connection that has been idle for longest. A connection that
- * serves a request is never replaced. If all of them serve requests, the new connection is refused.
+ * that has waited longest for a complete header, else the one that has been idle for longest, else the one whose reader
+ * has taken longest for a complete response. A connection that serves a request is never replaced. If all of them serve
+ * requests, the new connection is refused.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
@@ -56,7 +57,7 @@ export class Connections {
   }
 
   /** Sets the state of a connection. Does nothing if it has closed. */
-  mark(socket: Socket, state: 'idle' | 'serving'): void {
+  mark(socket: Socket, state: Exclude<State, 'waiting'>): void {
     const place = this.#places.get(socket);
     if (place === undefined) return;
     this.#remove(socket);
@@ -67,7 +68,7 @@ export class Connections {
   /** Returns false if every connection of the group serves a request. */
   #makeRoom(group: Group, limit: number): boolean {
     if (sizeOf(group) < limit) return true;
-    for (const connections of [group.waiting, group.idle]) {
+    for (const connections of [group.waiting, group.idle, group.sending]) {
       for (const socket of connections) {
         // Its slot is free at once, not when the socket has closed.
         this.#leave(socket);
@@ -111,11 +112,11 @@ export class Connections {
 }
 
 function newGroup(): Group {
-  return { waiting: new Set(), idle: new Set(), serving: new Set() };
+  return { waiting: new Set(), idle: new Set(), sending: new Set(), serving: new Set() };
 }
 
-function sizeOf({ waiting, idle, serving }: Group): number {
-  return waiting.size + idle.size + serving.size;
+function sizeOf({ waiting, idle, sending, serving }: Group): number {
+  return waiting.size + idle.size + sending.size + serving.size;
 }
 
 function blockListOf(networks: readonly string[]): BlockList {

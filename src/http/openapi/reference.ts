@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { pipeline } from 'node:stream/promises';
-import { type RequestHandler, Router } from 'express';
+import { type RequestHandler, type Response, Router } from 'express';
 import { openApiDocument } from './document.ts';
 import { methodNotAllowed, noteRoute } from '../router.ts';
 
@@ -87,10 +86,9 @@ export function referenceRouter(): Router {
     const only = methodNotAllowed(['GET']);
     router.route(path).all(noteRoute(path)).get(handler).all(only);
   };
-  let document: string | undefined;
   serve(
     '/openapi.json',
-    text('application/json; charset=utf-8', () => (document ??= JSON.stringify(openApiDocument()))),
+    text('application/json; charset=utf-8', () => JSON.stringify(openApiDocument())),
   );
   serve(
     '/docs',
@@ -108,17 +106,28 @@ export function referenceRouter(): Router {
   return router;
 }
 
+// Each content is one buffer, which all responses share: readers without a token cost no memory, however slow they are.
+
 function text(mediaType: string, content: () => string): RequestHandler {
+  let bytes: Buffer | undefined;
   return (_request, response) => {
+    bytes ??= Buffer.from(content());
     response.setHeader('Content-Security-Policy', contentSecurityPolicy);
-    response.setHeader('Content-Type', mediaType);
-    response.end(content());
+    send(response, mediaType, bytes);
   };
 }
 
 function file(name: string, mediaType: string): RequestHandler {
+  let reading: Promise<Buffer> | undefined;
   return async (_request, response) => {
-    response.setHeader('Content-Type', mediaType);
-    await pipeline(createReadStream(join(assetFolder, name)), response);
+    reading ??= readFile(join(assetFolder, name));
+    send(response, mediaType, await reading);
   };
+}
+
+/** Sends the whole content at once: the limit for slow readers applies to complete responses only. */
+function send(response: Response, mediaType: string, content: Buffer): void {
+  response.setHeader('Content-Type', mediaType);
+  response.setHeader('Content-Length', content.length);
+  response.end(content);
 }

@@ -194,6 +194,32 @@ describe('the number of connections', () => {
     expect([waiting, fresh].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
   });
 
+  test('displaces the oldest connection whose reader does not take its complete answer, also of a client that pipelines', async () => {
+    // More than the kernel keeps for both sides.
+    const large = Buffer.alloc(32 * 1024 * 1024);
+    await serve({ maxConnections: 4 }, (request, response) => {
+      if (request.url === '/large') response.end(large);
+      else many(request, response);
+    });
+    const [waiting, oldest, pipelining, younger] = [await open(), await open(), await open(), await open()];
+    waiting.socket.write('GET /wait HTTP/1.1\r\nHost: x\r\n\r\n');
+    await arrived(1);
+    const unread = 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n';
+    for (const [count, peer] of [oldest, pipelining, younger].entries()) {
+      peer.socket.pause();
+      peer.socket.write(peer === pipelining ? `${unread}GET /wait HTTP/1.1\r\nHost: x\r\n\r\n` : unread);
+      await arrived(count + 2);
+    }
+    for (const slow of [oldest, pipelining]) {
+      const fresh = await open();
+      fresh.socket.write('GET /wait HTTP/1.1\r\nHost: x\r\n\r\n');
+      slow.socket.resume();
+      expect(await isClosed(slow)).toBe(true);
+      await arrived(4);
+    }
+    expect([waiting, younger].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+  });
+
   test('of one address is bounded, and leaves room for other addresses', async () => {
     await serve({ maxConnections: 6, maxConnectionsPerPeer: 3 }, many);
     const other = await open('127.0.0.2');

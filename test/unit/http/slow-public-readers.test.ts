@@ -1,0 +1,42 @@
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterEach, test } from '@jest/globals';
+import { bareApp, listenerOf } from '../../../src/http/bare-app.ts';
+import { commandRouter } from '../../../src/http/command-download.ts';
+import { referenceRouter } from '../../../src/http/openapi/reference.ts';
+import { openContext } from '../../../src/http/request-context.ts';
+import { HttpServer } from '../../../src/http/server.ts';
+import { waitFor } from '../../support/fixtures/wait-for.ts';
+
+/** What is public needs no token: a reader that takes nothing must not hold its connection. */
+
+let server: HttpServer;
+afterEach(() => server.close(0));
+
+async function serve(): Promise<void> {
+  const app = bareApp();
+  app.use((request, _response, next) => {
+    openContext(request, { id: 'test', route: 'unmatched' });
+    next();
+  });
+  // Any file does for the command.
+  app.use(referenceRouter(), commandRouter(fileURLToPath(import.meta.url)));
+  const address = { host: '127.0.0.1', port: 0, portVariable: 'KEYFRAME_PORT', hostVariable: 'KEYFRAME_HOST' };
+  server = await HttpServer.listen(listenerOf(app), { ...address, stallTimeoutMs: 300 });
+}
+
+test.each([
+  ['/openapi.json', 40],
+  ['/docs/swagger-ui-bundle.js', 10],
+  ['/docs/swagger-ui.css', 60],
+  ['/cli', 5000],
+])('a reader that takes nothing of %s is cut off', async (path, requests) => {
+  await serve();
+  const socket = connect({ port: server.port, host: '127.0.0.1' }).pause();
+  socket.on('error', () => {});
+  // So many that the kernel does not keep all responses for both sides.
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(requests));
+  await waitFor('the response to begin', () => server.serving === 1);
+  await waitFor('the connection to be cut off', () => server.connections === 0, { timeoutMs: 15_000 });
+  socket.destroy();
+});
