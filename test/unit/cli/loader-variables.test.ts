@@ -27,6 +27,11 @@ test.each([
   ['CARGO_REGISTRIES_OWN_CREDENTIAL_PROVIDER', 'ANSIBLE_LOOKUP_PLUGINS', 'OCTAVE_SITE_INITFILE', 'TF_CLI_ARGS_plan'],
   ['GIT_SSH_COMMAND', 'GIT_CONFIG_COUNT', 'GIT_CONFIG_KEY_0', 'GIT_CONFIG_GLOBAL', 'GIT_EXEC_PATH', 'SSH_ASKPASS'],
   ['EDITOR', 'VISUAL', 'PAGER', 'LESSOPEN', 'TAR_OPTIONS', 'HOME', 'XDG_CONFIG_HOME', 'KUBECONFIG', 'AWS_CONFIG_FILE'],
+  ['PRISMA_QUERY_ENGINE_LIBRARY', 'ESBUILD_BINARY_PATH', 'npm_execpath', 'Pnpm_Config_Script_Shell', 'PYTHON'],
+  ['JAVACMD', 'ES_JAVA_OPTS', 'MVNW_REPOURL', 'DOTNET_GCName', 'DOTNET_DiagnosticPorts', 'NUGET_PLUGIN_PATHS'],
+  ['CUDA_INJECTION64_PATH', 'OMP_TOOL_LIBRARIES', 'SASL_PATH', 'PKCS11_MODULE_PATH', 'MAGICK_CONFIGURE_PATH'],
+  ['XDG_CACHE_HOME', 'GH_CONFIG_DIR', 'RUBYGEMS_GEMDEPS', 'PYENV_HOOK_PATH', 'NIX_CONFIG', 'CCACHE_PREFIX'],
+  ['CONTAINERS_CONF_OVERRIDE', 'ANSIBLE_SSH_ARGS', 'ANSIBLE_SSH_COMMON_ARGS', 'ANSIBLE_SSH_EXECUTABLE', 'TG_TF_PATH'],
   ['KEYFRAME_URL', 'KEYFRAME_TRUST_FOLDER', 'KEYFRAME_INSECURE_HTTP'],
 ])('%s and others of its kind are loader variables', (...keys) => {
   expect(refused(keys)).toEqual(keys);
@@ -82,6 +87,14 @@ test('the names of ordinary settings and credentials are not', () => {
     'TF_VAR_password',
     'TF_TOKEN_example_com',
     'ANSIBLE_VAULT_PASSWORD',
+    'ANSIBLE_BECOME_PASSWORD',
+    'ANSIBLE_HOST_KEY_CHECKING',
+    'DOTNET_ENVIRONMENT',
+    'NUGET_API_KEY',
+    'HOMEBREW_GITHUB_API_TOKEN',
+    'ORACLE_PASSWORD',
+    'COMPOSE_PROJECT_NAME',
+    'PYTHON_VERSION',
     'DOCKER_PASSWORD',
     'DOCKER_HOST',
     'KUBE_TOKEN',
@@ -112,6 +125,22 @@ describe('ENV', () => {
     'that shells would read or expand is not: %j',
     (value) => {
       expect(refused(['ENV'], value)).toEqual(['ENV']);
+    },
+  );
+});
+
+describe('COMPOSE_FILE', () => {
+  test.each(['compose.yaml', 'compose.yaml:compose.override.yaml', ''])(
+    'with files of the folder is ordinary: %j',
+    (value) => {
+      expect(refused(['COMPOSE_FILE'], value)).toEqual([]);
+    },
+  );
+
+  test.each(['/tmp/compose.yaml', '../compose.yaml', 'oci://registry.example/app', 'https://git.example/a.git#main:b'])(
+    'with a path or an address is not: %j',
+    (value) => {
+      expect(refused(['COMPOSE_FILE'], value)).toEqual(['COMPOSE_FILE']);
     },
   );
 });
