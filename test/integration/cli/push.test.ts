@@ -48,6 +48,29 @@ describe('what was pushed is pulled to the byte', () => {
   });
 });
 
+describe('the manifest of a Kubernetes Secret', () => {
+  const data = { GREETING: Buffer.from('grüß\n').toString('base64'), KEYSTORE: '/u3+7QA=' };
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'app' }, data });
+
+  test('is pushed without corrupting bytes that are not text, and says which keys have such', async () => {
+    const { code, stderr } = await folder.run(['push', '-', '--format', 'k8s-secret', '--yes'], { input });
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'warning: KEYSTORE is not text and pushed as base64; list it in spec.keys.decodeBase64 of the SecretSync\n',
+    );
+    expect(await folder.secrets()).toEqual({ GREETING: 'grüß\n', KEYSTORE: '/u3+7QA=' });
+    const again = await folder.run(['diff', '-', '--format', 'k8s-secret'], { input });
+    expect(again.code).toBe(0);
+  });
+
+  test('that was pulled is the same again', async () => {
+    await folder.patch({ set: { A: '\0é', B: '' } });
+    const pulled = await folder.output(['pull', '--format', 'k8s-secret']);
+    const { stderr } = await folder.run(['push', '-', '--format', 'k8s-secret', '--prune'], { input: pulled });
+    expect(stderr).toContain('Nothing to change: 0 new, 0 changed, 0 deleted, 2 unchanged');
+  });
+});
+
 describe('the plan', () => {
   beforeEach(async () => {
     await folder.patch({ set: { SAME: 'hunter1', OTHER: 'hunter2', GONE: 'hunter3' } });

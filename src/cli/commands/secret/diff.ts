@@ -14,7 +14,12 @@ export const diffCommand = defineCommand({
   summary: 'Compare an environment with a file or another environment',
   description:
     'Shows the changes from the environment to a file or to another environment, or from a past revision to now: + added, ~ changed, - removed. Values are shown only with --reveal. The exit code is 0, and with --exit-code 8 if there is a difference.',
-  arguments: { file: completing('file', optionalArgument('[file]', 'dotenv, JSON or YAML; - for standard input')) },
+  arguments: {
+    file: completing(
+      'file',
+      optionalArgument('[file]', 'dotenv, JSON, YAML or the manifest of a Kubernetes Secret; - for standard input'),
+    ),
+  },
   options: {
     ...scopeOptions,
     with: text('--with <org/project/env>', 'Compare with another environment'),

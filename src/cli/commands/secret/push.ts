@@ -12,7 +12,12 @@ export const pushCommand = defineCommand({
   summary: 'Apply a file of secrets to an environment, after showing the plan',
   description:
     'Shows the plan first, with keys and without values: + new, ~ changed, - deleted. The plan is applied in one change. If the environment changes in the meantime, nothing is applied. Unchanged secrets get no new version. Secrets that are not in the file stay unless you add --prune. A line of a dotenv file that other programs read differently causes a warning (docs/cli-files.md); --strict refuses such a file.',
-  arguments: { file: completing('file', argument('<file>', 'dotenv, JSON or YAML; - for standard input')) },
+  arguments: {
+    file: completing(
+      'file',
+      argument('<file>', 'dotenv, JSON, YAML or the manifest of a Kubernetes Secret; - for standard input'),
+    ),
+  },
   options: {
     ...scopeOptions,
     format: choice('--format <format>', "Format of the file (default: by its name; env for '-')", readableFormats),
@@ -28,11 +33,15 @@ export const pushCommand = defineCommand({
       note: 'Make the environment equal to the file, without confirmation',
     },
     { line: 'push - --format json --dry-run < secrets.json', note: 'Show the plan of a JSON file from standard input' },
+    {
+      line: 'push - --format k8s-secret --dry-run < secret.yaml',
+      note: 'Show the plan of a manifest that kubectl get secret -o yaml printed',
+    },
   ],
   async run(context, { args: { file }, options }) {
     const scope = context.scope(options);
     const read = await readSecretFile(context, file, options.format);
-    const { secrets: wanted, warnings } = read;
+    const { secrets: wanted, warnings, base64Keys } = read;
     if (options.isStrict) requireNoWarnings(file, read);
     if (options.prune && wanted.size === 0) {
       throw usageError(
@@ -42,6 +51,7 @@ export const pushCommand = defineCommand({
     }
     const plan = await makePlan(context, scope, { wanted, prune: options.prune });
     for (const warning of warnings) context.io.warn(shownWarning(warning));
+    if (base64Keys.length > 0) context.io.warn(notText(base64Keys));
     if (options.isDryRun) return await printPlan(context, plan, warnings);
     if (isEmpty(plan)) {
       context.io.note(`Nothing to change: ${summary(plan)}`);
@@ -59,6 +69,11 @@ function requireNoWarnings(file: string, { warnings }: SecretFile): void {
   if (warnings.length === 0) return;
   const message = `${shownFile(file)} has lines that other programs read differently, and --strict refuses them`;
   throw usageError(message, ...warnings.map(shownWarning));
+}
+
+function notText(keys: readonly string[]): string {
+  const [what, list] = keys.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return `${keys.join(', ')} ${what} not text and pushed as base64; list ${list} in spec.keys.decodeBase64 of the SecretSync`;
 }
 
 /** The warnings again after the result, because a long plan hides them. */

@@ -10,8 +10,8 @@ import type { CommandContext } from '../../command.ts';
 
 /** Files of secrets: docs/cli-files.md. Each format is loaded when it is used. */
 
-export const readableFormats = ['env', 'json', 'yaml'] as const;
-export const writableFormats = [...readableFormats, 'shell', 'k8s-secret'] as const;
+export const readableFormats = ['env', 'json', 'yaml', 'k8s-secret'] as const;
+export const writableFormats = ['env', 'json', 'yaml', 'shell', 'k8s-secret'] as const;
 export type ReadableFormat = (typeof readableFormats)[number];
 export type WritableFormat = (typeof writableFormats)[number];
 
@@ -28,6 +28,8 @@ export interface SecretFile {
   readonly secrets: SecretTable;
   /** Lines that other programs read differently; none in JSON and YAML, which are unambiguous. */
   readonly warnings: readonly DotenvWarning[];
+  /** Keys of a Kubernetes Secret whose bytes are not text: their values are base64. */
+  readonly base64Keys: readonly string[];
 }
 
 /**
@@ -92,13 +94,16 @@ export async function writeSecrets(
 }
 
 const parsers: Readonly<Record<ReadableFormat, (text: string) => Promise<SecretFile>>> = {
-  env: async (text) => (await import('../../formats/dotenv.ts')).parseDotenv(text),
+  env: async (text) => ({ ...(await import('../../formats/dotenv.ts')).parseDotenv(text), base64Keys: [] }),
   json: async (text) => unambiguous(await (await import('../../formats/json.ts')).parseJson(text)),
   yaml: async (text) => unambiguous(await (await import('../../formats/yaml.ts')).parseYaml(text)),
+  'k8s-secret': async (text) => {
+    return { ...(await (await import('../../formats/k8s-secret-reader.ts')).parseK8sSecret(text)), warnings: [] };
+  },
 };
 
 function unambiguous(secrets: SecretTable): SecretFile {
-  return { secrets, warnings: [] };
+  return { secrets, warnings: [], base64Keys: [] };
 }
 
 type Writer = (secrets: SecretTable, names: ManifestNames) => Promise<string>;
