@@ -1,4 +1,5 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command, type ErrorOptions } from 'commander';
+import { ClientError } from '../client/client-error.ts';
 import { usageError } from './cli-error.ts';
 import type { CommandContext, CommandDefinition } from './command.ts';
 import type { CommandEntry, CommandGroup, CommandSection } from './command-section.ts';
@@ -11,6 +12,7 @@ import { commandHelp, programHelp } from './help-text.ts';
 import type { Streams } from './terminal/io.ts';
 import type { OutputFormat } from './terminal/printer.ts';
 import { summaries } from './generated/summaries.ts';
+import { withSafeSuggestion } from './suggestions.ts';
 import { version } from './version.ts';
 
 export interface ProgramOptions {
@@ -76,8 +78,17 @@ function add(parent: Command, entry: CommandEntry | CommandGroup, options: Progr
   return command;
 }
 
+/** A command whose errors suggest what the user most likely means. */
+class HintingCommand extends Command {
+  override error(message: string, options?: ErrorOptions): never {
+    const isUnknown = options?.code === 'commander.unknownCommand';
+    const isProgram = this.parent === null;
+    super.error(isUnknown ? withSafeSuggestion(message, { word: this.args[0] ?? '', isProgram }) : message, options);
+  }
+}
+
 function plainCommand(name: string, summary: string): Command {
-  const command = new Command(name)
+  const command = new HintingCommand(name)
     .summary(summary)
     .description(summary)
     .helpOption('-h, --help', 'Show this help')
@@ -153,7 +164,13 @@ function fill(command: Command, definition: CommandDefinition, options: ProgramO
       args: Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index] as unknown])),
       options: Object.fromEntries(Object.entries(own).map(([name, option]) => [name, optionValue(command, option)])),
     };
-    await definition.run(contextOf(command, options), input);
+    const context = contextOf(command, options);
+    await definition.run(context, input).catch(async (error: unknown) => {
+      if (!(error instanceof ClientError) || !error.isNotFound) throw error;
+      // Loaded only if something is missing.
+      const { explainNotFound } = await import('./not-found.ts');
+      throw await explainNotFound(error, context.api);
+    });
   });
 }
 

@@ -4,6 +4,8 @@ import { ClientError } from './client-error.ts';
 
 export interface RefusedAnswer {
   readonly url: string;
+  /** The path below /api/v1 that was requested, with its query. */
+  readonly path?: string;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Parsed JSON; undefined if the answer is not JSON. */
@@ -11,14 +13,14 @@ export interface RefusedAnswer {
 }
 
 /** The error for an answer other than a success. */
-export function answerError({ url, status, headers, body }: RefusedAnswer): ClientError {
+export function answerError({ url, path = '', status, headers, body }: RefusedAnswer): ClientError {
   if (status >= 300 && status < 400 && status !== 304) {
     const message = `${url} redirects to another address, and the token is not sent there`;
     return new ClientError(message, { fault: 'redirected', url, status });
   }
   const problem = problemOf(body);
   if (problem === undefined) return foreignAnswer(url, status);
-  return new ClientError(problemText(problem), { fault: 'refused', url, status, problem, headers });
+  return new ClientError(problemText(problem), { fault: 'refused', url, path, status, problem, headers });
 }
 
 /** The error for an answer that does not come from Keyframe. */

@@ -77,21 +77,23 @@ export class ApiClient {
 
   /** One request below /api/v1, with status and headers of its answer; `path` comes from `apiPath`. */
   async send<Body>(method: HttpMethod, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Body>> {
+    const fullPath = path + queryText(request.query);
     const isRetried = method === 'GET' && this.#deadline === undefined;
     for (const pauseMs of isRetried ? retryPausesMs : []) {
-      const answer = await this.#attempt(method, path, request).catch((error) => this.#droppedOr(method, error));
-      if (answer !== undefined && !transientStatuses.has(answer.status)) return this.#bodyOf<Body>(answer);
+      const answer = await this.#attempt(method, fullPath, request).catch((error) => this.#droppedOr(method, error));
+      if (answer !== undefined && !transientStatuses.has(answer.status)) return this.#bodyOf<Body>(answer, fullPath);
       await new Promise((resolve) => void setTimeout(resolve, pauseMs));
     }
-    return this.#bodyOf<Body>(await this.#attempt(method, path, request).catch((error) => this.#fail(method, error)));
+    const last = await this.#attempt(method, fullPath, request).catch((error) => this.#fail(method, error));
+    return this.#bodyOf<Body>(last, fullPath);
   }
 
-  #bodyOf<Body>({ status, headers, text }: RawAnswer): ApiAnswer<Body> {
+  #bodyOf<Body>({ status, headers, text }: RawAnswer, path: string): ApiAnswer<Body> {
     // No request is conditional, so 304 is an error.
     if (status === 204) return { status, headers, body: undefined as Body };
     const body = parsedObject(headers['content-type'], text);
     if (status >= 200 && status < 300 && body !== undefined) return { status, headers, body: body as Body };
-    throw answerError({ url: this.url, status, headers, body });
+    throw answerError({ url: this.url, path, status, headers, body });
   }
 
   /** Ignores a connection that broke; throws every other fault. */
@@ -110,9 +112,9 @@ export class ApiClient {
     return new ClientError(message, { fault: method === 'GET' ? 'unreachable' : 'answer_lost', url: this.url });
   }
 
-  #attempt(method: HttpMethod, path: string, { query = {}, body, headers }: ApiRequest): Promise<RawAnswer> {
+  #attempt(method: HttpMethod, path: string, { body, headers }: ApiRequest): Promise<RawAnswer> {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const url = `${this.url}/api/v1${path}${queryText(query)}`;
+    const url = `${this.url}/api/v1${path}`;
     const options = {
       method,
       headers: {
@@ -192,7 +194,7 @@ function parsedObject(contentType: string | undefined, text: string): object | u
   }
 }
 
-function queryText(query: NonNullable<ApiRequest['query']>): string {
+function queryText(query: ApiRequest['query'] = {}): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   return given.size === 0 ? '' : `?${given.toString()}`;

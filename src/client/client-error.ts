@@ -18,6 +18,8 @@ export interface ClientErrorOptions extends ErrorOptions {
   readonly fault: ClientFault;
   /** The address of the server. */
   readonly url?: string;
+  /** The path below /api/v1 that was requested, with its query. */
+  readonly path?: string;
   /** The code of a network fault, such as ECONNREFUSED. */
   readonly networkCode?: string;
   /** Of the answer. */
@@ -30,6 +32,8 @@ export interface ClientErrorOptions extends ErrorOptions {
 export class ClientError extends Error {
   readonly fault: ClientFault;
   readonly url: string;
+  /** The path below /api/v1 that was requested, with its query; empty if the error is not about a request. */
+  readonly path: string;
   readonly networkCode: string;
   /** Undefined if no answer came. */
   readonly status: number | undefined;
@@ -38,11 +42,12 @@ export class ClientError extends Error {
   readonly headers: IncomingHttpHeaders;
 
   constructor(message: string, options: ClientErrorOptions) {
-    const { fault, url = '', networkCode = '', status, problem, headers = {}, ...rest } = options;
+    const { fault, url = '', path = '', networkCode = '', status, problem, headers = {}, ...rest } = options;
     super(message, rest);
     this.name = 'ClientError';
     this.fault = fault;
     this.url = url;
+    this.path = path;
     this.networkCode = networkCode;
     this.status = status;
     this.problem = problem;

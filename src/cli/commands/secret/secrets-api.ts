@@ -69,6 +69,11 @@ export function shownScope({ organization, project, environment }: Scope): strin
   return `${organization}/${project}/${environment}`;
 }
 
+/** The flags that name an environment, for commands that are suggested. */
+export function scopeFlags({ organization, project, environment }: Scope): string {
+  return `-o ${organization} -p ${project} -e ${environment}`;
+}
+
 /** The number of things with its word: `1 secret`, `2 secrets`. */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
