@@ -48,7 +48,7 @@ async function tokenIdOf({ site }: TokenSync): Promise<string> {
 /** Revokes the keyless token as a person does; returns the command that the SecretSync then names. */
 async function revoke(sync: TokenSync): Promise<string> {
   const { organization } = sync.site.environment.ref;
-  await cli.output(['token', 'revoke-service', '-o', organization, '--id', await tokenIdOf(sync)]);
+  await cli.output(['token', 'revoke-service', '--yes', '-o', organization, '--id', await tokenIdOf(sync)]);
   return await commandOf(sync);
 }
 

@@ -173,6 +173,7 @@ describe('the keyless token of a namespace', () => {
       token?.id ?? '',
       '--overlap',
       '0s',
+      '--yes',
     ]);
     expect(rotated.code).not.toBe(0);
     expect(rotated.stderr).toContain('has no value');

@@ -75,7 +75,7 @@ describe('service tokens', () => {
     const { organization } = world.slugs;
     const line = ['token', 'create-service', '-o', organization, '-n', 'turning', '-s', 'organization', '-p', 'read'];
     const made = await cli.json<{ id: string; token: string }>(line);
-    const rotate = ['token', 'rotate-service', '-o', organization, '--id', made.id, '--overlap'];
+    const rotate = ['token', 'rotate-service', '--yes', '-o', organization, '--id', made.id, '--overlap'];
     const turned = await cli.json<{ token: string }>([...rotate, '1h']);
     expect(turned.token).not.toBe(made.token);
     const as = (token: string): { env: Record<string, string> } => ({ env: { KEYFRAME_TOKEN: token } });
@@ -83,20 +83,20 @@ describe('service tokens', () => {
       expect((await cli.run(['whoami'], as(token))).stdout).toContain(`organization ${organization}`);
     }
     expect((await cli.run([...rotate, 'soon'])).code).toBe(2);
-    await cli.output(['token', 'revoke-service', '-o', organization, '--id', made.id]);
+    await cli.output(['token', 'revoke-service', '--yes', '-o', organization, '--id', made.id]);
     expect((await cli.run(['whoami'], as(turned.token))).code).toBe(3);
     expect(await cli.output(['token', 'list-service', '-o', organization])).toMatch(
       new RegExp(`${made.id} +turning.*revoked`),
     );
-    expect((await cli.run(['token', 'revoke-service', '-o', organization, '--id', unknownId])).code).toBe(5);
+    expect((await cli.run(['token', 'revoke-service', '--yes', '-o', organization, '--id', unknownId])).code).toBe(5);
   });
 
   test('reinstate lifts the revocation of a keyless token, which list-service shows with its namespace, and of no other', async () => {
     const { organization } = world.slugs;
     const { tokenId } = await new TestSyncReader(api.services, world, { namespace: 'team-a' }).enter();
     const line = ['-o', organization, '--id', tokenId];
-    expect((await cli.run(['token', 'rotate-service', ...line, '--overlap', '1h'])).code).toBe(6);
-    await cli.output(['token', 'revoke-service', ...line]);
+    expect((await cli.run(['token', 'rotate-service', '--yes', ...line, '--overlap', '1h'])).code).toBe(6);
+    await cli.output(['token', 'revoke-service', '--yes', ...line]);
     const listed = async (): Promise<string | undefined> =>
       (await cli.output(['token', 'list-service', '-o', organization]))
         .split('\n')
@@ -106,7 +106,7 @@ describe('service tokens', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: '',
-      stderr: `Service token ${tokenId} (SecretSyncs of team-a (cluster test)) is reinstated.\n`,
+      stderr: `Service token "SecretSyncs of team-a (cluster test)" (${tokenId}) is reinstated.\n`,
     });
     expect(await listed()).toMatch(/ test +team-a +active /);
     const other = await world.serviceToken();
@@ -136,7 +136,7 @@ describe('people', () => {
     ]);
     expect(made.token).toMatch(/^kf_pat_/);
     expect(await cli.output(['token', 'list'])).toMatch(new RegExp(`${made.id} +laptop +active`));
-    await cli.output(['token', 'revoke', made.id]);
+    await cli.output(['token', 'revoke', made.id, '--yes']);
     expect((await cli.run(['whoami'], { env: { KEYFRAME_TOKEN: made.token } })).code).toBe(3);
   });
 
@@ -158,7 +158,7 @@ describe('people', () => {
 
   test('the first owner of an organization without one is appointed by an administrator of the server alone', async () => {
     const person = await createUser(api.services);
-    const appoint = ['member', 'appoint-owner', person.email, '-o', world.slugs.organization];
+    const appoint = ['member', 'appoint-owner', person.email, '-o', world.slugs.organization, '--yes'];
     const refused = await cli.run(appoint);
     expect(refused.code).toBe(6);
     expect(refused.stderr).toContain('has an owner');

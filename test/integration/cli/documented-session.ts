@@ -65,7 +65,7 @@ export function comparableText(text: string): string {
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
     .replaceAll(/kf_(?:svc|pat)_\w+/g, '<token>')
-    .replaceAll(/(?<=^Plan: +)\S{43}$/gm, '<plan>')
+    .replaceAll(/(?<=^Plan hash: )\S{43}$/gm, '<plan>')
     .replaceAll(/(?<=--cursor )\S+/g, '<cursor>')
     .replaceAll(/127\.0\.0\.1:\d+/g, '<host>')
     .replaceAll(/\/\S*\/(?=keyframe\/config\.json|\.dev\/tutorial)/g, '<path>/')

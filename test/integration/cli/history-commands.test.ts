@@ -124,15 +124,7 @@ describe('snapshots', () => {
     expect(answer['backupSnapshotId']).toMatch(/^[0-9a-f-]{36}$/);
     expect(await valueOf('RESTORE')).toBe('good');
     expect(await valueOf('RESTORE_LATER')).toBe('y');
-    const pruned = await cli.json<Record<string, unknown>>([
-      'snapshot',
-      'restore',
-      id,
-      '-y',
-      '--prune',
-      '--no-backup',
-      '--skip-unchanged',
-    ]);
+    const pruned = await cli.json<Record<string, unknown>>(['snapshot', 'restore', id, '-y', '--prune', '--no-backup']);
     expect(pruned).toMatchObject({ restored: [], pruned: ['RESTORE_LATER'], backupSnapshotId: null });
     expect(await valueOf('RESTORE_LATER')).toBeUndefined();
   });
@@ -173,7 +165,7 @@ describe('snapshots', () => {
     await write({ ASK: 'broken' });
     const no = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', 'n\r']]);
     expect(no.code).toBe(7);
-    expect(no.shown).toMatch(/Plan for [\s\S]*restore {2}ASK/);
+    expect(no.shown).toMatch(/Plan for [\s\S]* {2}~ ASK\r\n/);
     const interrupted = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', '\u0003']]);
     expect(interrupted.code).toBe(130);
     const closed = await cli.onTerminal(['snapshot', 'restore', id], [['[y/N]', '\u0004']]);
@@ -184,19 +176,32 @@ describe('snapshots', () => {
     expect(await valueOf('ASK')).toBe('good');
   });
 
-  test('without a terminal, snapshot restore goes on where nothing can be lost, and else wants --yes', async () => {
-    await write({ UNASKED: 'good' });
+  test('snapshot restore leaves unchanged secrets alone unless --rewrite-unchanged is given', async () => {
+    await write({ SAME: 'same', OTHER: 'good' });
     const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
-    await write({ UNASKED: 'broken' });
-    for (const flag of ['--prune', '--no-backup']) {
-      const refused = await cli.run(['snapshot', 'restore', id, flag]);
-      expect(refused.code).toBe(7);
-      expect(refused.stderr).toContain('add --yes');
-    }
-    expect(await valueOf('UNASKED')).toBe('broken');
-    const { backupSnapshotId } = await cli.json<{ backupSnapshotId: string | null }>(['snapshot', 'restore', id]);
-    expect(backupSnapshotId).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await valueOf('UNASKED')).toBe('good');
+    await write({ OTHER: 'broken', NEW_SINCE: 'x' });
+    const refused = await cli.run(['snapshot', 'restore', id, '--prune']);
+    expect(refused.code).toBe(7);
+    expect(refused.stderr.split('\n')[0]).toMatch(/^Plan for /);
+    expect(refused.stderr.split('\n').filter((line) => /^ {2}[~+-]/.test(line))).toEqual([
+      '  - NEW_SINCE',
+      '  ~ OTHER',
+    ]);
+    expect(refused.stderr).toContain('add --yes');
+    const planned = await cli.run(['snapshot', 'restore', id, '--prune', '--plan']);
+    expect(planned.stdout).toMatch(/^ {2}- NEW_SINCE\n {2}~ OTHER\n/);
+    expect(planned.stderr).toMatch(/Nothing was changed in .*: 1 changed, 1 deleted, \d+ unchanged/);
+    const { restored } = await cli.json<{ restored: string[] }>(['snapshot', 'restore', id, '--prune', '--yes']);
+    expect(restored).toEqual(['OTHER']);
+    const { versions } = await cli.json<{ versions: unknown[] }>(['versions', 'SAME', ...scope]);
+    expect(versions).toHaveLength(1);
+    // Nothing differs: there is no question, no revision and no backup.
+    const again = await cli.json(['snapshot', 'restore', id]);
+    expect(again).toMatchObject({ restored: [], pruned: [], backupSnapshotId: null });
+    const all = await cli.json<{ restored: string[] }>(['snapshot', 'restore', id, '--rewrite-unchanged', '--yes']);
+    expect(all.restored).toEqual(expect.arrayContaining(['SAME', 'OTHER']));
+    const both = await cli.run(['snapshot', 'restore', id, '--rewrite-unchanged', '--skip-unchanged']);
+    expect(both.code).toBe(2);
   });
 
   test('snapshot delete asks, and what is unknown ends with 5', async () => {
@@ -210,14 +215,42 @@ describe('snapshots', () => {
     }
   });
 
-  test('a snapshot goes by its id, and a name is refused with the command that lists the ids', async () => {
-    const id = (await cli.output(['snapshot', 'create', '-n', 'named', ...scope, '--output', 'name'])).trim();
+  test('a snapshot is found by its id, its unique name, or as the latest', async () => {
+    const create = async (name: string): Promise<string> =>
+      (await cli.output(['snapshot', 'create', '-n', name, ...scope, '--output', 'name'])).trim();
+    const shown = async (given: string, flags = scope): Promise<string> =>
+      (await cli.output(['snapshot', 'show', given, ...flags, '--output', 'name'])).trim();
+    const first = await create('named');
+    expect(await shown(first.toUpperCase(), [])).toBe(first);
+    expect([await shown(first), await shown('named'), await shown('latest')]).toEqual([first, first, first]);
+    const second = await create('other');
+    expect([await shown('named'), await shown('latest')]).toEqual([first, second]);
+    const against = await cli.json(['snapshot', 'diff', 'named', '--against', 'latest', ...scope]);
+    expect(against).toMatchObject({ snapshotId: first, against: second });
+    expect(await cli.json(['snapshot', 'diff', 'named', '--against', 'current', ...scope])).toMatchObject({
+      against: 'current',
+    });
+    await cli.output(['snapshot', 'restore', 'named', '--yes', ...scope]);
+    const third = await create('named');
     for (const command of ['show', 'diff', 'restore', 'delete']) {
-      const named = await cli.run(['snapshot', command, 'named', '--yes']);
-      expect(named.code).toBe(2);
-      expect(named.stderr).toMatch(/"named" is not the id of a snapshot\n.*keyframe snapshot list/);
+      const ambiguous = await cli.run(['snapshot', command, 'named', '--yes', ...scope]);
+      expect(ambiguous.code).toBe(2);
+      expect(ambiguous.stderr).toContain('2 snapshots of');
+      expect(ambiguous.stderr).toMatch(new RegExp(`${third} .*\\n +${first} `));
+      const unknown = await cli.run(['snapshot', command, 'nmed', '--yes', ...scope]);
+      expect(unknown.code).toBe(5);
+      expect(unknown.stderr).toMatch(/has the name "nmed"\n +Did you mean named\?\n.*keyframe snapshot list -o /);
     }
-    expect((await cli.json<{ id: string }>(['snapshot', 'show', id.toUpperCase()])).id).toBe(id);
+    await cli.output(['snapshot', 'delete', 'latest', '--yes', ...scope]);
+    expect(await shown('named')).toBe(first);
+  });
+
+  test('a snapshot by its id needs no flags, and flags that name another environment are refused', async () => {
+    const id = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+    const { code, stderr } = await cli.run(['snapshot', 'delete', id, '-e', 'elsewhere', '--yes']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`snapshot ${id} is one of ${world.slugs.organization}/`);
+    expect((await cli.run(['snapshot', 'show', 'named'])).stderr).toContain('Add -o <organization>');
   });
 
   test('snapshot prune shows what goes and why the rest stays, asks, and deletes just that', async () => {

@@ -60,7 +60,7 @@ interface Token {
 describe('--output json', () => {
   test('of secrets', async () => {
     const input = 'A=1\nC=a#b\n';
-    const first = await prints('set', ['A=1', 'B=2']);
+    const first = await prints('set', ['A=1', 'B=2', '--yes']);
     expect(first).toMatchObject({ set: [{ key: 'A' }, { key: 'B' }], deleted: [], unchanged: [] });
     const plan = { added: ['C'], changed: [], removed: [], unchanged: ['A'], kept: ['B'], warnings: [{ key: 'C' }] };
     const dry = await prints('push', ['-', '--dry-run'], { input });
@@ -107,7 +107,7 @@ describe('--output json', () => {
   test('of tokens', async () => {
     const { id } = await prints<Token>('token create-service', ['-n', 'ci', '-s', 'organization', '-p', 'read']);
     await prints('token list-service');
-    await prints('token rotate-service', ['--id', id, '--overlap', '0']);
+    await prints('token rotate-service', ['--id', id, '--overlap', '0', '--yes']);
     const revoked = { action: 'revoked', id };
     expect(await prints('token revoke-service', ['--id', id, '--yes'])).toMatchObject({
       ...revoked,
@@ -131,7 +131,7 @@ describe('--output json', () => {
     expect(await prints('member remove', [email, '--yes'])).toMatchObject({ kind: 'member', action: 'removed' });
     const { id } = await prints<Token>('org create', ['ownerless']);
     await api.services.database.prisma.membership.deleteMany({ where: { organizationId: id } });
-    await prints('member appoint-owner', [email, '-o', 'ownerless']);
+    await prints('member appoint-owner', [email, '-o', 'ownerless', '--yes']);
   });
 
   test('of organizations, projects and environments', async () => {
@@ -218,7 +218,7 @@ describe('--output name', () => {
   test('prints the word by which commands take the result, one per line', async () => {
     const named = async (args: readonly string[], input = ''): Promise<string[]> =>
       (await cli.output([...args, '--output', 'name'], { input })).trimEnd().split('\n');
-    expect(await named(['set', 'N1=1', 'N2=2'])).toEqual(['N1', 'N2']);
+    expect(await named(['set', 'N1=1', 'N2=2', '--yes'])).toEqual(['N1', 'N2']);
     expect(await named(['push', '-', '--dry-run'], 'N1=2\nN3=3\n')).toEqual(['N1', 'N3']);
     expect(await named(['push', '-', '--yes'], 'N1=2\nN3=3\n')).toEqual(['N1', 'N3']);
     expect(await named(['diff', '-'], 'N1=3\n')).toContain('N2');

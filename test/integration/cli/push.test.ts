@@ -100,7 +100,7 @@ describe('the plan', () => {
     const { code, stdout, stderr } = await folder.run(['push', '.env', '--yes', '--comment', 'import']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'NEW\nOTHER\n' });
     expect(stderr).toContain(`Plan for ${folder.place} from .env:\n  + NEW\n  ~ OTHER\n`);
-    expect(stderr).toContain('the environment is at revision 2');
+    expect(stderr).toContain(`${folder.place} is at revision 2`);
     expect(stderr).not.toContain('hunter');
     const { secrets } = await folder.list();
     expect(secrets.map(({ key, value, version }) => [key, value, version])).toEqual([

@@ -26,16 +26,16 @@ const nasty = [
 
 describe('set', () => {
   test('several are written in one revision, and the answer holds their versions and no values', async () => {
-    const { code, stdout, stderr } = await folder.run(['set', 'A=hunter2', 'B=', 'C=a=b', '--comment', 'why']);
+    const { code, stdout, stderr } = await folder.run(['set', 'A=hunter2', 'B=', 'C=a=b', '--comment', 'why', '--yes']);
     expect(code).toBe(0);
     expect(stdout).toBe('KEY  VERSION\nA    1\nB    1\nC    1\n');
-    expect(stderr).toBe('Wrote 3 secrets; the environment is at revision 1\n');
+    expect(stderr).toBe(`Wrote 3 secrets to ${folder.place} (revision 1)\n`);
     expect(await folder.secrets()).toEqual({ A: 'hunter2', B: '', C: 'a=b' });
     expect(await folder.output(['versions', 'A'])).toContain('why');
   });
 
   test('what the server refuses is reported in its words, and nothing is written', async () => {
-    const { code, stderr } = await folder.run(['set', 'A=hunter2', 'B=2', '--comment', 'two\nlines']);
+    const { code, stderr } = await folder.run(['set', 'A=hunter2', 'B=2', '--comment', 'two\nlines', '--yes']);
     expect(code).toBe(2);
     expect(stderr).toContain('comment');
     expect(stderr).not.toContain('hunter');
@@ -49,9 +49,9 @@ describe('set', () => {
 
   test('a value from standard input or from a file is written to the byte, and got back so', async () => {
     nasty.forEach((value, index) => folder.write(`value-${index}`, value));
-    await folder.output(['set', ...nasty.map((_, index) => `FILE_${index}=@value-${index}`)]);
+    await folder.output(['set', ...nasty.map((_, index) => `FILE_${index}=@value-${index}`), '--yes']);
     const all = nasty.slice(0, -1).join('');
-    await folder.output(['set', 'BY_SIGN=-', 'OTHER=x'], { input: all });
+    await folder.output(['set', 'BY_SIGN=-', 'OTHER=x', '--yes'], { input: all });
     await folder.output(['set', 'ALONE', '--stdin'], { input: all });
     expect(await folder.secrets()).toEqual({
       ...Object.fromEntries(nasty.map((value, index) => [`FILE_${index}`, value])),
@@ -66,8 +66,8 @@ describe('set', () => {
 
   test('values on the command line are taken as they stand, with --literal also those with a sign', async () => {
     const plain = nasty.filter((value) => !value.includes('\0') && value.length < 1000);
-    await folder.output(['set', ...plain.map((value, index) => `K${index}=${value}`)]);
-    await folder.output(['set', '--literal', 'AT=@value', 'DASH=-']);
+    await folder.output(['set', ...plain.map((value, index) => `K${index}=${value}`), '--yes']);
+    await folder.output(['set', '--literal', 'AT=@value', 'DASH=-', '--yes']);
     const expected = Object.fromEntries(plain.map((value, index) => [`K${index}`, value]));
     expect(await folder.secrets()).toEqual({ ...expected, AT: '@value', DASH: '-' });
   });
@@ -224,7 +224,7 @@ describe('unset', () => {
   test('several are deleted in one revision, and their history stays', async () => {
     const { stdout, stderr } = await folder.run(['unset', 'A', 'B', 'A', '--yes']);
     expect(stdout).toBe('A\nB\n');
-    expect(stderr).toBe('Deleted 2 secrets; the environment is at revision 2\n');
+    expect(stderr).toBe(`Deleted 2 secrets from ${folder.place} (revision 2)\n`);
     expect(await folder.secrets()).toEqual({ C: 'x' });
     expect(await folder.output(['versions', 'A'])).toContain('created');
   });

@@ -170,25 +170,33 @@ describe('4.9 token', () => {
   test(sentence('4.9.8.org', 'command'), async () => {
     for (const flag of ['-o', '--org']) {
       const { id } = await site.newToken();
-      await site.cli.output(['token', 'revoke-service', flag, 'acme', '--id', id]);
+      await site.cli.output(['token', 'revoke-service', '--yes', flag, 'acme', '--id', id]);
       expect((await site.tokens())[0]).toMatchObject({ id, revokedAt: anyTime });
     }
     const { id } = await site.newToken();
-    expect((await site.cli.run(['token', 'revoke-service', '--id', id])).code).toBe(2);
+    expect((await site.cli.run(['token', 'revoke-service', '--yes', '--id', id])).code).toBe(2);
     expect((await site.tokens())[0]).toMatchObject({ id, revokedAt: null });
   });
 
   test(sentence('4.9.8.id', 'command'), async () => {
     const kept = await site.newToken();
     const ended = await site.newToken();
-    await site.cli.output(['token', 'revoke-service', '-o', 'acme', '--id', ended.id]);
+    await site.cli.output(['token', 'revoke-service', '--yes', '-o', 'acme', '--id', ended.id]);
     expect((await site.tokens()).slice(0, 2).map(({ id, revokedAt }) => [id, revokedAt])).toEqual([
       [ended.id, anyTime],
       [kept.id, null],
     ]);
-    const missing = await site.cli.run(['token', 'revoke-service', '-o', 'acme']);
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("required option '--id <uuid>'")]);
-    const { code } = await site.cli.run(['token', 'revoke-service', '-o', 'acme', '--id', site.server.project.id]);
+    const missing = await site.cli.run(['token', 'revoke-service', '--yes', '-o', 'acme']);
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("required option '--id <id>'")]);
+    const { code } = await site.cli.run([
+      'token',
+      'revoke-service',
+      '--yes',
+      '-o',
+      'acme',
+      '--id',
+      site.server.project.id,
+    ]);
     expect(code).toBe(5);
   });
 

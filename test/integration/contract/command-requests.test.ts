@@ -28,12 +28,12 @@ beforeAll(async () => {
   lines = {
     create: ['snapshot', 'create', '-n', 'before', '-d', 'the last', ...scope],
     list: ['snapshot', 'list', ...scope],
-    restore: ['snapshot', 'restore', snapshotId, '--yes', '--no-backup'],
+    restore: ['snapshot', 'restore', snapshotId, '--yes', '--no-backup', '--rewrite-unchanged'],
     versions: ['versions', 'A', ...scope],
     rollback: ['rollback', 'A', '--version', '1', ...scope],
     makeToken: ['token', 'create-service', '-o', 'acme', '-n', 'ci', ...tokenFlags],
     tokens: ['token', 'list-service', '-o', 'acme'],
-    revoke: ['token', 'revoke-service', '-o', 'acme', '--id', tokenId],
+    revoke: ['token', 'revoke-service', '--yes', '-o', 'acme', '--id', tokenId],
     pull: ['pull', ...scope],
   };
   for (const name of names) {

@@ -109,9 +109,12 @@ export class CommandPlace {
     return (await this.json<SnapshotView>(['snapshot', 'create'])).id;
   }
 
-  /** Restores by the command, with options not to ask and to make no backup. */
+  /** Restores by the command all that the snapshot has, with options not to ask and to make no backup. */
   async restore<Answer = unknown>(id: string, options: CommandOptions = {}): Promise<Answer> {
-    return await this.#cli.json<Answer>(['snapshot', 'restore', id, '--yes', '--no-backup'], options);
+    return await this.#cli.json<Answer>(
+      ['snapshot', 'restore', id, '--yes', '--no-backup', '--rewrite-unchanged'],
+      options,
+    );
   }
 
   /** Number and kind of each version of a key as the command lists them, newest first. */

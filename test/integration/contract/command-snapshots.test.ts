@@ -83,15 +83,16 @@ describe('4.1 and 4.9 snapshot', () => {
     await place.server.set({ A: '2' });
     await place.server.remove('GONE');
     const plain = ['snapshot', 'restore', snapshotId];
-    // At a terminal it shows what it is about to do and asks; a script is not asked.
+    // It shows the plan and asks; a script confirms with --yes.
     const asked = await site.cli.onTerminal(plain, [['[y/N]', 'y\r']]);
     expect(asked.code).toBe(0);
-    expect(asked.shown).toContain('restore  A');
+    expect(asked.shown).toContain('~ A');
     expect(await place.secrets()).toEqual({ A: ['1', 3] });
-    const answer = await site.cli.json<RestoreView>(plain);
+    await place.server.set({ A: '2' });
+    expect((await site.cli.run(plain)).code).toBe(7);
+    const answer = await site.cli.json<RestoreView>([...plain, '--yes']);
     expect([answer.restored, answer.skipped, answer.pruned]).toEqual([['A'], ['GONE'], []]);
-    expect(await place.secrets()).toEqual({ A: ['1', 4] });
-    expect((await place.run(plain)).code).toBe(2);
+    expect(await place.secrets()).toEqual({ A: ['1', 5] });
     expect((await site.cli.run(['snapshot', 'restore'])).code).toBe(2);
   });
 });
@@ -126,7 +127,7 @@ describe('3 states and transitions', () => {
   test(sentence('3.8', 'command'), async () => {
     const place = await site.newPlace({ A: 'first' });
     const made = await place.json<SnapshotView>(['snapshot', 'create', '-n', 'before']);
-    await place.output(['set', 'A=second', 'B=later']);
+    await place.output(['set', 'A=second', 'B=later', '--yes']);
     await place.restore(made.id);
     await place.output(['unset', 'A', '--yes']);
     const { organization, project, environment } = place.server.target;
@@ -215,7 +216,7 @@ describe('6 and 7 the audit, and what was deleted', () => {
     const place = await site.newPlace({ A: 'a1', GONE: 'x' });
     const snapshotId = await place.snapshot();
     await place.server.remove('GONE');
-    const { stdout, code } = await site.cli.run(['snapshot', 'restore', snapshotId, '--yes']);
+    const { stdout, code } = await site.cli.run(['snapshot', 'restore', snapshotId, '--yes', '--rewrite-unchanged']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Restored: +1: A\n/);
     expect(stdout).toMatch(/Skipped: +1: GONE\n/);

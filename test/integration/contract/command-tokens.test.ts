@@ -97,7 +97,7 @@ describe('2.4 the service token', () => {
   test(sentence('2.4.id', 'command'), async () => {
     const { id, token } = await site.newToken();
     expect(id).toEqual(anyId);
-    await site.cli.output(['token', 'revoke-service', '-o', 'acme', '--id', id]);
+    await site.cli.output(['token', 'revoke-service', '--yes', '-o', 'acme', '--id', id]);
     expect((await place.run(['get', 'A'], as(token))).code).toBe(3);
   });
 
@@ -143,7 +143,7 @@ describe('3.7, 4.4, 4.8 and 7.1 making, listing and revoking', () => {
   test(sentence('3.7', 'command'), async () => {
     const { id, token } = await site.newToken();
     expect(await readingOf(token)).toEqual([0, 0, 0]);
-    await site.cli.output(['token', 'revoke-service', '-o', 'acme', '--id', id]);
+    await site.cli.output(['token', 'revoke-service', '--yes', '-o', 'acme', '--id', id]);
     expect(await readingOf(token)).toEqual([3, 3, 3]);
   });
 
@@ -158,7 +158,7 @@ describe('3.7, 4.4, 4.8 and 7.1 making, listing and revoking', () => {
   test(sentence('4.8', 'command'), async () => {
     const first = await site.newToken('-s', 'project', '--project-id', project.id, '-p', 'read', '--expires-in', '1');
     const second = await site.newToken();
-    await site.cli.output(['token', 'revoke-service', '-o', 'acme', '--id', first.id]);
+    await site.cli.output(['token', 'revoke-service', '--yes', '-o', 'acme', '--id', first.id]);
     const list = await site.cli.json<ServiceTokenListView>(['token', 'list-service', '-o', 'acme']);
     expect(list.serviceTokens.map(({ id }) => id)).toEqual((await site.tokens()).map(({ id }) => id));
     expect(list.nextCursor).toBeNull();
@@ -170,7 +170,7 @@ describe('3.7, 4.4, 4.8 and 7.1 making, listing and revoking', () => {
   test(sentence('7.1', 'command'), async () => {
     const { id, token } = await site.newToken();
     expect((await place.run(['pull'], as(token))).code).toBe(0);
-    await site.cli.output(['token', 'revoke-service', '-o', 'acme', '--id', id]);
+    await site.cli.output(['token', 'revoke-service', '--yes', '-o', 'acme', '--id', id]);
     const { code, stdout, stderr } = await place.run(['pull'], as(token));
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('revoked');
@@ -205,7 +205,7 @@ describe('5 authentication', () => {
     const { id, token } = await site.newToken();
     expect(token).toMatch(tokenPattern);
     expect(await site.cli.output(['token', 'list-service', '-o', 'acme', '--output', 'yaml'])).not.toContain(token);
-    const { code, stdout, stderr } = await site.cli.run(['token', 'revoke-service', '-o', 'acme', '--id', id]);
+    const { code, stdout, stderr } = await site.cli.run(['token', 'revoke-service', '--yes', '-o', 'acme', '--id', id]);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: `Service token ${id} is revoked.\n` });
     expect((await place.run(['get', 'A'], as(token))).code).toBe(3);
   });
@@ -260,7 +260,7 @@ describe('6.2 the audit', () => {
     const { id, token } = await site.newToken();
     await place.output(['list'], as(token));
     expect((await site.cli.run(['org', 'rename', 'acme', '-n', 'Mine'], as(token))).code).toBe(4);
-    await site.cli.output(['token', 'revoke-service', '-o', 'acme', '--id', id]);
+    await site.cli.output(['token', 'revoke-service', '--yes', '-o', 'acme', '--id', id]);
     expect((await place.run(['list'], as(token))).code).toBe(3);
     expect((await auditOf(id)).map(({ action, outcome, label }) => [action, outcome, label])).toEqual([
       ['authenticate', 'denied', '[Service Token]'],

@@ -101,7 +101,7 @@ export const sentences = {
   '4.9.1.desc': ['snapshot create takes -d or --desc <description>, optional', 'command'],
   '4.9.1.scope': ['snapshot create takes the slugs as -o or --org, -p or --project, -e or --env', 'command'],
   '4.9.2': ['snapshot list takes the same scoping flags', 'command'],
-  '4.9.3': ['snapshot restore takes the id of a snapshot, and no scoping flags', 'command'],
+  '4.9.3': ['snapshot restore takes the id of a snapshot, and needs no scoping flags', 'command'],
   '4.9.4.scope': ['versions takes a key and -o, -p, -e', 'command'],
   '4.9.4.limit': ['versions takes --limit <n>, the most versions it shows, 20 unless given', 'command'],
   '4.9.5.version': ['rollback takes --version <n>, required', 'command'],

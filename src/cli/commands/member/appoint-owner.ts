@@ -11,9 +11,11 @@ export const memberAppointOwnerCommand = defineCommand({
     'An organization that a SecretEnvironment created has no owner yet. An administrator of the server appoints the first owner, who then manages the members.',
   arguments: { user: argument('<user>', 'E-mail address or id of the user') },
   options: organizationOption,
-  examples: [{ line: 'member appoint-owner ann@example.com -o acme', note: 'Appoint the first owner' }],
+  examples: [{ line: 'member appoint-owner ann@example.com -o acme', note: 'Asks for confirmation' }],
   async run(context, { args: { user }, options }) {
-    const path = apiPath`/organizations/${context.organization(options)}/owner`;
+    const organization = context.organization(options);
+    await context.confirm(`Make ${user} an owner of ${organization}? Only an owner can take that back.`);
+    const path = apiPath`/organizations/${organization}/owner`;
     const member = await context.api().put<MemberView>(path, { user });
     await context.printer.object({ value: member, fields: memberFields(member), name: member.email });
   },

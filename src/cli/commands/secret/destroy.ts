@@ -44,6 +44,8 @@ export const destroyCommand = defineCommand({
     await context.printer.object({
       value: { key, ...answer },
       fields: [
+        ['Secret', key],
+        ['Environment', shownScope(scope)],
         ['Version', `v${answer.version}`],
         ['Destroyed', answer.destroyedAt],
         ['By', answer.destroyedByName],

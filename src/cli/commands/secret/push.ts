@@ -126,7 +126,7 @@ async function applyPlan(
   const value = { ...outputOf(plan, { warnings, dryRun: false }), set, deleted, revision, revisionId };
   await context.printer.lines(value, [...set.map(({ key }) => key), ...deleted].sort());
   if (context.printer.format === 'table') {
-    context.io.note(`Done: ${summary(plan)}; the environment is at revision ${answer.revision}`);
+    context.io.note(`Done: ${summary(plan)}; ${shownScope(scope)} is at revision ${answer.revision}`);
   }
 }
 

@@ -2,6 +2,7 @@ import type { RollbackView } from '../../../wire/versions.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { completing, argument, commentOption, integer, scopeOptions } from '../../options.ts';
+import { shownScope } from './secrets-api.ts';
 
 /** `rollback <secret_key> --version <n>`: docs/interface.md 4.7 and 4.9. */
 export const rollbackCommand = defineCommand({
@@ -24,7 +25,8 @@ export const rollbackCommand = defineCommand({
     },
   ],
   async run(context, { args: { key }, options }) {
-    const { organization, project, environment } = context.scope(options);
+    const scope = context.scope(options);
+    const { organization, project, environment } = scope;
     const { version: targetVersion, comment } = options;
     const answer = await context
       .api()
@@ -36,6 +38,7 @@ export const rollbackCommand = defineCommand({
       value: { key, ...answer },
       fields: [
         ['Secret', key],
+        ['Environment', shownScope(scope)],
         ['Version', `v${answer.version}, with the value of v${targetVersion}`],
         ['Change', answer.changeType],
         ['Revision', answer.revision],

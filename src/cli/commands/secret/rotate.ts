@@ -4,7 +4,7 @@ import { CliError, usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { completing, argument, choice, commentOption, flag, integer, scopeOptions } from '../../options.ts';
-import { findSecretKey, patchSecrets, shownScope } from './secrets-api.ts';
+import { findSecretKey, patchSecrets, scopeFlags, shownScope } from './secrets-api.ts';
 
 const { minGeneratedLength: min, maxGeneratedLength: max } = limits;
 
@@ -50,16 +50,15 @@ export const rotateCommand = defineCommand({
       value: answer,
       fields: [
         ['Key', key],
+        ['Environment', shownScope(scope)],
         ['Version', version],
         ['Revision', answer.revision],
       ],
       name: key,
     });
     if (context.printer.format !== 'table' || present === undefined) return;
-    const { organization, project, environment } = scope;
-    const place = `-o ${organization} -p ${project} -e ${environment}`;
     context.io.note('The old value is in the history. Once nothing uses it:');
-    context.io.note(`  keyframe destroy ${key} --version ${present.version} ${place}`);
+    context.io.note(`  keyframe destroy ${key} --version ${present.version} ${scopeFlags(scope)}`);
   },
 });
 

@@ -5,12 +5,12 @@ import { usageError } from '../../cli-error.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { completing, commentOption, flag, restArguments, scopeOptions } from '../../options.ts';
 import { decoded, readBytes, withFileName } from './secret-file.ts';
-import { counted, patchSecrets } from './secrets-api.ts';
+import { counted, patchSecrets, shownScope } from './secrets-api.ts';
 
 export const setCommand = defineCommand({
   summary: 'Set secrets: KEY=VALUE, from standard input or from a file',
   description:
-    'Several secrets are set in one change: all or none. Other users of this machine can see a command line, and the shell stores it in its history. Pass confidential values with -, @ or the hidden prompt.',
+    'Several secrets are set in one change, all or none, after you confirm. Other users of this machine can see a command line, and the shell stores it in its history. Pass confidential values with -, @ or the hidden prompt.',
   arguments: {
     pairs: completing(
       'key',
@@ -28,7 +28,7 @@ export const setCommand = defineCommand({
     ...commentOption,
   },
   examples: [
-    { line: 'set LOG_LEVEL=debug REGION=eu', note: 'Set two secrets' },
+    { line: 'set LOG_LEVEL=debug REGION=eu', note: 'Set two secrets; asks for confirmation' },
     { line: 'set API_KEY', note: 'Prompt for the value without showing it' },
     { line: 'set TLS_KEY=@tls.key --comment "new key"', note: 'The exact content of a file' },
     { line: 'set TOKEN=- < token.txt', note: 'From standard input' },
@@ -45,6 +45,7 @@ export const setCommand = defineCommand({
       if (fault !== undefined) throw usageError(`the value of ${key} ${fault}`);
       values.set(key, value);
     }
+    if (values.size > 1) await context.confirm(`Set ${[...values.keys()].join(', ')} in ${shownScope(scope)}?`);
     const answer = await patchSecrets(api, scope, { set: values, comment: options.comment });
     await context.printer.list({
       value: answer,
@@ -57,9 +58,8 @@ export const setCommand = defineCommand({
       whenEmpty: '',
     });
     if (context.printer.format === 'table') {
-      context.io.note(
-        `Wrote ${counted(answer.set.length, 'secret')}; the environment is at revision ${answer.revision}`,
-      );
+      const secrets = counted(answer.set.length, 'secret');
+      context.io.note(`Wrote ${secrets} to ${shownScope(scope)} (revision ${answer.revision})`);
     }
   },
 });

@@ -23,7 +23,7 @@ export const unsetCommand = defineCommand({
     await context.printer.lines(answer, answer.deleted);
     if (context.printer.format === 'table') {
       const secrets = counted(answer.deleted.length, 'secret');
-      context.io.note(`Deleted ${secrets}; the environment is at revision ${answer.revision}`);
+      context.io.note(`Deleted ${secrets} from ${shownScope(scope)} (revision ${answer.revision})`);
     }
   },
 });

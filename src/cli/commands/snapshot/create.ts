@@ -2,6 +2,7 @@ import type { SnapshotView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
 import { scopeOptions, text } from '../../options.ts';
+import { shownScope } from '../secret/secrets-api.ts';
 import { snapshotFields } from './snapshot-view.ts';
 
 /** `snapshot create`: docs/interface.md 4.1 and 4.9. */
@@ -20,7 +21,8 @@ export const snapshotCreateCommand = defineCommand({
     { line: 'snapshot create -o acme -p shop -e production --output name', note: 'Print only the id' },
   ],
   async run(context, { options }) {
-    const { organization, project, environment } = context.scope(options);
+    const scope = context.scope(options);
+    const { organization, project, environment } = scope;
     const { name, description } = options;
     const snapshot = await context
       .api()
@@ -28,6 +30,7 @@ export const snapshotCreateCommand = defineCommand({
         ...(name === undefined ? {} : { name }),
         ...(description === undefined ? {} : { description }),
       });
-    await context.printer.object({ value: snapshot, fields: snapshotFields(snapshot), name: snapshot.id });
+    const fields = [...snapshotFields(snapshot), ['Environment', shownScope(scope)] as const];
+    await context.printer.object({ value: snapshot, fields, name: snapshot.id });
   },
 });

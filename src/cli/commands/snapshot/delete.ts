@@ -1,20 +1,22 @@
 import { defineCommand } from '../../command.ts';
-import { completing, argument } from '../../options.ts';
+import { scopeOptions } from '../../options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
-import { findSnapshot, snapshotPath, snapshotTitle } from './snapshot-view.ts';
+import { shownScope } from '../secret/secrets-api.ts';
+import { findSnapshot, snapshotArgument, snapshotPath, snapshotTitle } from './snapshot-view.ts';
 
-/** `snapshot delete <id>`. */
+/** `snapshot delete <snapshot>`. */
 export const snapshotDeleteCommand = defineCommand({
   summary: 'Delete a snapshot; secrets are not affected',
-  arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
+  description: 'This cannot be undone.',
+  arguments: { given: snapshotArgument },
+  options: scopeOptions,
   examples: [
-    { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Asks for confirmation' },
+    { line: 'snapshot delete before-release', note: 'Asks for confirmation' },
     { line: 'snapshot delete 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --yes', note: 'In a script' },
   ],
-  async run(context, { args }) {
-    const snapshot = await findSnapshot(context, args.id);
-    const { organization, project, environment } = snapshot;
-    await context.confirm(`Delete snapshot ${snapshotTitle(snapshot)} of ${organization}/${project}/${environment}?`);
+  async run(context, { args: { given }, options }) {
+    const snapshot = await findSnapshot(context, given, options);
+    await context.confirm(`Delete snapshot ${snapshotTitle(snapshot)} of ${shownScope(snapshot)}?`);
     await context.api().delete(snapshotPath(snapshot));
     const { id, name } = snapshot;
     const value = { kind: 'snapshot', action: 'deleted', id, name } satisfies DeletionOutput;

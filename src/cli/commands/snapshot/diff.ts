@@ -1,9 +1,9 @@
 import type { SnapshotDiffView } from '../../../wire/snapshots.ts';
 import { defineCommand } from '../../command.ts';
-import { completing, argument, text } from '../../options.ts';
+import { completing, scopeOptions, text } from '../../options.ts';
 import type { SnapshotDifferenceOutput } from '../../output/shapes.ts';
 import type { Cell } from '../../terminal/printer.ts';
-import { findSnapshot, snapshotPath } from './snapshot-view.ts';
+import { findSnapshot, findSnapshotIn, snapshotArgument, snapshotPath } from './snapshot-view.ts';
 
 interface Row {
   readonly change: string;
@@ -12,26 +12,25 @@ interface Row {
   readonly to: Cell;
 }
 
-/** `snapshot diff <id>`: keys and versions, never values. */
+/** `snapshot diff <snapshot>`: keys and versions, never values. */
 export const snapshotDiffCommand = defineCommand({
   summary: 'Compare a snapshot with the current state or another snapshot',
   description: 'Shows the changes since the snapshot: keys and versions, no values.',
-  arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
+  arguments: { given: snapshotArgument },
   options: {
     against: completing(
       'snapshot',
-      text('--against <id>', 'Another snapshot of the same environment, or current (default: current)'),
+      text('--against <snapshot>', 'Another snapshot of the same environment, or current (default: current)'),
     ),
+    ...scopeOptions,
   },
   examples: [
-    { line: 'snapshot diff 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'What changed since the snapshot' },
-    {
-      line: 'snapshot diff 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --against 0e9d4a0e-6f0b-4a0e-9d0e-0b8f7a1c2d3e',
-      note: 'From one snapshot to another',
-    },
+    { line: 'snapshot diff before-release', note: 'What changed since the snapshot' },
+    { line: 'snapshot diff before-release --against latest', note: 'From one snapshot to another' },
   ],
-  async run(context, { args: { id }, options: { against } }) {
-    const snapshot = await findSnapshot(context, id);
+  async run(context, { args: { given }, options: { against: other, ...flags } }) {
+    const snapshot = await findSnapshot(context, given, flags);
+    const against = other === undefined || other === 'current' ? other : await findSnapshotIn(context, other, snapshot);
     // A server of an earlier release does not return `destroyed`.
     type Answer = Omit<SnapshotDiffView, 'destroyed'> & Partial<SnapshotDiffView>;
     const answer = await context.api().get<Answer>(`${snapshotPath(snapshot)}/diff`, { query: { against } });

@@ -1,51 +1,61 @@
 import type { RestoreView } from '../../../wire/snapshots.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
-import { completing, argument, commentOption, flag, text } from '../../options.ts';
-import { counted } from '../secret/secrets-api.ts';
-import { type PlacedSnapshot, findSnapshot, snapshotTitle } from './snapshot-view.ts';
+import { usageError } from '../../cli-error.ts';
+import { commentOption, flag, scopeOptions, text } from '../../options.ts';
+import { differenceLines } from '../secret/difference.ts';
+import { counted, scopeFlags, shownScope } from '../secret/secrets-api.ts';
+import { type PlacedSnapshot, findSnapshot, snapshotArgument, snapshotTitle } from './snapshot-view.ts';
 
-/** `snapshot restore <id>`: docs/interface.md 4.3 and 4.9. The server finds the environment by the snapshot's id. */
+/** `snapshot restore <snapshot>`: docs/interface.md 4.3 and 4.9. */
 export const snapshotRestoreCommand = defineCommand({
   summary: 'Restore an environment from a snapshot, after showing the plan',
   description:
-    'Every secret in the snapshot that still exists gets its value from then, as a new version. Deleted secrets are skipped, and so are secrets whose value was destroyed. All or nothing. The plan is shown first. If the environment changes before you confirm, nothing is restored. A backup snapshot of the current state is created. Without a terminal the restore runs without confirmation, but --prune and --no-backup then require --yes.',
-  arguments: { id: completing('snapshot', argument('<snapshot-id>', 'Id of the snapshot')) },
+    'Shows the plan first: ~ changed, - deleted. Every secret in the snapshot that still exists and has another value now gets its value from then, as a new version. Deleted secrets are skipped, and so are secrets whose value was destroyed. All or nothing. If the environment changes before you confirm, nothing is restored. A backup snapshot of the current state is created.',
+  arguments: { given: snapshotArgument },
   options: {
     isPlan: flag('--plan', 'Show the plan only'),
     isDryRun: flag('--dry-run', 'Same as --plan'),
     prune: flag('--prune', 'Delete secrets that were created after the snapshot'),
     backup: flag('--no-backup', 'Do not create a backup snapshot'),
-    skipUnchanged: flag('--skip-unchanged', 'Create no new version if the value is the same'),
+    isUnchangedRewritten: flag('--rewrite-unchanged', 'Also create new versions of secrets that have the same value'),
+    isUnchangedSkipped: flag('--skip-unchanged', 'The default; accepted for scripts of earlier releases'),
     planHash: text(
       '--plan-hash <hash>',
       'Apply exactly this plan (planHash of --plan --output json), without confirmation',
     ),
+    ...scopeOptions,
     ...commentOption,
   },
   examples: [
-    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Show the plan and ask for confirmation' },
+    { line: 'snapshot restore before-release', note: 'Show the plan and ask for confirmation' },
+    { line: 'snapshot restore latest --plan', note: 'Show the plan only' },
     {
       line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --prune --yes',
       note: 'Restore the exact state, without confirmation',
     },
-    { line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan', note: 'Show the plan only' },
     {
       line: 'snapshot restore 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --plan-hash x7Jq…',
       note: 'Apply exactly the plan that was reviewed',
     },
   ],
-  async run(context, { args: { id }, options }) {
-    const { isPlan, isDryRun, planHash: givenHash, prune, backup, skipUnchanged, comment } = options;
-    const snapshot = await findSnapshot(context, id);
+  async run(context, { args: { given }, options }) {
+    const { isPlan, isDryRun, planHash: givenHash, prune, backup, comment } = options;
+    const { isUnchangedRewritten, isUnchangedSkipped } = options;
+    if (isUnchangedRewritten && isUnchangedSkipped) {
+      throw usageError('--rewrite-unchanged and --skip-unchanged cannot be combined');
+    }
+    const snapshot = await findSnapshot(context, given, options);
+    const skipUnchanged = !isUnchangedRewritten;
     // What is undefined is not sent. With a hash, a dry run reports whether that plan is still current.
     const body = { snapshotId: snapshot.id, prune, backup, skipUnchanged, comment, planHash: givenHash };
-    if (isPlan || isDryRun) return await print(context, await restore(context, snapshot, { ...body, dryRun: true }));
-    // A script needs no confirmation (docs/interface.md 4.9): the backup and the history keep the current state.
-    const isAsked = givenHash === undefined && !context.isConfirmed && (context.io.canAsk || prune || !backup);
-    const planHash = isAsked ? await agreedPlan(context, snapshot, body) : givenHash;
+    if (isPlan || isDryRun) {
+      return await printPlan(context, snapshot, await restore(context, snapshot, { ...body, dryRun: true }));
+    }
+    const isAgreed = givenHash !== undefined || context.isConfirmed;
+    const planHash = isAgreed ? givenHash : await agreedPlan(context, snapshot, body);
     const done = await restore(context, snapshot, { ...body, planHash });
-    await print(context, done);
+    await print(context, snapshot, done);
     noteSkipped(context, snapshot, done);
   },
 });
@@ -58,27 +68,26 @@ function noteSkipped(
 ): void {
   // A state with a destroyed value cannot be written completely.
   if (printer.format !== 'table' || skipped.length === 0 || destroyed.length > 0) return;
-  const { organization, project, environment, revision } = snapshot;
-  const place = `-o ${organization} -p ${project} -e ${environment}`;
+  const flags = scopeFlags(snapshot);
   io.note('The skipped secrets were deleted after the snapshot. To get them back too:');
-  io.note(`  keyframe pull ${place} --revision ${revision} | keyframe push - ${place} --yes`);
+  io.note(`  keyframe pull ${flags} --revision ${snapshot.revision} | keyframe push - ${flags} --yes`);
 }
 
-/** Shows the plan and asks for confirmation; returns the hash of the confirmed plan. */
+/** Shows the plan and asks for confirmation unless it changes nothing; returns the hash of the confirmed plan. */
 async function agreedPlan(
   context: CommandContext,
   snapshot: PlacedSnapshot,
   body: object,
 ): Promise<string | undefined> {
   const plan = await restore(context, snapshot, { ...body, dryRun: true });
-  const { organization, project, environment } = snapshot;
-  const place = `${organization}/${project}/${environment}`;
-  context.io.note(`Plan for ${place} from snapshot ${snapshotTitle(snapshot)}:`);
-  for (const line of planLines(plan)) context.io.note(`  ${line}`);
-  await context.confirm(
-    `Restore ${counted(plan.restored.length, 'secret')} and delete ${plan.pruned.length} in ${place}?`,
-  );
-  return plan.planHash;
+  const { restored, pruned, planHash } = plan;
+  const place = shownScope(snapshot);
+  const lines = planLines(plan);
+  if (lines.length > 0) context.io.note(`Plan for ${place} from snapshot ${snapshotTitle(snapshot)}:`);
+  for (const line of lines) context.io.note(line);
+  if (restored.length + pruned.length === 0) return planHash;
+  await context.confirm(`Restore ${counted(restored.length, 'secret')} and delete ${pruned.length} in ${place}?`);
+  return planHash;
 }
 
 async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: object): Promise<RestoreView> {
@@ -90,29 +99,40 @@ async function restore({ api }: CommandContext, snapshot: PlacedSnapshot, body: 
   return { ...answer, destroyed: answer.destroyed ?? [] };
 }
 
-function planLines({ restored, unchanged, skipped, destroyed, pruned }: RestoreView): string[] {
+function planLines({ restored, skipped, destroyed, pruned }: RestoreView): string[] {
+  const changes = differenceLines({ added: [], changed: restored, removed: pruned });
   return [
-    ...restored.map((key) => `restore  ${key}`),
-    ...pruned.map((key) => `delete   ${key}`),
-    ...skipped.map((key) => `skip     ${key} (deleted since)`),
-    ...destroyed.map((key) => `skip     ${key} (its value was destroyed)`),
-    ...(unchanged.length === 0 ? [] : [`leave    ${unchanged.length} that have not changed`]),
+    ...changes.map(({ sign, key }) => `  ${sign} ${key}`),
+    ...skipped.map((key) => `    ${key}: skipped, because it was deleted since`),
+    ...destroyed.map((key) => `    ${key}: skipped, because its value was destroyed`),
   ];
 }
 
-async function print({ printer }: CommandContext, answer: RestoreView): Promise<void> {
+async function printPlan({ io, printer }: CommandContext, snapshot: PlacedSnapshot, plan: RestoreView): Promise<void> {
+  const keys = [...plan.restored, ...plan.pruned].sort();
+  await printer.lines(plan, printer.format === 'name' ? keys : planLines(plan));
+  if (printer.format !== 'table') return;
+  const { restored, pruned, unchanged, skipped, destroyed, planHash } = plan;
+  const counts = [`${restored.length} changed`, `${pruned.length} deleted`, `${unchanged.length} unchanged`];
+  const missed = skipped.length + destroyed.length;
+  const all = [...counts, ...(missed === 0 ? [] : [`${missed} skipped`])].join(', ');
+  io.note(`Nothing was changed in ${shownScope(snapshot)} (--plan): ${all}`);
+  io.note(`Plan hash: ${planHash ?? '-'}`);
+}
+
+async function print({ printer }: CommandContext, snapshot: PlacedSnapshot, answer: RestoreView): Promise<void> {
   const listed = (keys: readonly string[]): string => (keys.length === 0 ? '0' : `${keys.length}: ${keys.join(', ')}`);
   await printer.object({
     value: answer,
     fields: [
-      [answer.planHash === undefined ? 'Restored' : 'Would restore', listed(answer.restored)],
-      ['Unchanged', listed(answer.unchanged)],
+      ['Environment', shownScope(snapshot)],
+      ['Restored', listed(answer.restored)],
+      ['Unchanged', answer.unchanged.length],
       ['Skipped', listed(answer.skipped)],
       ...(answer.destroyed.length === 0 ? [] : [['Destroyed', listed(answer.destroyed)] as const]),
-      ['Pruned', listed(answer.pruned)],
+      ['Deleted', listed(answer.pruned)],
       ['Backup', answer.backupSnapshotId],
       ['Revision', answer.revision],
-      ...(answer.planHash === undefined ? [] : [['Plan', answer.planHash] as const]),
     ],
     name: [...answer.restored, ...answer.pruned].sort(),
   });

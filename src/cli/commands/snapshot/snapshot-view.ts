@@ -1,14 +1,23 @@
 import { apiPath } from '../../../client/api-client.ts';
-import { CliError, usageError } from '../../cli-error.ts';
 import { ClientError } from '../../../client/client-error.ts';
+import type { SnapshotListView, SnapshotView } from '../../../wire/snapshots.ts';
+import { CliError, usageError } from '../../cli-error.ts';
 import type { CommandContext } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { argument, completing } from '../../options.ts';
+import type { Scope, ScopeFlags } from '../../settings/scope.ts';
 import type { ObjectView } from '../../terminal/printer.ts';
-import type { Scope } from '../../settings/scope.ts';
-import type { SnapshotView } from '../../../wire/snapshots.ts';
+import { isId, thingOf } from '../named-thing.ts';
+import { scopeFlags, shownScope } from '../secret/secrets-api.ts';
 
-/** A snapshot that was found by its id, with the slugs of its environment. */
+/** A snapshot that was found, with the slugs of its environment. */
 export type PlacedSnapshot = SnapshotView & Scope;
+
+/** The argument that names a snapshot: for `findSnapshot`. */
+export const snapshotArgument = completing(
+  'snapshot',
+  argument('<snapshot>', 'Id, unique name, or latest for the newest one'),
+);
 
 /** How a snapshot is shown. */
 export function snapshotFields(snapshot: SnapshotView): ObjectView['fields'] {
@@ -23,18 +32,45 @@ export function snapshotFields(snapshot: SnapshotView): ObjectView['fields'] {
   ];
 }
 
-const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const whereIds = ['See which there are, and their ids: keyframe snapshot list'];
+/**
+ * The snapshot with an id, or with a name in the environment of flags and folder. Throws CliError usage if the flags name
+ * another environment than that of the id.
+ */
+export async function findSnapshot(context: CommandContext, given: string, flags: ScopeFlags): Promise<PlacedSnapshot> {
+  if (!isId(given)) return await findNamedSnapshot(context, given, context.scope(flags));
+  const snapshot = await readSnapshot(context, given);
+  const wanted = [flags.organization, flags.project, flags.environment];
+  const own = [snapshot.organization, snapshot.project, snapshot.environment];
+  if (wanted.every((slug, index) => slug === undefined || slug === own[index])) return snapshot;
+  throw usageError(`snapshot ${snapshot.id} is one of ${shownScope(snapshot)}, and the flags name another environment`);
+}
 
-/** The snapshot and the slugs of its environment, by its id alone. */
-export async function findSnapshot({ api }: CommandContext, id: string): Promise<PlacedSnapshot> {
-  // Names are no ids: several snapshots may have the same one.
-  if (!uuidPattern.test(id)) throw usageError(`${JSON.stringify(id)} is not the id of a snapshot`, ...whereIds);
+/** The snapshot of an environment with this id, name, or `latest`. */
+export async function findSnapshotIn(context: CommandContext, given: string, scope: Scope): Promise<string> {
+  return isId(given) ? given : (await findNamedSnapshot(context, given, scope)).id;
+}
+
+async function findNamedSnapshot({ api }: CommandContext, given: string, scope: Scope): Promise<PlacedSnapshot> {
+  const { organization, project, environment } = scope;
+  const { snapshots } = await api().get<SnapshotListView>(
+    apiPath`/snapshots/${organization}/${project}/${environment}`,
+  );
+  const snapshot = thingOf(given, {
+    things: snapshots,
+    word: 'snapshot',
+    place: `of ${shownScope(scope)}`,
+    listedBy: `keyframe snapshot list ${scopeFlags(scope)}`,
+  });
+  return { ...snapshot, organization, project, environment };
+}
+
+async function readSnapshot({ api }: CommandContext, id: string): Promise<PlacedSnapshot> {
   try {
     return await api().get<PlacedSnapshot>(apiPath`/snapshots/${id.toLowerCase()}`);
   } catch (error) {
     if (!(error instanceof ClientError) || !error.isNotFound) throw error;
-    throw new CliError(exitCodes.notFound, error.message, { cause: error, next: whereIds });
+    const next = ['See the snapshots, and their ids: keyframe snapshot list'];
+    throw new CliError(exitCodes.notFound, error.message, { cause: error, next });
   }
 }
 

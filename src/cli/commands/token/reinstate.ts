@@ -1,7 +1,8 @@
 import type { ServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { completing, organizationOption, requiredText } from '../../options.ts';
+import { organizationOption } from '../../options.ts';
+import { findServiceToken, serviceTokenIdOption, tokenTitle } from './find-token.ts';
 
 /** `token reinstate`: docs/interface.md 2.4. */
 export const tokenReinstateCommand = defineCommand({
@@ -10,10 +11,7 @@ export const tokenReinstateCommand = defineCommand({
     'Only for keyless tokens, with which the SecretSyncs of a namespace read. They read again immediately if an AccessGrant still allows it.',
   options: {
     ...organizationOption,
-    id: completing(
-      'serviceToken',
-      requiredText('--id <uuid>', 'Id of the token, from token list-service or the SecretSync'),
-    ),
+    ...serviceTokenIdOption,
   },
   examples: [
     {
@@ -22,9 +20,11 @@ export const tokenReinstateCommand = defineCommand({
     },
   ],
   async run(context, { options }) {
-    const path = apiPath`/service-tokens/${context.organization(options)}/${options.id}/reinstate`;
+    const organization = context.organization(options);
+    const { id } = await findServiceToken(context, organization, { given: options.id, isRevoked: true });
+    const path = apiPath`/service-tokens/${organization}/${id}/reinstate`;
     const token = await context.api().post<ServiceTokenView>(path);
-    const sentence = `Service token ${token.id} (${token.name}) is reinstated.`;
+    const sentence = `Service token ${tokenTitle(token)} is reinstated.`;
     await context.printer.done({ value: token, sentence, name: token.id });
   },
 });

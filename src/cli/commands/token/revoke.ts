@@ -1,17 +1,23 @@
 import { apiPath } from '../../../client/api-client.ts';
 import { defineCommand } from '../../command.ts';
-import { completing, argument } from '../../options.ts';
 import type { DeletionOutput } from '../../output/shapes.ts';
+import { findPersonalToken, personalTokenArgument, tokenTitle } from './find-token.ts';
 
-/** `token revoke <id>`. No confirmation: a leaked token must be revoked immediately. */
+/** `token revoke <id>`. */
 export const tokenRevokeCommand = defineCommand({
   summary: 'Revoke one of your personal tokens',
-  description: 'The next request with the token is refused. There is no confirmation, and it cannot be undone.',
-  arguments: { id: completing('personalToken', argument('<id>', 'Id of the token, from token list')) },
-  examples: [{ line: 'token revoke 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e', note: 'Revoke it immediately' }],
-  async run({ api, printer }, { args: { id } }) {
-    await api().delete(apiPath`/personal-tokens/${id}`);
-    const value = { kind: 'personal_token', action: 'revoked', id, name: null } satisfies DeletionOutput;
-    await printer.done({ value, sentence: `Personal token ${id} is revoked.`, name: id });
+  description: 'The next request with the token is refused. This cannot be undone.',
+  arguments: { given: personalTokenArgument },
+  examples: [
+    { line: 'token revoke laptop', note: 'Asks for confirmation' },
+    { line: 'token revoke 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --yes', note: 'In a script' },
+  ],
+  async run(context, { args: { given } }) {
+    const token = await findPersonalToken(context, given);
+    const { id, name = null } = token;
+    await context.confirm(`Revoke your personal token "${name ?? id}"?`);
+    await context.api().delete(apiPath`/personal-tokens/${id}`);
+    const value = { kind: 'personal_token', action: 'revoked', id, name } satisfies DeletionOutput;
+    await context.printer.done({ value, sentence: `Personal token ${tokenTitle(token)} is revoked.`, name: id });
   },
 });

@@ -3,7 +3,8 @@ import type { CreatedServiceTokenView } from '../../../wire/service-tokens.ts';
 import { apiPath } from '../../../client/api-client.ts';
 import { usageError } from '../../cli-error.ts';
 import { defineCommand } from '../../command.ts';
-import { completing, type Option, organizationOption, requiredText } from '../../options.ts';
+import { type Option, organizationOption } from '../../options.ts';
+import { findServiceToken, serviceTokenIdOption } from './find-token.ts';
 import { printNewServiceToken } from './service-token-view.ts';
 
 const overlap: Option<number> = {
@@ -20,20 +21,27 @@ const overlap: Option<number> = {
 /** `token rotate-service`. */
 export const tokenRotateServiceCommand = defineCommand({
   summary: 'Give a service token a new value; it is shown once',
-  description: 'The token keeps its id, scope and permission. The new value is shown only once.',
+  description:
+    'The token keeps its id, scope and permission. The new value is shown only once. The old value ends after the overlap; this cannot be undone.',
   options: {
     ...organizationOption,
-    id: completing('serviceToken', requiredText('--id <uuid>', 'Id of the token')),
+    ...serviceTokenIdOption,
     overlap,
   },
   examples: [
     {
-      line: 'token rotate-service -o acme --id 5c0f6a5e-6f0b-4a0e-9d0e-0b8f7a1c2d3e --overlap 1h',
-      note: 'The old value expires in one hour',
+      line: 'token rotate-service -o acme --id ci --overlap 1h',
+      note: 'Asks for confirmation; the old value expires in one hour',
     },
   ],
   async run(context, { options }) {
-    const path = apiPath`/service-tokens/${context.organization(options)}/${options.id}/rotate`;
+    const organization = context.organization(options);
+    const token = await findServiceToken(context, organization, { given: options.id, isRevoked: false });
+    const end = options.overlap === 0 ? 'immediately' : `after ${options.overlap} seconds`;
+    await context.confirm(
+      `Give service token "${token.name ?? token.id}" of ${organization} a new value? The old one ends ${end}.`,
+    );
+    const path = apiPath`/service-tokens/${organization}/${token.id}/rotate`;
     const body = { overlapSeconds: options.overlap };
     await printNewServiceToken(context, await context.api().post<CreatedServiceTokenView>(path, body));
   },

@@ -1,0 +1,69 @@
+import { apiPath } from '../../../client/api-client.ts';
+import type { PersonalTokenView } from '../../../wire/personal-tokens.ts';
+import type { ServiceTokenListView, ServiceTokenView } from '../../../wire/service-tokens.ts';
+import type { CommandContext } from '../../command.ts';
+import { argument, completing, requiredText } from '../../options.ts';
+import { isId, thingOf } from '../named-thing.ts';
+
+/** A token in a sentence. */
+export interface FoundToken {
+  readonly id: string;
+  /** Undefined for an id that was not looked up. */
+  readonly name?: string;
+}
+
+/** The option that names a service token: for `findServiceToken`. */
+export const serviceTokenIdOption = {
+  id: completing('serviceToken', requiredText('--id <id>', 'Id, unique name, or latest for the newest one')),
+};
+
+/** The argument that names a personal token: for `findPersonalToken`. */
+export const personalTokenArgument = completing(
+  'personalToken',
+  argument('<id>', 'Id, unique name, or latest for the newest one'),
+);
+
+/** A name means only tokens of one of these states. */
+interface GivenToken {
+  readonly given: string;
+  readonly isRevoked: boolean;
+}
+
+/** The service token with an id or name. An id is looked up only if the user is asked, who then sees the name. */
+export async function findServiceToken(
+  context: CommandContext,
+  organization: string,
+  token: GivenToken,
+): Promise<FoundToken> {
+  const { given, isRevoked } = token;
+  const path = apiPath`/service-tokens/${organization}`;
+  if (isId(given)) {
+    return context.isConfirmed ? { id: given } : await context.api().get<ServiceTokenView>(path + apiPath`/${given}`);
+  }
+  const { serviceTokens } = await context.api().get<ServiceTokenListView>(path);
+  return thingOf(given, {
+    things: serviceTokens.filter(({ revokedAt }) => (revokedAt !== null) === isRevoked),
+    word: isRevoked ? 'revoked service token' : 'service token',
+    place: `of ${organization}`,
+    listedBy: `keyframe token list-service -o ${organization}`,
+  });
+}
+
+/** A personal token of the user that is not revoked, by id or name. */
+export async function findPersonalToken(context: CommandContext, given: string): Promise<FoundToken> {
+  if (isId(given) && context.isConfirmed) return { id: given };
+  const { personalTokens } = await context.api().get<{ personalTokens: PersonalTokenView[] }>('/personal-tokens');
+  // The server reports an id that is not in the list.
+  if (isId(given)) return personalTokens.find(({ id }) => id === given.toLowerCase()) ?? { id: given };
+  return thingOf(given, {
+    things: personalTokens.filter(({ revokedAt }) => revokedAt === null),
+    word: 'personal token',
+    place: 'of yours',
+    listedBy: 'keyframe token list',
+  });
+}
+
+/** A token in a sentence: its name and id. */
+export function tokenTitle({ id, name }: FoundToken): string {
+  return name === undefined ? id : `"${name}" (${id})`;
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { commandTable } from '../../../src/cli/command-table.ts';
+import type { CliRunner } from '../../support/cli/cli.ts';
+import { startCommandWorld } from '../../support/cli/command-world.ts';
+import type { TestApi } from '../../support/api/http.ts';
+import { createUser, type World } from '../../support/api/services.ts';
+
+/**
+ * The one rule of consent: a command asks if it changes several secrets or does what cannot be undone, and without a
+ * terminal it refuses unless --yes is given. A new command must be entered in one of the two lists.
+ */
+
+/** What can be undone by another command, or changes nothing on the server. */
+const neverAsks = [
+  'list get pull run diff versions history audit whoami completion help',
+  // One secret, whose former value stays in the history.
+  'rotate rollback',
+  // On this machine alone.
+  'login logout init trust',
+]
+  .flatMap((names) => names.split(' '))
+  .concat(
+    ['create', 'list', 'show', 'diff'].map((verb) => `snapshot ${verb}`),
+    ['set', 'create-service', 'list-service', 'create', 'list', 'reinstate'].map((verb) => `token ${verb}`),
+    ['member list', 'user list', 'user create', 'user enable'],
+    ['org', 'project', 'env'].flatMap((kind) => ['list', 'create', 'show', 'rename'].map((verb) => `${kind} ${verb}`)),
+    ['org forbid-impersonation', 'org allow-impersonation'],
+  );
+
+const resources = new AsyncDisposableStack();
+let api: TestApi;
+let world: World;
+let cli: CliRunner;
+let scope: string[];
+/** Ids of what the commands act on. */
+const ids = { snapshot: '', serviceToken: '', personalToken: '', user: '', email: '' };
+
+beforeAll(async () => {
+  ({ api, world, cli, scope } = await startCommandWorld(resources));
+  await cli.output(['set', 'A=1', 'B=1', '--yes', ...scope]);
+  await cli.output(['snapshot', 'create', '-n', 'older', ...scope]);
+  ids.snapshot = (await cli.output(['snapshot', 'create', ...scope, '--output', 'name'])).trim();
+  await cli.output(['set', 'A=2', 'B=2', '--yes', ...scope]);
+  const service = await world.serviceToken();
+  ids.serviceToken = service.id;
+  ids.personalToken = (await cli.output(['token', 'create', '-n', 'spare', '--output', 'name'])).trim();
+  const person = await createUser(api.services);
+  ids.user = person.id;
+  ids.email = person.email;
+  await cli.output(['member', 'set', person.email, '-o', world.slugs.organization, '--role', 'viewer']);
+});
+afterAll(() => resources.disposeAsync());
+
+const organization = (): string[] => ['-o', world.slugs.organization];
+
+/** A command line of each command that asks. */
+const asks: Readonly<Record<string, () => string[]>> = {
+  set: () => ['set', 'A=3', 'B=3', ...scope],
+  unset: () => ['unset', 'A', ...scope],
+  push: () => ['push', '-', ...scope],
+  destroy: () => ['destroy', 'A', '--version', '1', ...scope],
+  'snapshot restore': () => ['snapshot', 'restore', ids.snapshot],
+  'snapshot delete': () => ['snapshot', 'delete', ids.snapshot],
+  'snapshot prune': () => ['snapshot', 'prune', '--keep-last', '1', ...scope],
+  'token rotate-service': () => [
+    'token',
+    'rotate-service',
+    '--id',
+    ids.serviceToken,
+    '--overlap',
+    '1h',
+    ...organization(),
+  ],
+  'token revoke-service': () => ['token', 'revoke-service', '--id', ids.serviceToken, ...organization()],
+  'token revoke': () => ['token', 'revoke', ids.personalToken],
+  'member set': () => ['member', 'set', ids.email, '--role', 'owner', ...organization()],
+  'member remove': () => ['member', 'remove', ids.email, ...organization()],
+  'member appoint-owner': () => ['member', 'appoint-owner', ids.email, ...organization()],
+  'user disable': () => ['user', 'disable', ids.email],
+  'org delete': () => ['org', 'delete', world.slugs.organization],
+  'project delete': () => ['project', 'delete', world.slugs.project, ...organization()],
+  'env delete': () => ['env', 'delete', world.slugs.environment, ...scope.slice(0, 4)],
+};
+
+const commands = commandTable.flatMap(({ entries }) =>
+  entries.flatMap((entry) =>
+    'commands' in entry ? entry.commands.map(({ name }) => `${entry.name} ${name}`) : [entry.name],
+  ),
+);
+
+const tables =
+  'organization project environment secret secret_version snapshot membership app_user service_token personal_token';
+
+/** All that the commands could change. */
+async function state(): Promise<unknown> {
+  const { prisma } = api.services.database;
+  const digests = tables
+    .split(' ')
+    .map(async (table) => [
+      table,
+      await prisma.$queryRawUnsafe(
+        `SELECT md5(string_agg(row, '' ORDER BY row)) FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM "${table}" t) rows`,
+      ),
+    ]);
+  return Object.fromEntries(await Promise.all(digests)) as unknown;
+}
+
+describe('consent', () => {
+  test('every command is known to ask, or to have no need to', () => {
+    expect([...neverAsks, ...Object.keys(asks)].sort()).toEqual([...commands].sort());
+  });
+
+  test.each(Object.keys(asks))(
+    'without a terminal and without --yes, %s changes nothing and ends with 7',
+    async (name) => {
+      const line = asks[name]?.() ?? [];
+      const before = await state();
+      const { code, stdout, stderr } = await cli.run(line, { input: 'A=4\nB=4\n' });
+      expect([code, stdout]).toEqual([7, '']);
+      expect(stderr).toContain('To continue without confirmation, add --yes');
+      expect(await state()).toEqual(before);
+    },
+  );
+
+  test.each([
+    ['one secret', (): string[] => ['set', 'A=9', ...scope]],
+    [
+      'a role that can be taken back',
+      (): string[] => ['member', 'set', ids.email, '--role', 'viewer', ...organization()],
+    ],
+  ])('there is none for %s', async (_case, line) => {
+    expect((await cli.run(line())).code).toBe(0);
+  });
+
+  test('there is one for the own role', async () => {
+    const line = ['member', 'set', world.owner.email.toUpperCase(), '--role', 'viewer', ...organization()];
+    const { code, stderr } = await cli.run(line);
+    expect(code).toBe(7);
+    expect(stderr).toContain(`Make yourself viewer of ${world.slugs.organization}?`);
+  });
+
+  test('shows the name of the token that it is about', async () => {
+    const { shown, code } = await cli.onTerminal(['token', 'revoke', ids.personalToken], [['[y/N]', 'n\r']]);
+    expect(code).toBe(7);
+    expect(shown).toContain(`Revoke your personal token "spare"?`);
+  });
+});
