@@ -1,6 +1,7 @@
 import { FormatError } from './format-error.ts';
 import { LineCounter } from './line-counter.ts';
 import { type SecretTable, SecretTableBuilder } from './secret-table.ts';
+import { runsInShell } from './shell-effect.ts';
 
 /**
  * The dotenv format as most of its readers understand it, and one addition: a value that no form fits stands as a
@@ -220,6 +221,11 @@ function matchedLength(pattern: RegExp, text: string, at: number): number {
 /** Writes a dotenv file, keys in the table's order. Any table of valid keys and values is read back exactly by `parseDotenv`. */
 export function writeDotenv(secrets: SecretTable): string {
   return [...secrets].map(([key, value]) => `${key}=${written(value)}\n`).join('');
+}
+
+/** The keys whose lines a shell would not only read, if it loaded the text of `writeDotenv`. */
+export function keysRunInShell(secrets: SecretTable): string[] {
+  return [...secrets].filter(([, value]) => runsInShell(written(value))).map(([key]) => key);
 }
 
 const plain = /^[\w./:@%+,=-]*$/;

@@ -69,6 +69,18 @@ describe('formats', () => {
     },
   );
 
+  test('env warns of values that a shell would run, and shell, which quotes them, does not', async () => {
+    const other = await site.newFolder();
+    await other.patch({ set: { A: "it's `hunter2`", B: 'plain $HOME `hunter2`', C: `it's "hunter2"; hunter2` } });
+    for (const more of [[], ['--file', 'all.env']]) {
+      const { code, stderr } = await other.run(['pull', '--format', 'env', ...more]);
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/^warning: a shell that loads this output can run a part of A, C\. /);
+      expect(stderr).not.toContain('hunter');
+    }
+    expect((await other.run(['pull', '--format', 'shell'])).stderr).toBe('');
+  });
+
   test.each(['json', 'yaml', 'k8s-secret'])(
     '%s, which no program loads as its variables, takes any key',
     async (format) => {

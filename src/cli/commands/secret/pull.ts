@@ -51,6 +51,7 @@ export const pullCommand = defineCommand({
     if (loadedAsVariables.has(format)) {
       requireNoLoaderVariables(secrets, { place, allowed: options.allowLoaderVariables });
     }
+    if (format === 'env') await warnOfShells(context, secrets);
     if (!isPrinted) return await writeInto(context, { file, written, secrets, place });
     context.io.write(context.io.isOutputTerminal ? terminalText(written) : written);
   },
@@ -58,6 +59,16 @@ export const pullCommand = defineCommand({
 
 // Shells load both: `. ./secrets.sh`, and `set -a; . ./.env` as direnv and Compose do in their way.
 const loadedAsVariables: ReadonlySet<string> = new Set<WritableFormat>(['shell', 'env']);
+
+/** The format env has no quotes that every value fits and that shells read the same. */
+async function warnOfShells({ io }: CommandContext, secrets: SecretTable): Promise<void> {
+  const { keysRunInShell } = await import('../../formats/dotenv.ts');
+  const keys = keysRunInShell(secrets);
+  if (keys.length === 0) return;
+  io.note(
+    `warning: a shell that loads this output can run a part of ${keys.join(', ')}. Do not source it; use --format shell for shells`,
+  );
+}
 
 function formatOf({ format, file }: { format: WritableFormat | undefined; file: string | undefined }): WritableFormat {
   return format ?? (file === undefined ? undefined : formatOfName(file)) ?? 'env';
