@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -190,8 +191,52 @@ describe('in an interactive bash', () => {
     const history = existsSync(env.HISTFILE) ? readFileSync(env.HISTFILE, 'utf8') : '';
     expect(history).not.toContain('__complete');
   });
+});
 
-  test('the script hands the words over on standard input, where other users cannot see them', async () => {
+/** The packages zsh and fish of a distribution. Without one of them, its tests are skipped. */
+const withShell = (shell: string): typeof describe.skip =>
+  spawnSync(shell, ['--version']).status === 0 ? describe : describe.skip;
+
+withShell('zsh')('in an interactive zsh', () => {
+  test('Tab completes a key, and the value of a flag after =', async () => {
+    const shell = folder.startBashOnTerminal('exec zsh -f -i');
+    shell.type(
+      `PS1=rea''dy'> '; unsetopt prompt_cr prompt_sp; zle_highlight=(suffix:none); autoload -U compinit; compinit -u -D\n`,
+    );
+    await shell.shows('ready> ');
+    shell.type('source <(keyframe completion zsh)\n');
+    await shell.shows('ready> ');
+    shell.type('echo keyframe; keyframe get DATABASE_U\t');
+    await shell.shows('DATABASE_URL ');
+    shell.type('--output=js\t');
+    await shell.shows('--output=json ');
+    shell.type('\u0003');
+    await shell.shows('ready> ');
+    shell.type('exit\n');
+    const { stdout } = await shell.ended;
+    expect(stdout).not.toContain('swordfish');
+  });
+});
+
+withShell('fish')('in fish', () => {
+  /** What Tab offers behind this line. */
+  const offeredByFish = async (line: string): Promise<string[]> => {
+    const script = `keyframe completion fish | source; complete -C ${JSON.stringify(line)}`;
+    const { code, stdout, stderr } = await folder.startBashOnTerminal(`fish --no-config -c '${script}'`).ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout.trimEnd().split('\r\n');
+  };
+
+  test('keys with their descriptions, values of flags and files are offered', async () => {
+    expect(await offeredByFish('keyframe get DATABASE_U')).toEqual(['DATABASE_URL\tversion 1']);
+    expect(await offeredByFish('keyframe list --output=js')).toEqual(['--output=json']);
+    folder.write('values.env', 'A=1\n');
+    expect((await offeredByFish('keyframe push val')).map((line) => line.split('\t')[0])).toEqual(['values.env']);
+  });
+});
+
+describe('the script of every shell', () => {
+  test('hands the words over on standard input, where other users cannot see them', async () => {
     for (const shell of ['bash', 'zsh', 'fish']) {
       const script = await folder.output(['completion', shell]);
       expect(script).toMatch(/printf '%s\\0' .*\| command keyframe __complete 2>\/dev\/null/);
