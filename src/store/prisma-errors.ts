@@ -10,7 +10,6 @@ interface Failure {
   readonly messages: readonly string[];
   /** Whether a connection could not be made, for whatever reason the socket gives. */
   readonly connecting: boolean;
-  readonly constraint: string | undefined;
 }
 
 // Classes: 08 connection, 53 too few resources, 57P0 shut down or starting, 58 system error; 57014 a statement that was
@@ -100,15 +99,6 @@ export function isStalePlan(error: unknown): boolean {
   return stalePlanStates.has(sqlState(error) ?? '');
 }
 
-/**
- * The name of the unique constraint that an error (also one made by `storeError`) says was violated, such as
- * `organization_slug_key`; undefined when it is another error.
- */
-export function violatedConstraint(error: unknown): string | undefined {
-  const { codes, constraint } = failureOf(error);
-  return uniqueViolations.some((code) => codes.has(code)) ? constraint : undefined;
-}
-
 /** The SQLSTATE of an error, also of a wrapped one; undefined when the database did not give one. */
 export function sqlState(error: unknown): string | undefined {
   return [...failureOf(error).codes].find((code) => /^[0-9A-Z]{5}$/.test(code) && !/^[PE][0-9A-Z]{4}$/.test(code));
@@ -131,7 +121,6 @@ function failureOf(error: unknown): Failure {
     codes: new Set(texts('code', 'originalCode', 'kind')),
     messages: texts('message', 'originalMessage'),
     connecting: texts('syscall').includes('connect'),
-    constraint: parts.map((part) => constraintOf(part['constraint'])).find((name) => name !== undefined),
   };
 }
 
@@ -144,11 +133,4 @@ function* partsOf(value: unknown, depth: number): Generator<Readonly<Record<stri
   for (const inner of [part['cause'], part['meta'], part['driverAdapterError'], ...aggregated]) {
     yield* partsOf(inner, depth + 1);
   }
-}
-
-/** pg gives the constraint's name, Prisma's adapter `{ index: name }`. */
-function constraintOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  const index = typeof value === 'object' && value !== null ? (value as { index?: unknown }).index : undefined;
-  return typeof index === 'string' ? index : undefined;
 }

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase, queryRows } from '../../../src/store/database.ts';
-import { violatedConstraint } from '../../../src/store/prisma-errors.ts';
 import { inSqlTransaction } from '../../../src/store/sql-transaction.ts';
 import { inTransaction, type Transaction } from '../../../src/store/transaction.ts';
 import { LockSession } from '../../support/database/locks.ts';
@@ -283,7 +282,7 @@ describe('a transaction', () => {
     expect(await inTransaction(database, (tx) => tx.models.organization.count())).toBe(0);
   });
 
-  test('names a broken unique constraint and never the value, from Prisma, raw SQL and pg alike', async () => {
+  test('reports a broken unique constraint as a conflict and never the value, from Prisma, raw SQL and pg alike', async () => {
     const canary = 'canary-5f1e';
     await inTransaction(database, (tx) => tx.models.organization.create(newOrganization(canary)));
     const insert = `INSERT INTO organization (id, slug, display_name) VALUES (gen_random_uuid(), '${canary}', 'x')`;
@@ -295,7 +294,6 @@ describe('a transaction', () => {
     for (const attempt of attempts) {
       const error: unknown = await attempt().catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'conflict' });
-      expect(violatedConstraint(error)).toBe('organization_slug_key');
       expect((error as Error).message).not.toContain('canary');
     }
   });
