@@ -66,7 +66,8 @@ async function install() {
 
 async function npmCi() {
   // NODE_ENV=production, or such a setting of npm's, must not leave out what the scripts need.
-  const args = ['ci', '--include=dev', '--include=optional'];
+  // Its warnings are about this repository and not about the user: the Node of the packages runs the scripts.
+  const args = ['ci', '--include=dev', '--include=optional', '--loglevel=error'];
   const npm = process.env.npm_execpath;
   const viaNode = npm !== undefined && /\.[cm]?js$/.test(npm) && existsSync(npm);
   const status = await finish(viaNode ? process.execPath : 'npm', viaNode ? [npm, ...args] : args);
@@ -96,15 +97,19 @@ function isForOthers({ os, cpu, libc, optional }) {
 
 async function generateClient() {
   say('Generating the database client.');
-  const status = await finish(findNode(), [join(modules, 'prisma', 'build', 'index.js'), 'generate'], {
+  const generate = [join(modules, 'prisma', 'build', 'index.js'), 'generate', '--no-hints'];
+  const { status, output } = await finishQuietly(findNode(), generate, {
     // The client needs no schema engine, which Prisma would download here. With this variable set, Prisma's migration
     // commands do nothing and report success: it is for this one command alone.
     PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
     CHECKPOINT_DISABLE: '1',
   });
-  if (status !== 0)
-    throw new BootstrapError(`The database client could not be generated: "prisma generate" ended with ${status}.`);
+  if (status !== 0) {
+    throw new BootstrapError(
+      `The database client could not be generated: "prisma generate" ended with ${status}.\n${output}`,
+    );
+  }
   writeFileSync(clientStamp, clientHash());
 }
 
@@ -257,10 +262,23 @@ function environment(node) {
 
 /** Runs a command of the preparation to its end; its output goes to stderr, for stdout is the script's. Gives its exit code. */
 async function finish(command, args, extra = {}) {
-  const child = spawn(command, args, { cwd: checkout, env: { ...process.env, ...extra }, stdio: ['ignore', 2, 2] });
-  if (child.pid !== undefined) appendFileSync(lock, `${child.pid}\n`);
-  const { code, signal } = await ended(child);
+  const { code, signal } = await ended(begin(command, args, extra, ['ignore', 2, 2]));
   return code ?? signal;
+}
+
+/** The same, with the output in the result instead of on stderr. */
+async function finishQuietly(command, args, extra) {
+  const child = begin(command, args, extra, ['ignore', 'pipe', 'pipe']);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const { code, signal } = await ended(child);
+  return { status: code ?? signal, output };
+}
+
+function begin(command, args, extra, stdio) {
+  const child = spawn(command, args, { cwd: checkout, env: { ...process.env, ...extra }, stdio });
+  if (child.pid !== undefined) appendFileSync(lock, `${child.pid}\n`);
+  return child;
 }
 
 function ended(child) {

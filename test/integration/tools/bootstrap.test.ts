@@ -36,6 +36,9 @@ const npm = `
       process.exit(9);
     }
     writeFileSync('node_modules/prisma/build/index.js', \`
+      console.log('prisma says hello');
+      console.error('prisma warns');
+      if (require('node:fs').existsSync('prisma-fails')) process.exit(3);
       require('node:fs').appendFileSync('prisma-calls', process.argv[2] + ' ' + process.env.PRISMA_SCHEMA_ENGINE_BINARY + '\\\\n');
       require('node:fs').mkdirSync('src/store/generated', { recursive: true });\`);
   }, existsSync('npm-slow') ? 7000 : 400);`;
@@ -148,7 +151,7 @@ async function saying(child: ChildProcess, word: string): Promise<void> {
 describe('preparing', () => {
   test('installs the packages and generates the client once, and again only for what has changed', async () => {
     expect((await bootstrap()).code).toBe(0);
-    expect(callsOf('npm')).toEqual(['ci --include=dev --include=optional']);
+    expect(callsOf('npm')).toEqual(['ci --include=dev --include=optional --loglevel=error']);
     expect(callsOf('prisma')).toEqual(['generate /bin/true']);
 
     expect((await bootstrap()).stderr).toBe('');
@@ -230,6 +233,24 @@ describe('preparing', () => {
     rmSync(join(clone, 'npm-fails'));
     expect((await bootstrap()).code).toBe(0);
     expect(callsOf('npm')).toHaveLength(2);
+  });
+});
+
+describe('what the preparation prints', () => {
+  test('is two lines: one for the packages, one for the client', async () => {
+    const { stdout, stderr } = await bootstrap();
+    expect(stdout).not.toContain('prisma');
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(/^keyframe: Installing the packages/),
+      'keyframe: Generating the database client.',
+    ]);
+  });
+
+  test("has Prisma's words if the client cannot be generated", async () => {
+    writeFileSync(join(clone, 'prisma-fails'), '');
+    const { code, stderr } = await bootstrap();
+    expect(code).toBe(1);
+    expect(stderr).toContain('"prisma generate" ended with 3.\nprisma says hello\nprisma warns\n');
   });
 });
 

@@ -9,6 +9,7 @@ import { ControlPlane, type ControlPlanePrograms } from './control-plane.ts';
 import { installCustomResources } from './custom-resources.ts';
 import { type ClusterCandidate, type ClusterSource, findCandidates, type PassedOver } from './discovery.ts';
 import { startKind } from './kind.ts';
+import { findKubectl } from './kubectl-program.ts';
 import { KubeHttp } from './kube-http.ts';
 import { authorityIn } from './kubeconfig.ts';
 import { ClusterNode } from './node/node.ts';
@@ -142,11 +143,15 @@ async function startCandidate(
 async function programsFor(
   candidate: ClusterCandidate,
   env: NodeJS.ProcessEnv,
-  { output = process.stdout, withNode = false }: ClusterOptions,
+  { output = process.stdout, withNode = false, publishTo }: ClusterOptions,
 ): Promise<ControlPlanePrograms | undefined> {
   // All at once, so that the reported time is that of all.
   if (withNode) return ensureBinaries([...controlPlaneBinaries, ...nodeBinaries], { env, output });
-  if (candidate.source === 'built') return ensureBinaries(controlPlaneBinaries, { env, output });
+  if (candidate.source === 'built') {
+    // A user at a terminal needs kubectl next: it must not be compiled in the middle of the first command.
+    const forUsers = publishTo === undefined || findKubectl(env) !== undefined ? [] : (['kubectl'] as const);
+    return ensureBinaries([...controlPlaneBinaries, ...forUsers], { env, output });
+  }
   if (candidate.source !== 'assets') return undefined;
   const { folder, hasControllerManager } = candidate;
   const own = { etcd: join(folder, 'etcd'), 'kube-apiserver': join(folder, 'kube-apiserver') };

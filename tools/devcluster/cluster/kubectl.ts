@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { constants as systemConstants } from 'node:os';
 import { join } from 'node:path';
 import { ensureBinaries } from './build.ts';
 import { ClusterError, runProgram } from './cluster-error.ts';
+import { findKubectl } from './kubectl-program.ts';
 import { findPublished } from './published-cluster.ts';
 
 /** Runs kubectl against the running cluster of this checkout, and ends as it ends. */
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
       'No cluster of this checkout runs. Start one in another terminal: npm run cluster, or npm start.',
     );
   }
-  const program = assetsKubectl() ?? (await builtKubectl());
+  const program = findKubectl(process.env) ?? (await builtKubectl());
   // In the environment of this one process: as a flag, it would stand before the names of kubectl's plugins.
   const env = {
     ...process.env,
@@ -34,18 +34,6 @@ async function builtKubectl(): Promise<string> {
   // Standard output is kubectl's.
   const { kubectl } = await ensureBinaries(['kubectl'], { env: process.env, output: process.stderr });
   return kubectl;
-}
-
-function assetsKubectl(): string | undefined {
-  const folder = process.env['KUBEBUILDER_ASSETS'];
-  if (folder === undefined || folder === '') return undefined;
-  const path = join(folder, 'kubectl');
-  try {
-    accessSync(path, constants.X_OK);
-    return path;
-  } catch {
-    return undefined;
-  }
 }
 
 await runProgram(main);
