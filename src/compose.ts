@@ -87,8 +87,9 @@ async function serve(config: ServerConfig, { services, logger, open }: ServeDeps
     [untrustedProxies.warning(), ...(controller?.warnings() ?? [])].filter((text) => text !== undefined);
   const metricsServer = await openMetrics(edge, { address: addressOf(config, config.metricsPort), warnings }, open);
   // Before the controller: the API serves however long the cluster takes.
-  const { trustedProxies, rateLimits } = config;
-  const apiOptions = { address: addressOf(config, config.port), options: { trustedProxies, rateLimits, commandFile } };
+  const { trustedProxies, rateLimits, tls } = config;
+  const options = { trustedProxies, rateLimits, commandFile };
+  const apiOptions = { address: addressOf(config, config.port), options, tls };
   const api = config.role === 'controller' ? undefined : await openApi(edge, apiOptions, open);
   controller?.start();
   logger.info({ role: config.role, port: api?.port, metricsPort: metricsServer.port }, 'started');

@@ -24,7 +24,8 @@ export async function composeController(
     import('../controller/index.ts'),
     import('../controller/frame/leadership.ts'),
   ]);
-  const { resyncIntervalMs, watchNamespaces, clusterName, rollouts, targetMetadataPrefixes } = config;
+  const { resyncIntervalMs, watchNamespaces, clusterName, rollouts, rolloutNamespaces, targetMetadataPrefixes } =
+    config;
   const { keyring, clusters, feed } = services;
   const kube = await loadKubeClient(config.kubeconfigFile);
   const namespace = config.namespace ?? kube.namespace ?? defaultNamespace;
@@ -38,7 +39,15 @@ export async function composeController(
     clock: systemClock,
     steadyNow,
     metrics,
-    options: { resyncIntervalMs, watchNamespaces, namespace, clusterName, rollouts, targetMetadataPrefixes },
+    options: {
+      resyncIntervalMs,
+      watchNamespaces,
+      namespace,
+      clusterName,
+      rollouts,
+      rolloutNamespaces,
+      targetMetadataPrefixes,
+    },
   });
   const listenerFault = listenerFaultOf(feed);
   let stopped: Promise<void> | undefined;

@@ -4,6 +4,8 @@ import type { UntrustedProxyWatch } from '../http/admission/untrusted-proxy.ts';
 import { type AppOptions, createApp } from '../http/app.ts';
 import { createMetricsApp } from '../http/metrics-app.ts';
 import type { Readiness } from '../http/health/readiness.ts';
+import { watchCertificate } from '../http/certificate-watch.ts';
+import { type CertificateFiles, readCertificate } from '../lib/certificate.ts';
 import { HttpServer, ListenError, type ListenOptions } from '../http/server.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
@@ -27,6 +29,8 @@ const defaultGraceMs = 10_000;
 export interface ApiOptions {
   readonly address: Address;
   readonly options: AppOptions;
+  /** Undefined for http. */
+  readonly tls?: CertificateFiles | undefined;
   /** How long the requests in progress may take when the server closes. */
   readonly graceMs?: number;
 }
@@ -44,14 +48,18 @@ export function composeMetrics({ database, audit, controllerAudit, changeStreams
 /** The API, listening. `open` ends the streams of changes and closes the server. */
 export async function openApi(
   edge: Edge,
-  { address, options, graceMs = defaultGraceMs }: ApiOptions,
+  { address, options, tls: files, graceMs = defaultGraceMs }: ApiOptions,
   open: AsyncDisposableStack,
 ): Promise<HttpServer> {
   const { services, ...parts } = edge;
   const { authentication, audit } = services;
   const app = createApp({ ...parts, services, authentication, auditLog: audit, options });
-  const server = await listen(app, { ...address, portVariable: 'KEYFRAME_PORT' });
+  const tls = files === undefined ? undefined : readCertificate(files);
+  const server = await listen(app, { ...address, tls, portVariable: 'KEYFRAME_PORT' });
   open.defer(() => server.close(graceMs));
+  if (files !== undefined && tls !== undefined) {
+    open.defer(watchCertificate({ files, current: tls, logger: edge.logger, renew: (pair) => server.renew(pair) }));
+  }
   // Before the server closes, which waits for the requests in progress.
   open.defer(() => services.changeStreams.close());
   return server;

@@ -17,6 +17,8 @@ interface ClusterConfig {
 export interface InitConfig extends ClusterConfig {
   readonly rootKey: { readonly secret: string; readonly key: string } | undefined;
   readonly postgres: { readonly secret: string; readonly host: string } | undefined;
+  /** As which the servers connect to that PostgreSQL. */
+  readonly postgresRun: { readonly secret: string; readonly host: string } | undefined;
   readonly admin: { readonly secret: string; readonly email: string } | undefined;
 }
 
@@ -42,11 +44,13 @@ export function loadInitConfig(source: ConfigSource = processSource()): InitConf
   checkInit(reader);
   const values = reader.complete();
   const postgres = { secret: values.INIT_POSTGRES_SECRET, host: values.INIT_POSTGRES_HOST };
+  const postgresRun = { secret: values.INIT_POSTGRES_RUN_SECRET, host: values.INIT_POSTGRES_HOST };
   const admin = { secret: values.INIT_ADMIN_SECRET, email: values.BOOTSTRAP_ADMIN_EMAIL };
   return {
     ...clusterConfig(values),
     rootKey: values.INIT_ROOT_KEY_SECRET,
     postgres: isWhole(postgres) ? postgres : undefined,
+    postgresRun: isWhole(postgresRun) ? postgresRun : undefined,
     admin: isWhole(admin) ? admin : undefined,
   };
 }
@@ -88,13 +92,15 @@ function clusterConfig(values: CommonValues): ClusterConfig {
 }
 
 function checkInit(reader: VariableReader<'init'>): void {
-  const secrets = ['INIT_ROOT_KEY_SECRET', 'INIT_POSTGRES_SECRET', 'INIT_ADMIN_SECRET'] as const;
+  const ofPostgres = ['INIT_POSTGRES_SECRET', 'INIT_POSTGRES_RUN_SECRET'] as const;
+  const secrets = ['INIT_ROOT_KEY_SECRET', ...ofPostgres, 'INIT_ADMIN_SECRET'] as const;
   if (!secrets.some((name) => reader.isSet(name))) {
     reader.fault('INIT_ROOT_KEY_SECRET', 'or another KEYFRAME_INIT_…_SECRET is required: it names what init creates');
   }
-  if (reader.isSet('INIT_POSTGRES_SECRET') !== reader.isSet('INIT_POSTGRES_HOST')) {
+  const named = ofPostgres.find((name) => reader.isSet(name));
+  if ((named !== undefined) !== reader.isSet('INIT_POSTGRES_HOST')) {
     reader.fault(
-      'INIT_POSTGRES_SECRET',
+      named ?? 'INIT_POSTGRES_SECRET',
       'needs KEYFRAME_INIT_POSTGRES_HOST, and the other way round: set both or neither',
     );
   }

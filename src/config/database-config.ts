@@ -18,14 +18,36 @@ export interface DatabaseConfig {
 export interface MigrateConfig extends DatabaseConfig {
   /** How long it waits for a database that does not respond yet. */
   readonly databaseWaitMs: number;
+  /** As which the servers connect; undefined if as the role that migrates. */
+  readonly databaseRunUrl: Plaintext | undefined;
 }
 
 /** @throws ConfigError with every fault. */
 export function loadMigrateConfig(source: ConfigSource = processSource()): MigrateConfig {
   const reader = new VariableReader('migrate', source);
   checkDatabase(reader, source);
+  checkRunRole(reader);
   const values = reader.complete();
-  return { ...databaseConfig(values), databaseWaitMs: values.DATABASE_WAIT };
+  return {
+    ...databaseConfig(values),
+    databaseWaitMs: values.DATABASE_WAIT,
+    databaseRunUrl: values.DATABASE_RUN_URL,
+  };
+}
+
+function checkRunRole(reader: VariableReader<'migrate'>): void {
+  const { DATABASE_URL: owner, DATABASE_DIRECT_URL: direct = owner, DATABASE_RUN_URL: run } = reader.values;
+  if (run === undefined || direct === undefined) return;
+  const role = roleOf(run.reveal());
+  if (role === '')
+    reader.fault('DATABASE_RUN_URL', 'names no role: write it as postgresql://role:password@host/database');
+  else if (role === roleOf(direct.reveal())) {
+    reader.fault('DATABASE_RUN_URL', 'names the role that migrates: give the servers another one, or unset it');
+  }
+}
+
+function roleOf(address: string): string {
+  return decodeURIComponent(new URL(address).username);
 }
 
 /** What `recovered` needs. Throws ConfigError with every fault. */

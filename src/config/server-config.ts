@@ -3,6 +3,7 @@ import { checkKubeconfig } from './cluster-config.ts';
 import { type DatabaseConfig, checkDatabase, databaseConfig } from './database-config.ts';
 import type { ServerRole } from './role-names.ts';
 import { type ConfigSource, processSource } from './source.ts';
+import { type CertificateFiles, certificateFault, readCertificate } from '../lib/certificate.ts';
 import { type Values, VariableReader } from './variable-reader.ts';
 
 /** The server's configuration. All variables are checked before anything is built. */
@@ -14,6 +15,8 @@ export interface ServerConfig extends DatabaseConfig {
   /** 0 takes any free port, which the log reports. */
   readonly port: number;
   readonly metricsPort: number;
+  /** The files with the certificate of the API and its key; undefined for http. */
+  readonly tls: CertificateFiles | undefined;
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[];
   /** Per minute; 0 for no limit (src/http/admission/rate-limits.ts). */
@@ -57,6 +60,8 @@ export interface ControllerConfig {
   readonly rollouts: boolean;
   /** Beginnings of the labels and annotations that SecretSyncs may set; empty for all. */
   readonly targetMetadataPrefixes: readonly string[];
+  /** The namespaces in which they may be; empty for all. */
+  readonly rolloutNamespaces: readonly string[];
 }
 
 /** @throws ConfigError with every fault. */
@@ -65,6 +70,8 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
   checkDatabase(reader, source);
   checkPorts(reader, role);
   checkBootstrapAdmin(reader);
+  checkTls(reader, source);
+  checkRolloutNamespaces(reader);
   if (role !== 'api') checkKubeconfig(reader, source, '; or run the role api alone');
   const values = reader.complete();
   return {
@@ -74,6 +81,7 @@ export function loadServerConfig(role: ServerRole, source: ConfigSource = proces
     host: values.HOST,
     port: values.PORT,
     metricsPort: values.METRICS_PORT,
+    tls: tlsOf(values),
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     rateLimits: {
       requests: values.RATE_LIMIT_REQUESTS,
@@ -107,6 +115,33 @@ function checkBootstrapAdmin(reader: VariableReader<ServerRole>): void {
   );
 }
 
+function checkTls(reader: VariableReader<ServerRole>, source: ConfigSource): void {
+  if (reader.isSet('TLS_CERTIFICATE_FILE') !== reader.isSet('TLS_KEY_FILE')) {
+    reader.fault('TLS_CERTIFICATE_FILE', 'needs KEYFRAME_TLS_KEY_FILE, and the other way round: set both or neither');
+    return;
+  }
+  const files = tlsOf(reader.values);
+  if (files === undefined) return;
+  const fault = certificateFault(readCertificate(files, (path) => source.readTextFile(path)));
+  if (fault !== undefined) reader.fault('TLS_CERTIFICATE_FILE', fault);
+}
+
+function tlsOf({
+  TLS_CERTIFICATE_FILE: certificateFile,
+  TLS_KEY_FILE: keyFile,
+}: Partial<Values<ServerRole>>): CertificateFiles | undefined {
+  return certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile };
+}
+
+function checkRolloutNamespaces(reader: VariableReader<ServerRole>): void {
+  const { ROLLOUT_NAMESPACES: named = [], WATCH_NAMESPACES: watched = named, ROLLOUTS: allowed } = reader.values;
+  if (named.length > 0 && allowed !== true) reader.fault('ROLLOUT_NAMESPACES', 'needs KEYFRAME_ROLLOUTS=true');
+  const unwatched = named.filter((name) => !watched.includes(name));
+  if (unwatched.length > 0) {
+    reader.fault('ROLLOUT_NAMESPACES', `has ${unwatched.join(', ')}, which KEYFRAME_WATCH_NAMESPACES lacks`);
+  }
+}
+
 function bootstrapAdminOf(values: Values<ServerRole>): BootstrapAdminConfig | undefined {
   const { BOOTSTRAP_ADMIN_EMAIL: email, BOOTSTRAP_TOKEN_FILE: tokenFile } = values;
   return email === undefined || tokenFile === undefined ? undefined : { email, tokenFile };
@@ -121,5 +156,6 @@ function controllerConfig(values: Values<ServerRole>): ControllerConfig {
     resyncIntervalMs: values.RESYNC_INTERVAL,
     rollouts: values.ROLLOUTS,
     targetMetadataPrefixes: values.TARGET_METADATA_PREFIXES ?? [],
+    rolloutNamespaces: values.ROLLOUT_NAMESPACES ?? [],
   };
 }

@@ -57,6 +57,16 @@ export const variables = {
     format: '`postgresql://user:password@host:5432/database`',
     description: 'Address of the same database without its pooler, for LISTEN and locks.',
   },
+  DATABASE_RUN_URL: {
+    schema: schemas.databaseAddress,
+    roles: ['migrate'],
+    unset: 'the same role',
+    secret: true,
+    format: '`postgresql://user:password@host:5432/database`',
+    description:
+      'Address as which the servers connect; `migrate` gives this role the rights of a server, and creates it if it is missing.',
+    details: '[Another role for the servers](#another-role-for-the-servers)',
+  },
   DATABASE_CA_FILE: {
     schema: schemas.anyText,
     roles: databaseRoles,
@@ -101,6 +111,22 @@ export const variables = {
     default: '8701',
     format: '0 to 65535; 0 for any free port',
     description: 'Port of `/metrics`, `/healthz` and `/readyz`; keep it internal, because it requires no token.',
+  },
+  TLS_CERTIFICATE_FILE: {
+    schema: schemas.anyText,
+    roles: serverRoles,
+    readableFile: true,
+    format: 'the path of a PEM file',
+    description: 'Certificate of the API, with its chain; the API then speaks only https.',
+    details: '[TLS](#tls)',
+  },
+  TLS_KEY_FILE: {
+    schema: schemas.anyText,
+    roles: serverRoles,
+    readableFile: true,
+    format: 'the path of a PEM file',
+    description: 'Private key of that certificate.',
+    details: '[TLS](#tls)',
   },
   TRUSTED_PROXIES: {
     schema: schemas.networks,
@@ -235,6 +261,14 @@ export const variables = {
     description: 'Labels and annotations that SecretSyncs may set on their Secrets.',
     details: '[Labels of Secrets](#labels-of-secrets)',
   },
+  ROLLOUT_NAMESPACES: {
+    schema: schemas.namespaceNames,
+    roles: serverRoles,
+    unset: 'all namespaces that are watched',
+    format: 'names with commas between',
+    description: 'Namespaces in which it may restart workloads; needs `KEYFRAME_ROLLOUTS=true`.',
+    details: '[Restarting workloads](#restarting-workloads)',
+  },
   BOOTSTRAP_ADMIN_EMAIL: {
     schema: schemas.emailAddress,
     roles: [...serverRoles, 'init'],
@@ -264,11 +298,19 @@ export const variables = {
       'The Secret to create for the password and the address of a new PostgreSQL; needs `KEYFRAME_INIT_POSTGRES_HOST`.',
     details: initDetails,
   },
+  INIT_POSTGRES_RUN_SECRET: {
+    schema: schemas.objectName,
+    roles: ['init'],
+    format: 'the name of a Secret',
+    description:
+      'The Secret to create for the address as which the servers connect to that PostgreSQL; needs `KEYFRAME_INIT_POSTGRES_HOST`.',
+    details: initDetails,
+  },
   INIT_POSTGRES_HOST: {
     schema: schemas.objectName,
     roles: ['init'],
     format: 'a host name',
-    description: 'The host of that PostgreSQL; needs `KEYFRAME_INIT_POSTGRES_SECRET`.',
+    description: 'The host of that PostgreSQL; needs one of the two Secrets.',
     details: initDetails,
   },
   INIT_ADMIN_SECRET: {

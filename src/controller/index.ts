@@ -34,6 +34,8 @@ export interface ControllerOptions extends ManagerOptions {
   readonly rollouts?: boolean;
   /** Beginnings of the labels and annotations that SecretSyncs may set; empty (the default) for all. */
   readonly targetMetadataPrefixes?: readonly string[];
+  /** The namespaces in which they may be; default and empty: all. */
+  readonly rolloutNamespaces?: readonly string[];
 }
 
 /** Creates the controller of all kinds. It does nothing before `start`. */
@@ -47,6 +49,9 @@ function registerAll(context: KindContext, { services, fingerprint, options }: C
   const { kind: serviceTokenKind, tokens: serviceTokens } = registerServiceToken(context, deps);
   const { kind: secretSnapshots, snapshots } = registerSecretSnapshot(context, deps);
   const { watch: snapshotWatch } = secretSnapshots;
+  const { rollouts = false, rolloutNamespaces = [] } = options;
+  const mayRestartIn = (namespace: string): boolean =>
+    rollouts && (rolloutNamespaces.length === 0 || rolloutNamespaces.includes(namespace));
   const { kind: secretSyncs, pins } = registerSecretSync({
     ...deps,
     context,
@@ -54,7 +59,7 @@ function registerAll(context: KindContext, { services, fingerprint, options }: C
     serviceTokens,
     snapshots,
     snapshotWatch,
-    rolloutsAllowed: options.rollouts ?? false,
+    mayRestartIn,
     metadataPrefixes: options.targetMetadataPrefixes ?? [],
   });
   const restoreDeps = { ...deps, snapshots, snapshotWatch };

@@ -7,10 +7,14 @@ import {
   type ServerResponse,
   createServer,
 } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { type ConnectionLimits, Connections } from './admission/connections.ts';
+import { Transports } from './admission/transports.ts';
 import { DomainError } from '../domain/errors/domain-error.ts';
+import type { CertificatePair } from '../lib/certificate.ts';
 import { problemOf, rawProblem } from './response/problem.ts';
 
 /** Limits of connections (docs/interface.md section 8). */
@@ -49,6 +53,8 @@ export interface ListenOptions extends Partial<HttpLimits> {
   /** The variables that set port and host, for error messages. */
   readonly portVariable: string;
   readonly hostVariable: string;
+  /** With it the server speaks only https. */
+  readonly tls?: CertificatePair | undefined;
 }
 
 /** The server cannot listen on its address. The message says what to do. */
@@ -66,10 +72,11 @@ const lingerMs = 1_000;
 
 /** A listening HTTP server. */
 export class HttpServer {
-  readonly #server: Server;
+  readonly #server: Server | TlsServer;
   readonly #limits: HttpLimits;
   /** Each open connection with its response in progress, if any. */
   readonly #connections = new Map<Duplex, ServerResponse | undefined>();
+  readonly #transports = new Transports();
   #draining = false;
 
   private constructor(handler: RequestListener, options: ListenOptions) {
@@ -77,23 +84,28 @@ export class HttpServer {
     const { stallTimeoutMs } = limits;
     this.#limits = limits;
     // Node would send an empty response for a missing host. The app checks the host itself.
-    this.#server = createServer({ ...nodeLimits(limits), requireHostHeader: false }, handler);
+    const settings = { ...nodeLimits(limits), requireHostHeader: false };
+    this.#server =
+      options.tls === undefined
+        ? createServer(settings, handler)
+        : createTlsServer({ ...settings, ...options.tls, handshakeTimeout: limits.headersTimeoutMs }, handler);
     const places = new Connections(limits);
     // Expectations other than 100-continue may be ignored (RFC 9110 section 10.1.1).
     this.#server.on('checkExpectation', (request, response) => this.#server.emit('request', request, response));
     this.#server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const transport = this.#transports.of(socket);
       // A client that pipelines may still have to read the response before.
-      if (this.#connections.get(socket) === undefined) places.mark(socket, 'serving');
+      if (this.#connections.get(socket) === undefined) places.mark(transport, 'serving');
       this.#connections.set(socket, response);
       if (this.#draining) response.setHeader('Connection', 'close');
       cutWhenStalled(socket, response, stallTimeoutMs);
-      response.once('prefinish', () => places.mark(socket, 'sending'));
-      response.once('finish', () => places.mark(socket, 'serving'));
+      response.once('prefinish', () => places.mark(transport, 'sending'));
+      response.once('finish', () => places.mark(transport, 'serving'));
       response.once('close', () => {
         // A pipelined request may have replaced it.
         if (this.#connections.get(socket) !== response) return;
         this.#connections.set(socket, undefined);
-        places.mark(socket, 'idle');
+        places.mark(transport, 'idle');
       });
     });
     this.#server.on('connection', (socket: Socket) => {
@@ -101,13 +113,18 @@ export class HttpServer {
         socket.destroy();
         return;
       }
-      this.#connections.set(socket, undefined);
-      socket.once('close', () => this.#connections.delete(socket));
+      this.#track(socket);
+      if (options.tls !== undefined) this.#transports.add(socket);
     });
-    this.#server.on('clientError', (error, socket) => {
+    this.#server.on('secureConnection', (socket: TLSSocket) => {
+      const transport = this.#transports.secured(socket);
+      if (transport !== undefined) this.#connections.delete(transport);
+      this.#track(socket);
+    });
+    this.#server.on('clientError', (error: Error, socket: Duplex) => {
       // An error cannot be written in the middle of another response.
-      if (this.#connections.get(socket) === undefined) respondToClientError(error, socket as Socket);
-      else socket.destroy();
+      if (this.#connections.get(socket) !== undefined) socket.destroy();
+      else respondToClientError(error, socket as Socket, this.#transports.isUnused(socket as Socket));
     });
   }
 
@@ -125,6 +142,16 @@ export class HttpServer {
       });
     });
     return listening;
+  }
+
+  /** Uses another certificate for new connections. Only for a server with one. */
+  renew(tls: CertificatePair): void {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
+  }
+
+  #track(socket: Socket): void {
+    this.#connections.set(socket, undefined);
+    socket.once('close', () => this.#connections.delete(socket));
   }
 
   /** The port that the server listens on, also if port 0 was requested. */
@@ -184,7 +211,7 @@ export class HttpServer {
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
     for (const [socket, response] of this.#connections) {
       // Opened in advance and unused: Node counts it as busy.
-      if (response === undefined && (socket as Socket).bytesRead === 0) socket.destroy();
+      if (response === undefined && this.#transports.isUnused(socket as Socket)) socket.destroy();
     }
     const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
     // If its headers were already sent, the connection becomes idle instead of closing.
@@ -241,10 +268,10 @@ function nodeLimits(limits: HttpLimits): ServerOptions {
 }
 
 /** Responds to a request that Node's parser refused. Such a request never reaches the app. */
-function respondToClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+function respondToClientError(error: NodeJS.ErrnoException, socket: Socket, isUnused: boolean): void {
   // An unused connection gets no response: its client could take it as the response to its next request.
-  const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
-  if (error.code === 'ECONNRESET' || !socket.writable || isUnused) {
+  const isUnusedTooLong = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnused;
+  if (error.code === 'ECONNRESET' || !socket.writable || isUnusedTooLong) {
     socket.destroy();
     return;
   }

@@ -7,17 +7,21 @@ export const init: Role<InitConfig> = {
   summary: ['Creates the Secrets of a new installation that do not exist yet.'],
   load: (_args, source) => loadInitConfig(source),
   async run(config, logger) {
-    const [{ createInitialSecrets }, { adminSecret, postgresSecret, rootKeySecret }, { SecretsClient }] =
-      await Promise.all([
-        import('./init/create-secrets.ts'),
-        import('./init/initial-secrets.ts'),
-        import('../kube/client/secrets.ts'),
-      ]);
+    const [
+      { createInitialSecrets },
+      { adminSecret, postgresRunSecret, postgresSecret, rootKeySecret },
+      { SecretsClient },
+    ] = await Promise.all([
+      import('./init/create-secrets.ts'),
+      import('./init/initial-secrets.ts'),
+      import('../kube/client/secrets.ts'),
+    ]);
     const client = await loadKubeClient(config.kubeconfigFile);
-    const { rootKey, postgres, admin, namespace = client.namespace ?? defaultNamespace } = config;
+    const { rootKey, postgres, postgresRun, admin, namespace = client.namespace ?? defaultNamespace } = config;
     const wanted = [
       ...(rootKey === undefined ? [] : [rootKeySecret(rootKey)]),
       ...(postgres === undefined ? [] : [postgresSecret(postgres)]),
+      ...(postgresRun === undefined ? [] : [postgresRunSecret(postgresRun)]),
       ...(admin === undefined ? [] : [adminSecret(admin)]),
     ];
     await createInitialSecrets({ secrets: new SecretsClient({ client }), namespace, logger }, wanted);

@@ -6,9 +6,10 @@ export const migrate: Role<MigrateConfig> = {
   name: 'migrate',
   summary: ['Migrates the database to the schema of this release.'],
   load: (_args, source) => loadMigrateConfig(source),
-  async run({ databaseDirectUrl, databaseCaFile, databaseWaitMs }, logger) {
+  async run({ databaseDirectUrl, databaseCaFile, databaseWaitMs, databaseRunUrl }, logger) {
     const address = { url: databaseDirectUrl.reveal(), caFile: databaseCaFile };
-    const applied = await migrateDatabase({ ...address, logger, waitMs: databaseWaitMs });
+    const runUrl = databaseRunUrl?.reveal();
+    const applied = await migrateDatabase({ ...address, logger, waitMs: databaseWaitMs, runUrl });
     logger.info({ applied: applied.length }, 'the database has the schema of this release');
   },
 };

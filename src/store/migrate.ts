@@ -11,6 +11,7 @@ import type { DatabaseAddress } from './address.ts';
 import { connectPatiently } from './connect.ts';
 import type { Database } from './database.ts';
 import { sqlState, storeError } from './prisma-errors.ts';
+import { grantRunRole } from './run-role.ts';
 
 /** Its address is a direct one: the lock that keeps runners apart belongs to the session. */
 export interface MigrateOptions extends DatabaseAddress {
@@ -23,6 +24,8 @@ export interface MigrateOptions extends DatabaseAddress {
   readonly lockPatienceMs?: number;
   /** How long to wait for a database that does not answer yet; default not at all. */
   readonly waitMs?: number;
+  /** As which the servers connect: its role gets the rights of a server, and is created if it is missing. */
+  readonly runUrl?: string | undefined;
 }
 
 interface Migration {
@@ -72,7 +75,7 @@ const selectHistory =
  * internal naming the migration that failed, of which nothing is left.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { url, caFile, logger, directory = ownDirectory, release = ownRelease(), waitMs = 0 } = options;
+  const { url, caFile, logger, directory = ownDirectory, release = ownRelease(), waitMs = 0, runUrl } = options;
   const migrations = await readMigrations(directory);
   let client: pg.Client | undefined;
   try {
@@ -90,6 +93,8 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       await applyPatiently(client, migration, options);
       logger.info({ migration: migration.name }, 'migration applied');
     }
+    // After the migrations, which may bring tables.
+    if (runUrl !== undefined) await grantRunRole(client, { runUrl, logger });
     return lacking.map(({ name }) => name);
   } catch (error) {
     throw storeError(error);

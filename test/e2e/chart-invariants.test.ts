@@ -49,6 +49,8 @@ interface Workload extends KubeObject {
   };
 }
 
+const rolesThatCall = new Set(['all', 'controller', 'init', 'pre-delete', 'smoke-test']);
+
 function podsOf(objects: readonly KubeObject[]): Pod[] {
   return objects
     .filter(({ kind = '' }) => ['Deployment', 'StatefulSet', 'Job', 'Pod'].includes(kind))
@@ -104,15 +106,16 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
 
   test('only pods that call the API server hold a token for it', () => {
     for (const { owner, kind, spec } of pods) {
-      const roles = spec.containers.map(({ args: [role] = ['postgres'] }) => role);
-      const calls = !roles.includes('api') && !roles.includes('postgres');
+      const calls = spec.containers.some(({ args: [role = ''] = [] }) => rolesThatCall.has(role));
       expect([owner, kind, spec.automountServiceAccountToken]).toEqual([owner, kind, calls]);
     }
   });
 
   test('a pod is ready by /readyz and alive by /healthz, on the port of the metrics', () => {
     for (const { spec } of pods.filter(({ kind }) => kind === 'Deployment')) {
-      for (const { readinessProbe, livenessProbe, startupProbe, ports = [] } of spec.containers) {
+      const own = spec.containers.filter(({ name }) => name === 'keyframe');
+      expect(own).toHaveLength(1);
+      for (const { readinessProbe, livenessProbe, startupProbe, ports = [] } of own) {
         expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'metrics' });
         expect(livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
         expect(startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
@@ -152,7 +155,7 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
   test('every account that a pod names is made, or said to exist', () => {
     const made = ofKind(objects, 'ServiceAccount').map(({ metadata }) => metadata.name);
     const named = pods.map(({ spec }) => spec.serviceAccountName).filter((name) => name !== undefined);
-    const expected = values === 'bare.yaml' ? ['ready-made'] : made;
+    const expected = values === 'bare.yaml' ? ['ready-made', 'default'] : made;
     expect(named.filter((name) => !expected.includes(name))).toEqual([]);
   });
 
@@ -203,6 +206,58 @@ describe.each(valuesFiles)('with the values of %s', (values) => {
   });
 });
 
+describe('by default', () => {
+  let objects: KubeObject[];
+  let pods: Pod[];
+
+  beforeAll(async () => {
+    objects = objectsOf(await renderChart({ namespace }));
+    pods = podsOf(objects);
+  });
+
+  test('the pods that serve the API have no account with rights, and no other pod opens its port', () => {
+    const servers = pods.filter(({ kind }) => kind === 'Deployment');
+    const ports = servers.map(({ spec }) => spec.containers.flatMap(({ ports: open = [] }) => open.map((p) => p.name)));
+    expect(servers.map(({ spec }) => spec.containers.map(({ args = [] }) => args))).toEqual([
+      [['api']],
+      [['controller']],
+    ]);
+    expect(ports).toEqual([['http', 'metrics'], ['metrics']]);
+    const bound = objects.filter(({ kind = '' }) => kind.endsWith('RoleBinding')) as (KubeObject & {
+      subjects: { name: string }[];
+    })[];
+    const account = servers[0]?.spec.serviceAccountName;
+    expect(account).toBe('keyframe-api');
+    expect(bound.flatMap(({ subjects }) => subjects).filter(({ name }) => name === account)).toEqual([]);
+  });
+
+  test('only the ports of the API, the metrics and PostgreSQL are open', () => {
+    const policies = ofKind<KubeObject & { spec: { ingress: { ports: { port: string }[] }[] } }>(
+      objects,
+      'NetworkPolicy',
+    );
+    const open = policies.map(({ metadata, spec }) => [
+      metadata.name,
+      spec.ingress.flatMap(({ ports }) => ports.map(({ port }) => port)),
+    ]);
+    expect(Object.fromEntries(open)).toEqual({ keyframe: ['http', 'metrics'], 'keyframe-postgres': ['postgres'] });
+  });
+
+  test('the program connects to PostgreSQL as another role than migrations', () => {
+    for (const { spec } of pods.filter(({ kind }) => kind === 'Deployment')) {
+      const [main] = spec.containers;
+      const [migrate] = spec.initContainers ?? [];
+      const address = (container: Container | undefined): string | undefined =>
+        container?.env?.find(({ name }) => name === 'KEYFRAME_DATABASE_URL_FILE')?.value;
+      expect([address(main), address(migrate)]).toEqual([
+        '/etc/keyframe/database/url',
+        '/etc/keyframe/database-owner/url',
+      ]);
+      expect(main?.volumeMounts?.map(({ name }) => name)).not.toContain('database-owner');
+    }
+  });
+});
+
 test('approvals are asked for by default', async () => {
   const objects = objectsOf(await renderChart({ namespace }));
   expect(ofKind(objects, 'ValidatingAdmissionPolicyBinding')).toHaveLength(1);
@@ -219,5 +274,5 @@ test('PostgreSQL’s port is open to the server’s pods alone, and it may call 
   const peers = policy?.spec.ingress.flatMap(({ from }) => from) ?? [];
   expect(peers).toHaveLength(1);
   const admitted = podsOf(objects).filter(({ labels }) => matches(labels, peers[0]?.podSelector.matchLabels ?? {}));
-  expect(admitted.map(({ kind }) => kind)).toEqual(['Deployment']);
+  expect(admitted.map(({ owner }) => owner)).toEqual(['keyframe', 'keyframe-controller']);
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   cluster = await startOwnCluster(resources);
   admin = new KubeHttp(cluster.kubeconfig);
   resources.defer(() => admin.close());
-  for (const name of ['team-a', 'team-b', 'team-c', 'watching', 'watching-rollouts', 'release']) {
+  for (const name of ['team-a', 'team-b', 'team-c', 'watching', 'watching-rollouts', 'watching-some', 'release']) {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     await admin.json({ method: 'POST', path: '/api/v1/namespaces', body });
   }
@@ -71,6 +71,13 @@ describe('the rights of the controller', () => {
     const account = 'watching-rollouts:keyframe-controller';
     expect(await rights(account, 'team-a')).toBe(committed('watched-namespace-rollouts'));
     expect(await rights(account, 'team-b')).toBe(committed('unwatched-namespace'));
+  });
+
+  test('with restarts in some namespaces, include patching workloads in these alone', async () => {
+    await apply(await renderChart({ namespace: 'watching-some', values: 'no-init.yaml', more: rbacAlone }));
+    const account = 'watching-some:keyframe-controller';
+    expect(await rights(account, 'team-a')).toBe(committed('cluster-wide-rollouts'));
+    expect(await rights(account, 'team-b')).toBe(committed('cluster-wide'));
   });
 
   test('cluster-wide, are the committed ones everywhere, and the Lease in its own namespace', async () => {

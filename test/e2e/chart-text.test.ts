@@ -17,7 +17,7 @@ test('a release’s notes show the next three commands, and which Secrets it mak
     `${url} KEYFRAME_TOKEN=${token} keyframe whoami`,
   ]);
   expect(byDefault).toContain(
-    'the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-admin if they are missing.',
+    'the Secrets mine-keyframe-root-key, mine-keyframe-postgres, mine-keyframe-postgres-run, mine-keyframe-admin if they are missing.',
   );
   expect(byDefault).toContain('helm test mine');
   expect(byDefault).not.toContain('wait for');
@@ -30,6 +30,22 @@ test('a release’s notes show the next three commands, and which Secrets it mak
     'trustedProxies={10.42.0.0/16}',
   );
   expect(trusted).not.toContain('WARNING');
+  const secured = await notes(
+    'tls.existingSecret=kf-tls',
+    'service.port=443',
+    'httpRoute.enabled=true',
+    'httpRoute.parentRefs[0].name=gw',
+  );
+  expect(secured).toContain('which you must create: kf-tls.');
+  expect(secured).toContain('WARNING: trustedProxies is empty.');
+  expect(commandsOf(secured)[1]).toMatch(/ 8700:443 &$/);
+  expect(commandsOf(secured)[2]).toMatch(/^KEYFRAME_URL=https:/);
+  const asOwner = await notes(
+    'postgres.enabled=false',
+    'database.existingSecret=run',
+    'database.migration.existingSecret=own',
+  );
+  expect(asOwner).toContain('which you must create: run, own.');
   const bare = await notes('init.enabled=false', 'bootstrap.adminEmail=');
   expect(commandsOf(bare)[2]).toBe(`export ${url}`);
   expect(bare).toContain('which you must create: mine-keyframe-root-key, mine-keyframe-postgres.');
@@ -74,6 +90,16 @@ test.each([
   [['database.directKey=direct'], 'database.directKey'],
   [['database.ca.existingSecret=mine'], 'database.ca'],
   [['ingress.enabled=true'], 'ingress.host'],
+  [['httpRoute.enabled=true'], 'httpRoute.parentRefs'],
+  [['service.loadBalancerClass=internal'], 'service.type'],
+  [['rolloutNamespaces={team-a}'], 'rollouts'],
+  [['rollouts=true', 'rolloutNamespaces={team-a}', 'watchNamespaces={team-b}'], 'watchNamespaces'],
+  [['commonLabels.app\\.kubernetes\\.io/name=mine'], '/commonLabels'],
+  [['database.migration.existingSecret=owner'], 'database.migration'],
+  [
+    ['postgres.enabled=false', 'database.url=postgresql://host/db', 'database.migration.existingSecret=owner'],
+    'database.existingSecret',
+  ],
   [['shutdownDelay=30s'], 'terminationGracePeriodSeconds'],
   [['bootstrap.adminEmail=', 'bootstrap.existingSecret=mine'], 'bootstrap.existingSecret'],
   [['bootstrap.adminEmail=you@example.com'], 'bootstrap.adminEmail'],

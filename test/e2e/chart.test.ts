@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkoutDirectory } from '../../tools/checkout.ts';
@@ -20,7 +20,13 @@ import {
 import { JobRunner } from './job-runner.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
 import { areKept, makeOwned } from './owned-secret.ts';
-import { startOwnCluster } from '../support/cluster/own-cluster.ts';
+import { definitionsFolder, startOwnCluster } from '../support/cluster/own-cluster.ts';
+import {
+  readDefinitions,
+  releasedChart,
+  releasedDefinitionsFolder,
+  releasedVersions,
+} from '../support/cluster/released.ts';
 import { waitFor } from '../support/fixtures/wait-for.ts';
 
 /** The chart on a real API server: what it renders is accepted there, and gives the controller exactly its rights. */
@@ -41,6 +47,7 @@ interface Workload extends KubeObject {
 }
 
 interface ServerContainer {
+  readonly image: string;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
 }
@@ -150,7 +157,8 @@ async function podsOf(values: string, kinds: readonly string[]): Promise<PodTemp
 
 /** What the program's configuration finds wrong with the containers of a pod. */
 function configurationFaults({ initContainers = [], containers }: ServerPodSpec): string[] {
-  return [...initContainers, ...containers].flatMap(({ args: [name = '', ...args], env }) => {
+  const own = [...initContainers, ...containers].filter(({ image }) => image.includes('/keyframe'));
+  return own.flatMap(({ args: [name = '', ...args], env }) => {
     const role = roles.find((known) => known.name === name);
     const given = env.map((variable) => [variable.name, variable.value ?? 'from elsewhere']);
     const source = {
@@ -168,10 +176,14 @@ function configurationFaults({ initContainers = [], containers }: ServerPodSpec)
   });
 }
 
-const authority = makeAuthority().certificate;
+const authority = makeAuthority();
+const ofServer = authority.issue({ names: ['keyframe'], addresses: [] });
 
 function mountedFile(path: string): string {
-  if (path.startsWith('/etc/keyframe/database-ca/')) return authority;
+  if (path.startsWith('/etc/keyframe/database-ca/')) return authority.certificate;
+  if (path.startsWith('/etc/keyframe/database-owner/')) return databaseUrl.replace('keyframe:', 'owner:');
+  if (path === '/etc/keyframe/tls/tls.key') return ofServer.key;
+  if (path === '/etc/keyframe/tls/tls.crt') return ofServer.certificate;
   return path.startsWith('/etc/keyframe/root-key/') ? rootKey : databaseUrl;
 }
 
@@ -209,18 +221,19 @@ test('a pod that is not «restricted» is refused there, so the admission above 
 
 describe('a release', () => {
   const release = ['keyframe', '--namespace', 'installed'];
-  const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/secretsyncs.keyframe.dev';
+  const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const server = '/apis/apps/v1/namespaces/installed/deployments/keyframe';
 
-  interface Definition extends KubeObject {
-    readonly spec: { readonly names: { readonly shortNames?: readonly string[] } };
+  /** The definitions that stay: one that is being deleted can be read for a while. */
+  async function definitions(): Promise<string[]> {
+    const { items } = await admin.json<{ items: KubeObject[] }>({ path: definitionsPath });
+    const staying = items.filter(({ metadata }) => !Object.hasOwn(metadata, 'deletionTimestamp'));
+    return staying.map(({ metadata }) => metadata.name).filter((name) => name.endsWith('.keyframe.dev'));
   }
 
-  /** Of a definition that stays: one that is being deleted can be read for a while. */
-  async function shortNames(): Promise<readonly string[] | undefined> {
-    const { metadata, spec } = await admin.json<Definition>({ path: definition });
-    expect(metadata).not.toHaveProperty('deletionTimestamp');
-    return spec.names.shortNames;
+  /** The names of all definitions of a folder. */
+  function definitionsOf(folder: string): string[] {
+    return readDefinitions(folder).map(({ metadata }) => metadata.name);
   }
 
   async function accounts(): Promise<string[]> {
@@ -229,30 +242,44 @@ describe('a release', () => {
     return items.map(({ metadata }) => metadata.name);
   }
 
-  /** The chart as an earlier release had it: SecretSyncs without their short name. */
-  function earlierChart(): string {
-    const folder = join(cluster.runFolder, 'earlier-chart');
-    cpSync(chartFolder, folder, { recursive: true });
-    const file = join(folder, 'files', 'crds', 'keyframe.dev_secretsyncs.yaml');
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/^ *shortNames: .*\n/m, ''));
-    return folder;
+  async function rolesOf(): Promise<string[]> {
+    const path = '/apis/apps/v1/namespaces/installed/deployments';
+    const { items } = await admin.json<{ items: (KubeObject & { spec: { template: { spec: ServerPodSpec } } })[] }>({
+      path,
+    });
+    return items.flatMap(({ spec }) => spec.template.spec.containers.flatMap(({ args }) => args)).sort();
   }
 
-  test('is installed, upgraded with its definitions, and removed without them; its hooks run and go', async () => {
-    const jobs = new JobRunner(admin, 'installed');
-    resources.defer(() => jobs.stop());
-    await runHelm(['install', ...release, earlierChart(), '--create-namespace', ...neededValues], cluster);
-    expect(jobs.ran).toEqual(['keyframe-init']);
-    expect(await shortNames()).toBeUndefined();
-    await runHelm(['upgrade', ...release, chartFolder, ...neededValues, '--set', 'replicas=2,rollouts=true'], cluster);
-    expect(await shortNames()).toEqual(['ksync']);
-    expect(await admin.json({ path: server })).toMatchObject({ spec: { replicas: 2 } });
-    expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init']);
-    const owned = await makeOwned(admin, 'team-a');
-    await runHelm(['uninstall', ...release], cluster);
-    expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init', 'keyframe-pre-delete']);
-    expect(await accounts()).toEqual(['default']);
-    expect([await areKept(admin, owned), (await admin.send({ path: server })).status]).toEqual([true, 404]);
-    expect(await shortNames()).toEqual(['ksync']);
-  });
+  test.each(releasedVersions())(
+    'of %s is upgraded with its definitions, rolled back, and removed without them; its hooks run and go',
+    async (version) => {
+      const jobs = new JobRunner(admin, 'installed');
+      resources.defer(() => jobs.stop());
+      const values = [...neededValues, '--set', 'replicas=2,resources.limits.memory=1Gi'];
+      await runHelm(['install', ...release, releasedChart(version), '--create-namespace', ...values], cluster);
+      expect(jobs.ran).toEqual(['keyframe-init']);
+      const before = await rolesOf();
+      expect((await definitions()).sort()).toEqual(definitionsOf(releasedDefinitionsFolder(version)).sort());
+      // As docs/upgrade.md says: the values that were given stay, and the defaults are those of the new chart.
+      const upgrade = ['upgrade', ...release, chartFolder, '--reset-then-reuse-values'];
+      await runHelm([...upgrade, '--set', 'rollouts=true'], cluster);
+      const newest = definitionsOf(definitionsFolder).sort();
+      expect((await definitions()).sort()).toEqual(newest);
+      expect(await admin.json({ path: server })).toMatchObject({ spec: { replicas: 2 } });
+      expect(await admin.json({ path: `${server}-controller` })).toMatchObject({
+        spec: { template: { spec: { containers: [{ resources: { limits: { memory: '1Gi' } } }] } } },
+      });
+      expect([before, await rolesOf()]).toEqual([['all'], ['api', 'controller']]);
+      expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init']);
+      await runHelm(['rollback', ...release], cluster);
+      expect(await rolesOf()).toEqual(before);
+      await runHelm(upgrade, cluster);
+      const owned = await makeOwned(admin, 'team-a');
+      await runHelm(['uninstall', ...release], cluster);
+      expect(jobs.ran).toEqual(['keyframe-init', 'keyframe-init', 'keyframe-init', 'keyframe-pre-delete']);
+      expect(await accounts()).toEqual(['default']);
+      expect([await areKept(admin, owned), (await admin.send({ path: server })).status]).toEqual([true, 404]);
+      expect((await definitions()).sort()).toEqual(newest);
+    },
+  );
 });

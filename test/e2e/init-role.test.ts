@@ -10,7 +10,7 @@ import { type SecretObject, secretValues } from '../support/cluster/secret-watch
 /** The role init, under the account and with the variables that the chart gives it. */
 
 const resources = new AsyncDisposableStack();
-const names = ['keyframe-root-key', 'keyframe-postgres', 'keyframe-admin'];
+const names = ['keyframe-root-key', 'keyframe-postgres', 'keyframe-postgres-run', 'keyframe-admin'];
 let kube: KubeHttp;
 let namespace: string;
 let init: ChartHook;
@@ -53,7 +53,7 @@ async function versions(): Promise<(string | undefined)[]> {
   return await Promise.all(names.map(async (name) => (await secret(name))?.metadata.resourceVersion));
 }
 
-/** All values that are now in the three Secrets. */
+/** All values that are now in the Secrets. */
 async function allValues(): Promise<string[]> {
   return (await Promise.all(names.map(valuesOf))).flatMap((values) => Object.values(values));
 }
@@ -64,7 +64,7 @@ function expectOwn(name: string, metadata: SecretObject['metadata'] | undefined)
   expect(metadata).not.toHaveProperty('annotations');
   expect(metadata?.labels).toEqual({
     'app.kubernetes.io/name': 'keyframe',
-    'app.kubernetes.io/component': name.replace('keyframe-', ''),
+    'app.kubernetes.io/component': name.replace(/^keyframe-|-run$/g, ''),
     'app.kubernetes.io/part-of': 'keyframe',
     'app.kubernetes.io/managed-by': 'keyframe-server',
   });
@@ -75,7 +75,7 @@ async function expectNoTrace(output: string): Promise<void> {
   const { items } = await kube.json<{ items: unknown[] }>({ path: `/api/v1/namespaces/${namespace}/events` });
   const said = Buffer.from(output + JSON.stringify(items));
   const values = (await allValues()).filter((value) => value !== 'admin@keyframe.test');
-  expect(values).toHaveLength(4);
+  expect(values).toHaveLength(5);
   for (const value of values) {
     const canary = new Canary(value.replace(/=+$/, ''));
     expect(canary.traces(said)).toEqual([]);
@@ -85,7 +85,7 @@ async function expectNoTrace(output: string): Promise<void> {
 }
 
 describe('in a namespace without Secrets', () => {
-  test('it makes the three, which the server can read, and a second run leaves them as they are', async () => {
+  test('it makes all, which the server can read, and a second run leaves them as they are', async () => {
     const { code, output } = await init.run({ LOG_LEVEL: 'debug' });
     expect([code, output]).toEqual([0, expect.stringContaining('the Secret was created')]);
     const rootKeys = RootKeys.parse((await valuesOf('keyframe-root-key'))['root-key'] ?? '');
@@ -93,6 +93,9 @@ describe('in a namespace without Secrets', () => {
     const { password = '', url } = await valuesOf('keyframe-postgres');
     expect(password).toMatch(/^[0-9a-f]{48}$/);
     expect(url).toBe(`postgresql://keyframe:${password}@keyframe-postgres:5432/keyframe`);
+    const run = (await valuesOf('keyframe-postgres-run'))['url'] ?? '';
+    expect(run).toMatch(/^postgresql:\/\/keyframe_app:[0-9a-f]{48}@keyframe-postgres:5432\/keyframe$/);
+    expect(run).not.toContain(password);
     const { token = '', email } = await valuesOf('keyframe-admin');
     expect(parseToken(token)).toMatchObject({ kind: 'personal_token' });
     expect(email).toBe('admin@keyframe.test');
@@ -126,6 +129,7 @@ describe('where Secrets are there already', () => {
       ['keyframe-root-key', { other: 'canary-value' }, 'without the key root-key'],
       ['keyframe-root-key', { 'root-key': '' }, 'without the key root-key'],
       ['keyframe-postgres', { passwort: 'canary-value' }, 'without the keys password, url'],
+      ['keyframe-postgres-run', { uri: 'canary-value' }, 'without the key url'],
       ['keyframe-admin', { email: 'canary-value' }, 'without the key token'],
     ] as const) {
       await kube.find({ method: 'DELETE', path: path(name) });
@@ -154,7 +158,7 @@ test('without its rights it makes nothing and says which call was refused', asyn
 test('with every Secret existing, or init switched off, nothing is rendered for it', async () => {
   for (const settings of [
     ['init.enabled=false'],
-    ['rootKey.existingSecret=a', 'postgres.existingSecret=b', 'bootstrap.existingSecret=c'],
+    ['rootKey.existingSecret=a', 'postgres.existingSecret=b', 'postgres.runSecret=d', 'bootstrap.existingSecret=c'],
     ['rootKey.existingSecret=a', 'postgres.enabled=false', 'database.existingSecret=b', 'bootstrap.adminEmail='],
   ]) {
     const more = settings.flatMap((setting) => ['--set', setting]);

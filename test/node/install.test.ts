@@ -65,6 +65,8 @@ describe('The chart, installed on a node with its defaults', () => {
       restarts: status.containerStatuses.map(({ restartCount }) => restartCount),
     }));
     expect(reported.toSorted((a, b) => String(a.component).localeCompare(String(b.component)))).toEqual([
+      { component: 'controller', ready: 'True', restarts: [0] },
+      { component: 'controller', ready: 'True', restarts: [0] },
       { component: 'postgres', ready: 'True', restarts: [0] },
       { component: 'server', ready: 'True', restarts: [0] },
     ]);
@@ -72,6 +74,7 @@ describe('The chart, installed on a node with its defaults', () => {
     expect((await site.kubectl(['-n', release.namespace, ...made])).trim().split('\n')).toEqual([
       'secret/keyframe-admin',
       'secret/keyframe-postgres',
+      'secret/keyframe-postgres-run',
       'secret/keyframe-root-key',
     ]);
   });
@@ -212,6 +215,7 @@ async function secretsLeft(): Promise<string[]> {
   const names = [
     ['keyframe-root-key', 'root-key'],
     ['keyframe-postgres', 'password'],
+    ['keyframe-postgres-run', 'url'],
     ['keyframe-admin', 'token'],
   ] as const;
   return await Promise.all(names.map(([name, key]) => site.secretValue(release.namespace, name, key)));

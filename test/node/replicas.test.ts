@@ -19,7 +19,7 @@ let sync: SyncSite;
 let environment: ApiEnvironment;
 
 beforeAll(async () => {
-  release = await Release.install(site, resources, { replicas: '2' });
+  release = await Release.install(site, resources, { replicas: '2', 'controller.separate': 'false' });
   const { client } = await release.admin();
   const namespace = await site.makeNamespace('restricted');
   sync = await SyncSite.make({ kube: site.kube, admin: client }, { namespace, values: { A: 'at first' } });

@@ -38,12 +38,13 @@ This is a trial installation: it includes a PostgreSQL with one pod and no backu
 
 ### The Secrets
 
-Before the installation and each upgrade, a Job (\`init\`) creates three Secrets if they are missing. It never changes an existing one:
+Before the installation and each upgrade, a Job (\`init\`) creates four Secrets if they are missing. It never changes an existing one:
 
 | Secret | keys | contents |
 | --- | --- | --- |
 | \`keyframe-root-key\` | \`root-key\` | the root key, which encrypts everything in the database. **Keep a copy elsewhere**: without it no backup can be read |
-| \`keyframe-postgres\` | \`password\`, \`url\` | the password of the chart's PostgreSQL, and its address |
+| \`keyframe-postgres\` | \`password\`, \`url\` | the password of the owner of the chart's PostgreSQL, and the owner's address, for migrations |
+| \`keyframe-postgres-run\` | \`url\` | the address as which the pods connect to it, as a role that cannot change tables or the audit |
 | \`keyframe-admin\` | \`token\`, \`email\` | the token of the first administrator, whom the server creates in an empty database |
 
 The Secrets belong to no release. \`helm uninstall\` leaves them, and GitOps does not compare or prune them.
@@ -56,7 +57,7 @@ The Job cannot see the database:
 
 When you have your own user, revoke the administrator's token, set \`bootstrap.adminEmail\` to empty and delete the Secret. If the address stays set, the next upgrade creates a Secret whose token is not valid.
 
-To use your own database, set \`postgres.enabled: false\` and name a Secret with its address in \`database.existingSecret\`. If a private authority signed its certificate, name a Secret with the authority's certificate in \`database.ca\`.
+To use your own database, set \`postgres.enabled: false\` and name a Secret with its address in \`database.existingSecret\`. If a private authority signed its certificate, name a Secret with the authority's certificate in \`database.ca\`. With \`database.migration\`, a Job migrates it as another role than that of the pods.
 
 ### With your own Secrets
 
@@ -71,6 +72,8 @@ kubectl -n keyframe create secret generic keyframe-postgres --from-literal=passw
 helm install keyframe charts/keyframe --namespace keyframe --set init.enabled=false \\
   --set bootstrap.adminEmail=you@example.com
 \`\`\`
+
+The pods then connect to PostgreSQL as the owner. \`postgres.runSecret\` names a Secret with the address of another role.
 
 Without a Secret for the administrator, the pod that finds the database empty writes the token to \`/var/run/keyframe/token\`, in memory. Its log reports that. Read the token before that pod ends:
 

@@ -1,9 +1,14 @@
 {{/* The server's KEYFRAME_* variables (docs/configuration.md). */}}
 {{- define "keyframe.env" -}}
 {{- $values := .root.Values }}
-{{- $external := not $values.postgres.enabled }}
-- { name: KEYFRAME_DATABASE_URL_FILE, value: /etc/keyframe/database/{{ $external | ternary $values.database.key "url" }} }
-{{- if and $external $values.database.directKey }}
+{{- $address := printf "/etc/keyframe/database/%s" (include "keyframe.databaseKey" .root) }}
+{{- if include "keyframe.migratesAsOwner" . }}
+- { name: KEYFRAME_DATABASE_URL_FILE, value: /etc/keyframe/database-owner/{{ include "keyframe.ownerKey" .root }} }
+- { name: KEYFRAME_DATABASE_RUN_URL_FILE, value: {{ $address }} }
+{{- else }}
+- { name: KEYFRAME_DATABASE_URL_FILE, value: {{ $address }} }
+{{- end }}
+{{- if and $values.database.directKey (not (include "keyframe.migratesAsOwner" .)) }}
 - { name: KEYFRAME_DATABASE_DIRECT_URL_FILE, value: /etc/keyframe/database/{{ $values.database.directKey }} }
 {{- end }}
 {{- if $values.database.ca.existingSecret }}
@@ -31,8 +36,19 @@
 {{- end }}
 {{- end }}
 
+{{/* Whether a container migrates as the owner of the tables. Takes what keyframe.env takes; job: of the migration's Job. */}}
+{{- define "keyframe.migratesAsOwner" -}}
+{{- if and (eq .role "migrate") (include "keyframe.ownerSecret" .root) }}
+{{- if or .job (not (include "keyframe.hasMigrationJob" .root)) }}true{{ end }}
+{{- end }}
+{{- end }}
+
 {{- define "keyframe.apiEnv" }}
 {{- $values := .root.Values }}
+{{- if $values.tls.existingSecret }}
+- { name: KEYFRAME_TLS_CERTIFICATE_FILE, value: /etc/keyframe/tls/tls.crt }
+- { name: KEYFRAME_TLS_KEY_FILE, value: /etc/keyframe/tls/tls.key }
+{{- end }}
 - { name: KEYFRAME_RATE_LIMIT_REQUESTS, value: {{ $values.rateLimits.requests | int64 | quote }} }
 - { name: KEYFRAME_RATE_LIMIT_FAILED_AUTHENTICATIONS, value: {{ $values.rateLimits.failedAuthentications | int64 | quote }} }
 - { name: KEYFRAME_RATE_LIMIT_TRAFFIC_MIB, value: {{ $values.rateLimits.trafficMiB | int64 | quote }} }
@@ -48,6 +64,9 @@
 {{- define "keyframe.controllerEnv" }}
 {{- $values := .root.Values }}
 - { name: KEYFRAME_ROLLOUTS, value: {{ $values.rollouts | quote }} }
+{{- with $values.rolloutNamespaces }}
+- { name: KEYFRAME_ROLLOUT_NAMESPACES, value: {{ join "," . | quote }} }
+{{- end }}
 {{- with $values.watchNamespaces }}
 - { name: KEYFRAME_WATCH_NAMESPACES, value: {{ join "," . | quote }} }
 {{- end }}

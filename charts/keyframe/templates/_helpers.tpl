@@ -24,6 +24,16 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "keyframe.labels" -}}
+{{- include "keyframe.labelsWith" (list . dict) }}
+{{- end }}
+
+{{/* The labels of every object, with more. The chart's own labels have precedence. Takes a list: root, labels. */}}
+{{- define "keyframe.labelsWith" -}}
+{{- $root := first . }}
+{{- merge (include "keyframe.ownLabels" $root | fromYaml) (last .) $root.Values.commonLabels | toYaml }}
+{{- end }}
+
+{{- define "keyframe.ownLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{ include "keyframe.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -49,8 +59,18 @@ app.kubernetes.io/part-of: keyframe
 {{- default (printf "%s-postgres" (include "keyframe.fullname" .)) .Values.postgres.existingSecret }}
 {{- end }}
 
+{{/* The Secret with the address of the chart's PostgreSQL for the server; empty if the server connects as the owner. */}}
+{{- define "keyframe.postgresRunSecret" -}}
+{{- if .Values.postgres.enabled }}
+{{- $byDefault := .Values.init.enabled | ternary (printf "%s-postgres-run" (include "keyframe.fullname" .)) "" }}
+{{- $name := default $byDefault .Values.postgres.runSecret }}
+{{- if ne $name (include "keyframe.postgresSecret" .) }}{{ $name }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* The Secret with the address as which the server connects. */}}
 {{- define "keyframe.databaseSecret" -}}
-{{- if .Values.postgres.enabled }}{{ include "keyframe.postgresSecret" . }}
+{{- if .Values.postgres.enabled }}{{ default (include "keyframe.postgresSecret" .) (include "keyframe.postgresRunSecret" .) }}
 {{- else }}{{ default (printf "%s-database" (include "keyframe.fullname" .)) .Values.database.existingSecret }}
 {{- end }}
 {{- end }}
@@ -69,12 +89,52 @@ app.kubernetes.io/part-of: keyframe
 {{- if include "keyframe.adminSecret" . }}/etc/keyframe/admin{{ else }}/var/run/keyframe{{ end }}
 {{- end }}
 
-{{/* The securityContext of every container, as Pod Security «restricted» requires. */}}
+{{/* The Secret with the address of the tables' owner, if another role than that of the server migrates; else empty. */}}
+{{- define "keyframe.ownerSecret" -}}
+{{- if include "keyframe.postgresRunSecret" . }}{{ include "keyframe.postgresSecret" . }}
+{{- else if not .Values.postgres.enabled }}{{ .Values.database.migration.existingSecret }}
+{{- end }}
+{{- end }}
+
+{{/* The key of that address. */}}
+{{- define "keyframe.ownerKey" -}}
+{{- if .Values.postgres.enabled }}url{{ else }}{{ .Values.database.migration.key }}{{ end }}
+{{- end }}
+
+{{/* The key of the address as which the server connects. */}}
+{{- define "keyframe.databaseKey" -}}
+{{- .Values.postgres.enabled | ternary "url" .Values.database.key }}
+{{- end }}
+
+{{/* Whether a Job migrates. The chart's own PostgreSQL does not run before the installation, so the pods migrate it. */}}
+{{- define "keyframe.hasMigrationJob" -}}
+{{- if and (not .Values.postgres.enabled) (include "keyframe.ownerSecret" .) }}true{{ end }}
+{{- end }}
+
+{{/* http or https. */}}
+{{- define "keyframe.scheme" -}}
+{{- if .Values.tls.existingSecret }}https{{ else }}http{{ end }}
+{{- end }}
+
+{{/* The securityContext of every container, as Pod Security «restricted» requires, with the fields of the values. */}}
 {{- define "keyframe.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{- $fields := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) }}
+{{- include "keyframe.replaced" (list $fields .Values.containerSecurityContext) }}
+{{- end }}
+
+{{/* The securityContext of every pod but PostgreSQL's. */}}
+{{- define "keyframe.podSecurity" -}}
+{{- $fields := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") }}
+{{- include "keyframe.replaced" (list $fields .Values.podSecurityContext) }}
+{{- end }}
+
+{{/* The fields of one dict, replaced by those of another one; null removes a field. Takes a list of both. */}}
+{{- define "keyframe.replaced" -}}
+{{- $fields := first . }}
+{{- range $name, $value := last . }}
+{{- if kindIs "invalid" $value }}{{ $_ := unset $fields $name }}{{ else }}{{ $_ := set $fields $name $value }}{{ end }}
+{{- end }}
+{{- toYaml $fields }}
 {{- end }}
 
 {{/* Fails if values contradict each other. */}}
@@ -91,6 +151,14 @@ capabilities:
 {{- end }}
 {{- if and .Values.database.directKey (not .Values.database.existingSecret) }}
 {{- fail "database.directKey is a key of database.existingSecret, which is not set" }}
+{{- end }}
+{{- if .Values.database.migration.existingSecret }}
+{{- if .Values.postgres.enabled }}
+{{- fail "database.migration is for an external database: the PostgreSQL of postgres.enabled has a separate role without it" }}
+{{- end }}
+{{- if not .Values.database.existingSecret }}
+{{- fail "database.migration needs database.existingSecret: the Secret with the address as which the pods connect must exist before the migration" }}
+{{- end }}
 {{- end }}
 {{- if and .Values.database.ca.existingSecret .Values.postgres.enabled }}
 {{- fail "database.ca is for an external database: the PostgreSQL of postgres.enabled has no certificate" }}
@@ -109,5 +177,21 @@ capabilities:
 {{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}
 {{- fail "ingress.host is required if ingress.enabled is true" }}
+{{- end }}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
+{{- fail "httpRoute.parentRefs is required if httpRoute.enabled is true: name the Gateway" }}
+{{- end }}
+{{- if and .Values.service.loadBalancerClass (ne .Values.service.type "LoadBalancer") }}
+{{- fail "service.loadBalancerClass needs service.type LoadBalancer" }}
+{{- end }}
+{{- if and .Values.rolloutNamespaces (not .Values.rollouts) }}
+{{- fail "rolloutNamespaces needs rollouts: true" }}
+{{- end }}
+{{- if .Values.watchNamespaces }}
+{{- range .Values.rolloutNamespaces }}
+{{- if not (has . $.Values.watchNamespaces) }}
+{{- fail (printf "rolloutNamespaces has %s, which watchNamespaces lacks: the controller does not watch it" .) }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}

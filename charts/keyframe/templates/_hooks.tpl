@@ -1,6 +1,6 @@
 {{/*
-The hooks: init before the installation and upgrades, pre-delete before the uninstallation, and the smoke test on request. A
-hook, its account and its rights exist only while it runs.
+The hooks: init and migrate before the installation and upgrades, pre-delete before the uninstallation, and the smoke test on
+request. A hook, its account and its rights exist only while it runs.
 */}}
 
 {{/* The annotations of a hook. Takes a dict: hook, weight. */}}
@@ -53,12 +53,16 @@ spec:
       labels:
         {{- include "keyframe.hookPodLabels" . | nindent 8 }}
     spec:
+      {{- if eq .component "migrate" }}
+      {{- include "keyframe.migrationPodSpec" . | nindent 6 }}
+      {{- else }}
       {{- include "keyframe.hookPodSpec" . | nindent 6 }}
+      {{- end }}
 {{- end }}
 
 {{/* Not all labels of the server's pods: Services and NetworkPolicies must not select the pods of hooks. */}}
 {{- define "keyframe.hookPodLabels" -}}
-{{- with .root.Values.podLabels }}
+{{- with merge (dict) .root.Values.podLabels .root.Values.commonLabels }}
 {{- toYaml . }}
 {{ end }}
 {{- include "keyframe.selectorLabels" .root }}
@@ -73,8 +77,7 @@ serviceAccountName: {{ .account }}
 automountServiceAccountToken: true
 enableServiceLinks: false
 securityContext:
-  runAsNonRoot: true
-  seccompProfile: { type: RuntimeDefault }
+  {{- include "keyframe.podSecurity" .root | nindent 2 }}
 containers:
   - name: {{ .component }}
     image: {{ include "keyframe.image" .root | quote }}
@@ -82,22 +85,67 @@ containers:
     args: [{{ .component }}]
     env:
       {{- include "keyframe.hookEnv" . | nindent 6 }}
+    {{- include "keyframe.envFrom" .root | nindent 4 }}
     resources:
       {{- toYaml $values.resources | nindent 6 }}
     securityContext:
       {{- include "keyframe.containerSecurity" .root | nindent 6 }}
-    {{- if eq .component "smoke-test" }}
+    {{- $isTest := eq .component "smoke-test" }}
+    {{- if or $isTest $values.extraVolumeMounts }}
     volumeMounts:
+      {{- if $isTest }}
       - { name: admin, mountPath: /etc/keyframe/admin, readOnly: true }
+      {{- if $values.tls.existingSecret }}
+      - { name: tls-ca, mountPath: /etc/keyframe/tls-ca, readOnly: true }
+      {{- end }}
+      {{- end }}
+      {{- with $values.extraVolumeMounts }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
     {{- end }}
-{{- if eq .component "smoke-test" }}
+{{- if or $isTest $values.extraVolumes }}
 volumes:
+  {{- if $isTest }}
   - name: admin
     secret:
       secretName: {{ include "keyframe.adminSecret" .root }}
       items: [{ key: token, path: token }]
+  {{- if $values.tls.existingSecret }}
+  - name: tls-ca
+    secret:
+      secretName: {{ $values.tls.existingSecret }}
+      items: [{ key: {{ $values.tls.caKey }}, path: ca.crt }]
+      optional: true
+  {{- end }}
+  {{- end }}
+  {{- with $values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 {{- include "keyframe.nodes" .root }}
+{{- include "keyframe.priority" $values.priorityClassName }}
+{{- end }}
+
+{{/* The pod that migrates an external PostgreSQL as the owner of its tables. It does not call the API server. */}}
+{{- define "keyframe.migrationPodSpec" -}}
+{{- $values := .root.Values -}}
+{{- $parts := dict "root" .root "role" "migrate" "job" true "resources" $values.resources -}}
+restartPolicy: Never
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  {{- include "keyframe.podSecurity" .root | nindent 2 }}
+{{- with $values.extraInitContainers }}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+containers:
+  - name: migrate
+    {{- include "keyframe.container" $parts | nindent 4 }}
+volumes:
+  {{- include "keyframe.volumes" $parts | nindent 2 }}
+{{- include "keyframe.nodes" .root }}
+{{- include "keyframe.priority" $values.priorityClassName }}
 {{- end }}
 
 {{- define "keyframe.hookEnv" -}}
@@ -112,8 +160,12 @@ volumes:
 {{- end }}
 {{- else }}
 - { name: KEYFRAME_NAMESPACE, value: {{ include "keyframe.testNamespace" .root | quote }} }
-- { name: KEYFRAME_SMOKE_TEST_URL, value: 'http://{{ include "keyframe.fullname" .root }}.{{ .root.Release.Namespace }}:{{ $values.service.port }}' }
+- { name: KEYFRAME_SMOKE_TEST_URL, value: '{{ include "keyframe.scheme" .root }}://{{ include "keyframe.fullname" .root }}.{{ .root.Release.Namespace }}:{{ $values.service.port }}' }
 - { name: KEYFRAME_SMOKE_TEST_TOKEN_FILE, value: /etc/keyframe/admin/token }
+{{- if $values.tls.existingSecret }}
+# For Node.js. A missing file changes nothing.
+- { name: NODE_EXTRA_CA_CERTS, value: /etc/keyframe/tls-ca/ca.crt }
+{{- end }}
 {{- end }}
 {{- with $values.extraEnv }}
 {{ toYaml . }}
@@ -127,6 +179,11 @@ volumes:
 {{- end }}
 {{- if and .Values.postgres.enabled (not .Values.postgres.existingSecret) }}
 - { name: KEYFRAME_INIT_POSTGRES_SECRET, value: {{ include "keyframe.postgresSecret" . }} }
+{{- end }}
+{{- if include "keyframe.initsPostgresRun" . }}
+- { name: KEYFRAME_INIT_POSTGRES_RUN_SECRET, value: {{ include "keyframe.postgresRunSecret" . }} }
+{{- end }}
+{{- if and .Values.postgres.enabled (or (not .Values.postgres.existingSecret) (include "keyframe.initsPostgresRun" .)) }}
 - { name: KEYFRAME_INIT_POSTGRES_HOST, value: {{ include "keyframe.fullname" . }}-postgres }
 {{- end }}
 {{- if and .Values.bootstrap.adminEmail (not .Values.bootstrap.existingSecret) }}
@@ -135,11 +192,17 @@ volumes:
 {{- end }}
 {{- end }}
 
-{{/* Empty if existingSecret names every Secret. */}}
+{{/* Whether init creates the Secret as which the server connects to the chart's PostgreSQL. */}}
+{{- define "keyframe.initsPostgresRun" -}}
+{{- if and .Values.postgres.enabled (not .Values.postgres.runSecret) }}true{{ end }}
+{{- end }}
+
+{{/* Empty if the values name every Secret. */}}
 {{- define "keyframe.initNames" -}}
 {{- $names := list }}
 {{- if not .Values.rootKey.existingSecret }}{{ $names = append $names (include "keyframe.rootKeySecret" .) }}{{ end }}
 {{- if and .Values.postgres.enabled (not .Values.postgres.existingSecret) }}{{ $names = append $names (include "keyframe.postgresSecret" .) }}{{ end }}
+{{- if include "keyframe.initsPostgresRun" . }}{{ $names = append $names (include "keyframe.postgresRunSecret" .) }}{{ end }}
 {{- if and .Values.bootstrap.adminEmail (not .Values.bootstrap.existingSecret) }}{{ $names = append $names (include "keyframe.adminSecret" .) }}{{ end }}
 {{- if .Values.init.enabled }}{{ join " " $names }}{{ end }}
 {{- end }}

@@ -1,4 +1,4 @@
-{{/* A Deployment of the server. Takes a dict: root, component, role, replicas, resources, account. */}}
+{{/* A Deployment of the server. Takes a dict: root, component, role, replicas, resources, account, priorityClassName. */}}
 {{- define "keyframe.deployment" -}}
 {{- $component := printf "app.kubernetes.io/component: %s" .component }}
 {{- $name := include "keyframe.fullname" .root }}
@@ -10,6 +10,10 @@ metadata:
   labels:
     {{- include "keyframe.labels" .root | nindent 4 }}
     {{ $component }}
+  {{- with .root.Values.deploymentAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 spec:
   replicas: {{ .replicas }}
   # A new pod is ready before an old one stops.
@@ -23,10 +27,7 @@ spec:
   template:
     metadata:
       labels:
-        {{- with .root.Values.podLabels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
-        {{- include "keyframe.labels" .root | nindent 8 }}
+        {{- include "keyframe.labelsWith" (list .root .root.Values.podLabels) | nindent 8 }}
         {{ $component }}
       {{- with .root.Values.podAnnotations }}
       annotations:
@@ -43,15 +44,20 @@ automountServiceAccountToken: {{ ne .role "api" }}
 enableServiceLinks: false
 terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
 securityContext:
-  runAsNonRoot: true
-  seccompProfile: { type: RuntimeDefault }
+  {{- include "keyframe.podSecurity" .root | nindent 2 }}
 initContainers:
+  {{- with $values.extraInitContainers }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   - name: migrate
     {{- include "keyframe.container" (dict "root" .root "role" "migrate" "resources" .resources) | nindent 4 }}
 containers:
   - name: keyframe
     {{- include "keyframe.container" . | nindent 4 }}
     {{- include "keyframe.probes" . | nindent 4 }}
+  {{- with $values.extraContainers }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 volumes:
   {{- include "keyframe.volumes" . | nindent 2 }}
 {{- include "keyframe.placement" . }}
@@ -64,12 +70,16 @@ imagePullPolicy: {{ $values.image.pullPolicy }}
 args: [{{ .role }}]
 env:
   {{- include "keyframe.env" . | nindent 2 }}
+{{- include "keyframe.envFrom" .root }}
 resources:
   {{- toYaml .resources | nindent 2 }}
 securityContext:
   {{- include "keyframe.containerSecurity" .root | nindent 2 }}
 volumeMounts:
   - { name: database, mountPath: /etc/keyframe/database, readOnly: true }
+  {{- if include "keyframe.migratesAsOwner" . }}
+  - { name: database-owner, mountPath: /etc/keyframe/database-owner, readOnly: true }
+  {{- end }}
   {{- if $values.database.ca.existingSecret }}
   - { name: database-ca, mountPath: /etc/keyframe/database-ca, readOnly: true }
   {{- end }}
@@ -78,7 +88,20 @@ volumeMounts:
   {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
   - { name: bootstrap, mountPath: {{ include "keyframe.bootstrapFolder" .root }}{{ if include "keyframe.adminSecret" .root }}, readOnly: true{{ end }} }
   {{- end }}
+  {{- if and $values.tls.existingSecret (ne .role "controller") }}
+  - { name: tls, mountPath: /etc/keyframe/tls, readOnly: true }
   {{- end }}
+  {{- end }}
+  {{- with $values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{- define "keyframe.envFrom" -}}
+{{- with .Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "keyframe.probes" -}}
@@ -106,14 +129,23 @@ readinessProbe:
 {{- $values := .root.Values }}
 - name: database
   secret: { secretName: {{ include "keyframe.databaseSecret" .root }} }
+{{- if and (include "keyframe.ownerSecret" .root) (or .job (not (include "keyframe.hasMigrationJob" .root))) }}
+- name: database-owner
+  secret: { secretName: {{ include "keyframe.ownerSecret" .root }}, items: [{ key: {{ include "keyframe.ownerKey" .root }}, path: {{ include "keyframe.ownerKey" .root }} }] }
+{{- end }}
 {{- with $values.database.ca }}
 {{- if .existingSecret }}
 - name: database-ca
   secret: { secretName: {{ .existingSecret }}, items: [{ key: {{ .key }}, path: ca.crt }] }
 {{- end }}
 {{- end }}
+{{- if ne .role "migrate" }}
 - name: root-key
   secret: { secretName: {{ include "keyframe.rootKeySecret" .root }} }
+{{- if and $values.tls.existingSecret (ne .role "controller") }}
+- name: tls
+  secret: { secretName: {{ $values.tls.existingSecret }}, items: [{ key: tls.crt, path: tls.crt }, { key: tls.key, path: tls.key }] }
+{{- end }}
 {{- if and $values.bootstrap.adminEmail (ne .role "controller") }}
 - name: bootstrap
   {{- with include "keyframe.adminSecret" .root }}
@@ -124,9 +156,17 @@ readinessProbe:
   {{- end }}
 {{- end }}
 {{- end }}
+{{- with $values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
 
 {{- define "keyframe.placement" -}}
 {{- $values := .root.Values }}
+{{- with $values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- toYaml . | nindent 2 }}
+{{- else }}
 {{- if $values.topologySpread }}
 topologySpreadConstraints:
   - maxSkew: 1
@@ -137,10 +177,19 @@ topologySpreadConstraints:
         {{- include "keyframe.selectorLabels" .root | nindent 8 }}
         app.kubernetes.io/component: {{ .component }}
 {{- end }}
+{{- end }}
 {{- include "keyframe.nodes" .root }}
+{{- include "keyframe.priority" (default $values.priorityClassName .priorityClassName) }}
 {{- end }}
 
-{{/* The scheduling of every pod of the chart. */}}
+{{/* Takes the name of a PriorityClass, or nothing. */}}
+{{- define "keyframe.priority" -}}
+{{- with . }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{/* The nodes of every pod of the chart. */}}
 {{- define "keyframe.nodes" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
@@ -157,8 +206,5 @@ tolerations:
 {{- with .Values.affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
 {{- end }}
 {{- end }}

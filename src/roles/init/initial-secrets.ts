@@ -28,7 +28,7 @@ export function rootKeySecret({ secret, key }: { readonly secret: string; readon
   };
 }
 
-/** The password of a new PostgreSQL, and its address on `host` for the server. */
+/** The password of the owner of a new PostgreSQL, and the owner's address on `host`. */
 export function postgresSecret({ secret, host }: { readonly secret: string; readonly host: string }): InitialSecret {
   return {
     name: secret,
@@ -37,12 +37,32 @@ export function postgresSecret({ secret, host }: { readonly secret: string; read
     advice:
       'Put the password that PostgreSQL was first started with there, and the address postgresql://keyframe:password@host:5432/keyframe. Only if PostgreSQL has no volume, delete the Secret, and a new password is created',
     generate: () => {
-      // Hexadecimal, so that nothing in it must be escaped in an address.
-      const password = randomBytes(24).toString('hex');
-      const url = `postgresql://keyframe:${password}@${host}:5432/keyframe`;
-      return { password: new Plaintext(password), url: new Plaintext(url) };
+      const password = newPassword();
+      return { password: new Plaintext(password), url: addressOf('keyframe', password, host) };
     },
   };
+}
+
+/** The address as which the servers connect to that PostgreSQL. `migrate` creates the role. */
+export function postgresRunSecret({ secret, host }: { readonly secret: string; readonly host: string }): InitialSecret {
+  return {
+    name: secret,
+    component: 'postgres',
+    keys: ['url'],
+    advice:
+      'Put the address postgresql://keyframe_app:password@host:5432/keyframe there. Only if PostgreSQL has no role keyframe_app, delete the Secret, and a new password is created',
+    generate: () => ({ url: addressOf('keyframe_app', newPassword(), host) }),
+  };
+}
+
+// Hexadecimal, so that nothing in it must be escaped in an address.
+function newPassword(): string {
+  const password = randomBytes(24).toString('hex');
+  return password;
+}
+
+function addressOf(role: string, password: string, host: string): Plaintext {
+  return new Plaintext(`postgresql://${role}:${password}@${host}:5432/keyframe`);
 }
 
 /** A personal token, which the server gives the first administrator of an empty database. */

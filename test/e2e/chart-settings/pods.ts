@@ -9,7 +9,31 @@ const digest = `sha256:${'ab'.repeat(32)}`;
 const peer = { name: 'keyframe' };
 const limits = { cpu: 2, memory: '1Gi' };
 const requests = { cpu: '300m', memory: '512Mi' };
-const separate = { 'controller.separate': true };
+const controller = 'Deployment/keyframe-controller spec.template';
+const constraints = [{ maxSkew: 2, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }];
+const sidecar = { name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' };
+const container = { name: 'agent', image: 'agent:1' };
+const source = { configMapRef: { name: 'more' } };
+const volume = { name: 'certs', configMap: { name: 'certs' } };
+const mount = { name: 'certs', mountPath: '/certs', readOnly: true };
+const note = { 'example.test/note': 'read' };
+/** The paths of a value in every container of the program, also of the migration's Job. */
+const everywhere = (path: string, value: unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    [
+      'servers initContainers[migrate]',
+      'servers containers[keyframe]',
+      'Job/keyframe-init spec.template.spec.containers[init]',
+      'Job/keyframe-pre-delete spec.template.spec.containers[pre-delete]',
+      'Job/keyframe-migrate spec.template.spec.containers[migrate]',
+      'Pod/keyframe-smoke-test spec.containers[smoke-test]',
+    ].map((place) => [`${place}.${path}`, value]),
+  );
+const withMigration = {
+  'postgres.enabled': false,
+  'database.existingSecret': 'db',
+  'database.migration.existingSecret': 'owner',
+};
 const tolerations = [{ key: 'dedicated', operator: 'Exists' }];
 const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } };
 
@@ -72,32 +96,36 @@ export const podSettings: readonly Setting[] = [
   },
   {
     value: 'controller.separate',
-    set: true,
+    set: false,
     shows: {
-      [`${main}.args`]: ['api'],
-      'Deployment/keyframe-controller spec.template.spec.containers[keyframe].args': ['controller'],
-      [`${server}.serviceAccountName`]: 'keyframe-api',
-      [`${server}.automountServiceAccountToken`]: false,
+      [`${main}.args`]: ['all'],
+      'Deployment/keyframe-controller kind': undefined,
+      'ServiceAccount/keyframe-api kind': undefined,
+      [`${server}.serviceAccountName`]: 'keyframe-controller',
+      [`${server}.automountServiceAccountToken`]: true,
     },
   },
   {
     value: 'controller.replicas',
     set: 4,
-    given: separate,
     shows: { 'Deployment/keyframe-controller spec.replicas': 4, 'Deployment/keyframe spec.replicas': 1 },
   },
   ...(['requests', 'limits'] as const).map((part) => ({
     value: `controller.resources.${part}`,
-    set: { memory: '3Gi', cpu: '3' },
-    given: separate,
+    set: { memory: '3Gi' },
+    given: { [`resources.${part}`]: { memory: '1Gi', cpu: '2' } },
     shows: {
-      [`Deployment/keyframe-controller spec.template.spec.containers[keyframe].resources.${part}`]: {
-        memory: '3Gi',
-        cpu: '3',
-      },
-      [`${main}.resources.limits.memory`]: '512Mi',
+      // What is not set is that of the other pods.
+      [`${controller}.spec.containers[keyframe].resources.${part}`]: { memory: '3Gi', cpu: '2' },
+      [`${main}.resources.${part}`]: { memory: '1Gi', cpu: '2' },
     },
   })),
+  {
+    value: 'controller.priorityClassName',
+    set: 'urgent',
+    given: { priorityClassName: 'high' },
+    shows: { [`${controller}.spec.priorityClassName`]: 'urgent', [`${server}.priorityClassName`]: 'high' },
+  },
   {
     value: 'terminationGracePeriodSeconds',
     set: 77,
@@ -109,10 +137,18 @@ export const podSettings: readonly Setting[] = [
     shows: { 'servers topologySpreadConstraints': undefined },
   },
   {
+    value: 'topologySpreadConstraints',
+    set: constraints,
+    shows: { 'servers topologySpreadConstraints': constraints },
+  },
+  {
     value: 'podDisruptionBudget.enabled',
     set: false,
     given: { replicas: 2 },
-    shows: { 'PodDisruptionBudget/keyframe-server kind': undefined },
+    shows: {
+      'PodDisruptionBudget/keyframe-server kind': undefined,
+      'PodDisruptionBudget/keyframe-controller kind': undefined,
+    },
   },
   {
     value: 'extraEnv',
@@ -123,6 +159,76 @@ export const podSettings: readonly Setting[] = [
       'Job/keyframe-init spec.template.spec.containers[0].env[NODE_OPTIONS].value': '--trace-warnings',
       'Job/keyframe-pre-delete spec.template.spec.containers[0].env[NODE_OPTIONS].value': '--trace-warnings',
       'Pod/keyframe-smoke-test spec.containers[0].env[NODE_OPTIONS].value': '--trace-warnings',
+    },
+  },
+  { value: 'extraEnvFrom', set: [source], given: withMigration, shows: everywhere('envFrom', [source]) },
+  {
+    value: 'extraVolumes',
+    set: [volume],
+    given: withMigration,
+    shows: { 'pods volumes[certs]': volume },
+  },
+  { value: 'extraVolumeMounts', set: [mount], given: withMigration, shows: everywhere('volumeMounts[certs]', mount) },
+  {
+    value: 'extraContainers',
+    set: [container],
+    given: withMigration,
+    shows: {
+      'servers containers[agent]': container,
+      // Its pod would never end.
+      'Job/keyframe-migrate spec.template.spec.containers[agent]': undefined,
+    },
+  },
+  {
+    value: 'extraInitContainers',
+    set: [sidecar],
+    given: withMigration,
+    // Before the first connection to PostgreSQL.
+    shows: {
+      'servers initContainers[0]': sidecar,
+      'Job/keyframe-migrate spec.template.spec.initContainers[0]': sidecar,
+    },
+  },
+  {
+    value: 'podSecurityContext',
+    set: { fsGroup: 2000, seccompProfile: null },
+    given: withMigration,
+    shows: { 'pods securityContext': { runAsNonRoot: true, fsGroup: 2000 } },
+  },
+  {
+    value: 'containerSecurityContext',
+    set: { readOnlyRootFilesystem: false, runAsUser: 1234, allowPrivilegeEscalation: null },
+    given: withMigration,
+    shows: everywhere('securityContext', {
+      readOnlyRootFilesystem: false,
+      runAsUser: 1234,
+      capabilities: { drop: ['ALL'] },
+    }),
+  },
+  {
+    value: 'commonLabels',
+    set: { team: 'platform' },
+    given: { podLabels: { team: 'server' } },
+    shows: {
+      'Deployment/keyframe metadata.labels.team': 'platform',
+      'ServiceAccount/keyframe-controller metadata.labels.team': 'platform',
+      'ClusterRole/keyframe-keyframe-controller metadata.labels.team': 'platform',
+      'Job/keyframe-init metadata.labels.team': 'platform',
+      'StatefulSet/keyframe-postgres metadata.labels.team': 'platform',
+      'StatefulSet/keyframe-postgres spec.template.metadata.labels.team': 'platform',
+      'Deployment/keyframe spec.template.metadata.labels.team': 'server',
+      // Selectors cannot be changed.
+      'Deployment/keyframe spec.selector.matchLabels.team': undefined,
+      'StatefulSet/keyframe-postgres spec.selector.matchLabels.team': undefined,
+    },
+  },
+  {
+    value: 'deploymentAnnotations',
+    set: note,
+    shows: {
+      'Deployment/keyframe metadata.annotations': note,
+      'Deployment/keyframe-controller metadata.annotations': note,
+      'Deployment/keyframe spec.template.metadata.annotations': undefined,
     },
   },
   {

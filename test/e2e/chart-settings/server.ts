@@ -6,11 +6,15 @@ import type { Setting } from './setting.ts';
 const server = 'Deployment/keyframe spec.template.spec';
 const main = `${server}.containers[keyframe]`;
 const variable = (name: string): string => `${main}.env[KEYFRAME_${name}].value`;
+const controller = 'Deployment/keyframe-controller spec.template.spec.containers[keyframe]';
+const controllerVariable = (name: string): string => `${controller}.env[KEYFRAME_${name}].value`;
 const init = 'Job/keyframe-init spec.template.spec.containers[0]';
+const smokeTest = 'Pod/keyframe-smoke-test spec';
 const preDelete = 'Job/keyframe-pre-delete spec.template.spec.containers[0]';
 const postgres = 'StatefulSet/keyframe-postgres spec.template.spec';
 const claim = 'StatefulSet/keyframe-postgres spec.volumeClaimTemplates[0].spec';
 const external = { 'postgres.enabled': false, 'database.existingSecret': 'db' };
+const migration = 'Job/keyframe-migrate spec.template.spec';
 const url = 'postgresql://keyframe:secret@db.internal:5432/keyframe';
 const rules = (name: string): string => `ClusterRole/keyframe-keyframe-${name} rules`;
 const patches = expect.arrayContaining([
@@ -22,20 +26,32 @@ const programSettings: readonly Setting[] = [
     value: 'watchNamespaces',
     set: ['team-a', 'team-b'],
     shows: {
-      [variable('WATCH_NAMESPACES')]: 'team-a,team-b',
+      [controllerVariable('WATCH_NAMESPACES')]: 'team-a,team-b',
       [`${preDelete}.env[KEYFRAME_WATCH_NAMESPACES].value`]: 'team-a,team-b',
       'Role/keyframe-keyframe-controller kind': 'Role',
       [rules('controller')]: undefined,
     },
   },
-  { value: 'rollouts', set: true, shows: { [variable('ROLLOUTS')]: 'true', [rules('controller')]: patches } },
-  { value: 'clusterName', set: 'east', shows: { [variable('CLUSTER_NAME')]: 'east' } },
+  { value: 'rollouts', set: true, shows: { [controllerVariable('ROLLOUTS')]: 'true', [rules('controller')]: patches } },
+  {
+    value: 'rolloutNamespaces',
+    set: ['team-a'],
+    given: { rollouts: true },
+    shows: {
+      [controllerVariable('ROLLOUT_NAMESPACES')]: 'team-a',
+      'Role/keyframe-keyframe-controller-rollout metadata.namespace': 'team-a',
+      'Role/keyframe-keyframe-controller-rollout rules': patches,
+      'RoleBinding/keyframe-keyframe-controller-rollout metadata.namespace': 'team-a',
+      [rules('controller')]: expect.not.arrayContaining([expect.objectContaining({ apiGroups: ['apps'] })]),
+    },
+  },
+  { value: 'clusterName', set: 'east', shows: { [controllerVariable('CLUSTER_NAME')]: 'east' } },
+  { value: 'resyncInterval', set: '7m', shows: { [controllerVariable('RESYNC_INTERVAL')]: '7m' } },
   {
     value: 'targetMetadataPrefixes',
     set: ['app', 'example.com/'],
-    shows: { [variable('TARGET_METADATA_PREFIXES')]: 'app,example.com/' },
+    shows: { [controllerVariable('TARGET_METADATA_PREFIXES')]: 'app,example.com/' },
   },
-  { value: 'resyncInterval', set: '7m', shows: { [variable('RESYNC_INTERVAL')]: '7m' } },
   {
     value: 'logLevel',
     set: 'debug',
@@ -119,6 +135,25 @@ const secretSettings: readonly Setting[] = [
     set: false,
     shows: { 'Job/keyframe-pre-delete kind': undefined, 'ServiceAccount/keyframe-pre-delete kind': undefined },
   },
+  {
+    value: 'tls.existingSecret',
+    set: 'kf-tls',
+    shows: {
+      [`${server}.volumes[tls].secret.secretName`]: 'kf-tls',
+      [variable('TLS_CERTIFICATE_FILE')]: '/etc/keyframe/tls/tls.crt',
+      [variable('TLS_KEY_FILE')]: '/etc/keyframe/tls/tls.key',
+      'Deployment/keyframe-controller spec.template.spec.volumes[tls]': undefined,
+      [`${smokeTest}.containers[0].env[KEYFRAME_SMOKE_TEST_URL].value`]: 'https://keyframe.keyframe:80',
+      // Not the key of the certificate.
+      [`${smokeTest}.volumes[tls-ca].secret.items`]: [{ key: 'ca.crt', path: 'ca.crt' }],
+    },
+  },
+  {
+    value: 'tls.caKey',
+    set: 'root.pem',
+    given: { 'tls.existingSecret': 'kf-tls' },
+    shows: { [`${smokeTest}.volumes[tls-ca].secret.items`]: [{ key: 'root.pem', path: 'ca.crt' }] },
+  },
   { value: 'tests.enabled', set: false, shows: { 'Pod/keyframe-smoke-test kind': undefined } },
 ];
 
@@ -180,6 +215,33 @@ const databaseSettings: readonly Setting[] = [
     shows: { [`${server}.volumes[database-ca].secret.items`]: [{ key: 'root.pem', path: 'ca.crt' }] },
   },
   {
+    value: 'database.migration.existingSecret',
+    set: 'owner',
+    given: external,
+    shows: {
+      [`${migration}.volumes[database-owner].secret.secretName`]: 'owner',
+      [`${migration}.volumes[database].secret.secretName`]: 'db',
+      [`${migration}.containers[migrate].args`]: ['migrate'],
+      [`${migration}.containers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value`]: '/etc/keyframe/database-owner/url',
+      [`${migration}.containers[migrate].env[KEYFRAME_DATABASE_RUN_URL_FILE].value`]: '/etc/keyframe/database/url',
+      'Job/keyframe-migrate metadata.annotations': expect.objectContaining({
+        'helm.sh/hook': 'pre-install,pre-upgrade',
+      }),
+      // No pod of the server can read the owner's address.
+      'servers volumes[database-owner]': undefined,
+      'servers initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value': '/etc/keyframe/database/url',
+    },
+  },
+  {
+    value: 'database.migration.key',
+    set: 'uri',
+    given: { ...external, 'database.migration.existingSecret': 'owner' },
+    shows: {
+      [`${migration}.volumes[database-owner].secret.items`]: [{ key: 'uri', path: 'uri' }],
+      [`${migration}.containers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value`]: '/etc/keyframe/database-owner/uri',
+    },
+  },
+  {
     value: 'postgres.enabled',
     set: false,
     given: { 'database.existingSecret': 'db' },
@@ -194,8 +256,21 @@ const databaseSettings: readonly Setting[] = [
     set: 'pg',
     shows: {
       [`${postgres}.volumes[password].secret.secretName`]: 'pg',
-      [`${server}.volumes[database].secret.secretName`]: 'pg',
+      'servers volumes[database-owner].secret.secretName': 'pg',
       [`${init}.env[KEYFRAME_INIT_POSTGRES_SECRET]`]: undefined,
+      [`${init}.env[KEYFRAME_INIT_POSTGRES_RUN_SECRET].value`]: 'keyframe-postgres-run',
+    },
+  },
+  {
+    value: 'postgres.runSecret',
+    set: 'run',
+    shows: {
+      'servers volumes[database].secret.secretName': 'run',
+      'servers initContainers[migrate].env[KEYFRAME_DATABASE_URL_FILE].value': '/etc/keyframe/database-owner/url',
+      'servers initContainers[migrate].env[KEYFRAME_DATABASE_RUN_URL_FILE].value': '/etc/keyframe/database/url',
+      // Only migrations know the owner's address.
+      'servers containers[keyframe].volumeMounts[database-owner]': undefined,
+      [`${init}.env[KEYFRAME_INIT_POSTGRES_RUN_SECRET]`]: undefined,
     },
   },
   {

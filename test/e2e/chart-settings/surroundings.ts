@@ -4,13 +4,13 @@ import type { Setting } from './setting.ts';
 /** The values that concern the cluster around the pods: accounts, rights, definitions, the network, monitoring. */
 
 const policy = 'NetworkPolicy/keyframe spec';
-const guarded = { 'networkPolicy.enabled': true };
 const exposed = { 'ingress.enabled': true, 'ingress.host': 'keyframe.corp.test' };
+const gateway = { name: 'public', namespace: 'gateways' };
+const routed = { 'httpRoute.enabled': true, 'httpRoute.parentRefs': [gateway] };
 const peers = [{ namespaceSelector: { matchLabels: { team: 'edge' } } }];
 const egress = [{ ports: [{ port: 5432 }] }];
 const definition = 'CustomResourceDefinition/secretsyncs.keyframe.dev';
 const note = { 'example.test/note': 'read' };
-const servers = { 'app.kubernetes.io/part-of': 'keyframe', 'app.kubernetes.io/instance': 'keyframe' };
 const withLabels = (labels: object): unknown => expect.objectContaining(labels);
 
 const rightsSettings: readonly Setting[] = [
@@ -18,14 +18,19 @@ const rightsSettings: readonly Setting[] = [
     value: 'serviceAccount.create',
     set: false,
     given: { 'init.enabled': false, 'serviceAccount.name': 'given' },
-    shows: { 'ServiceAccount/given kind': undefined, 'servers serviceAccountName': 'given' },
+    shows: {
+      'ServiceAccount/given kind': undefined,
+      'Deployment/keyframe-controller spec.template.spec.serviceAccountName': 'given',
+      'Deployment/keyframe spec.template.spec.serviceAccountName': 'default',
+    },
   },
   {
     value: 'serviceAccount.name',
     set: 'given',
     shows: {
       'ServiceAccount/given kind': 'ServiceAccount',
-      'servers serviceAccountName': 'given',
+      'Deployment/keyframe-controller spec.template.spec.serviceAccountName': 'given',
+      'Deployment/keyframe spec.template.spec.serviceAccountName': 'keyframe-api',
       'ClusterRoleBinding/keyframe-keyframe-controller subjects[given].kind': 'ServiceAccount',
     },
   },
@@ -88,6 +93,12 @@ const networkSettings: readonly Setting[] = [
       'Pod/keyframe-smoke-test spec.containers[0].env[KEYFRAME_SMOKE_TEST_URL].value': 'http://keyframe.keyframe:8443',
     },
   },
+  {
+    value: 'service.loadBalancerClass',
+    set: 'example.test/internal',
+    given: { 'service.type': 'LoadBalancer' },
+    shows: { 'Service/keyframe spec.loadBalancerClass': 'example.test/internal' },
+  },
   { value: 'service.annotations', set: note, shows: { 'Service/keyframe metadata.annotations': note } },
   {
     value: 'ingress.enabled',
@@ -121,23 +132,40 @@ const networkSettings: readonly Setting[] = [
   },
   { value: 'ingress.annotations', set: note, given: exposed, shows: { 'Ingress/keyframe metadata.annotations': note } },
   {
-    value: 'networkPolicy.enabled',
+    value: 'httpRoute.enabled',
     set: true,
+    given: { 'httpRoute.parentRefs': [gateway], 'service.port': 8080 },
     shows: {
-      [`${policy}.podSelector.matchLabels`]: withLabels(servers),
-      [`${policy}.ingress`]: [{ ports: [{ port: 'http' }] }, { ports: [{ port: 'metrics' }] }],
-      [`${policy}.policyTypes`]: ['Ingress'],
-      'NetworkPolicy/keyframe-postgres spec.policyTypes': ['Ingress', 'Egress'],
-      'NetworkPolicy/keyframe-postgres spec.egress': undefined,
-      'NetworkPolicy/keyframe-postgres spec.ingress': [
-        { ports: [{ port: 'postgres' }], from: [{ podSelector: { matchLabels: withLabels(servers) } }] },
-      ],
+      'HTTPRoute/keyframe apiVersion': 'gateway.networking.k8s.io/v1',
+      'HTTPRoute/keyframe spec.rules': [{ backendRefs: [{ name: 'keyframe', port: 8080 }] }],
     },
+  },
+  {
+    value: 'httpRoute.parentRefs',
+    set: [{ ...gateway, sectionName: 'https' }],
+    given: routed,
+    shows: { 'HTTPRoute/keyframe spec.parentRefs': [{ ...gateway, sectionName: 'https' }] },
+  },
+  {
+    value: 'httpRoute.hostnames',
+    set: ['keyframe.corp.test'],
+    given: routed,
+    shows: { 'HTTPRoute/keyframe spec.hostnames': ['keyframe.corp.test'] },
+  },
+  {
+    value: 'httpRoute.annotations',
+    set: note,
+    given: routed,
+    shows: { 'HTTPRoute/keyframe metadata.annotations': note },
+  },
+  {
+    value: 'networkPolicy.enabled',
+    set: false,
+    shows: { [policy]: undefined, 'NetworkPolicy/keyframe-postgres spec': undefined },
   },
   {
     value: 'networkPolicy.apiFrom',
     set: peers,
-    given: guarded,
     shows: {
       [`${policy}.ingress[0]`]: {
         ports: [{ port: 'http' }],
@@ -149,7 +177,6 @@ const networkSettings: readonly Setting[] = [
   {
     value: 'networkPolicy.metricsFrom',
     set: peers,
-    given: guarded,
     shows: {
       [`${policy}.ingress[0]`]: { ports: [{ port: 'http' }] },
       [`${policy}.ingress[1]`]: { ports: [{ port: 'metrics' }], from: peers },
@@ -158,7 +185,6 @@ const networkSettings: readonly Setting[] = [
   {
     value: 'networkPolicy.egress',
     set: egress,
-    given: guarded,
     shows: { [`${policy}.egress`]: egress, [`${policy}.policyTypes`]: ['Ingress', 'Egress'] },
   },
 ];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import pg from 'pg';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { migrate } from '../../../src/store/migrate.ts';
@@ -9,10 +9,10 @@ import { type TestDatabase, createEmptyDatabase } from '../../support/database/p
 import { createUser } from '../../support/api/services.ts';
 import { execute } from '../../support/api/test-server.ts';
 
-/** The role of docs/install.md, made by the page's own SQL: the server works under it, and the audit is out of its reach. */
+/** The role of docs/install.md, to which migrations give its rights: the server works under it, and cannot change the audit. */
 
 const logger = createLogger('silent');
-const [createRole = '', grantRights = ''] = fencedBlocks(readPage('docs/install.md'), 'sql').map(({ text }) => text);
+const [createRole = ''] = fencedBlocks(readPage('docs/install.md'), 'sql').map(({ text }) => text);
 const [owner, limited] = ['owner', 'limited'].map((name) => `${name}_${randomBytes(6).toString('hex')}`) as [
   string,
   string,
@@ -28,9 +28,8 @@ beforeAll(async () => {
     database.url,
     `CREATE ROLE ${owner} LOGIN PASSWORD 'change-me'; ALTER DATABASE ${name} OWNER TO ${owner}`,
   );
-  await migrate({ url: urlOf(owner), logger });
   await execute(database.url, documented(createRole));
-  await execute(urlOf(owner), documented(grantRights));
+  await migrateAsOwner();
   api = await startTestApi({}, { database: { url: urlOf(limited), drop: dropAll } });
   pool = new pg.Pool({ connectionString: urlOf(limited) });
   // Its sessions may be ended with the database, after the pool.
@@ -46,6 +45,10 @@ afterAll(async () => {
 function documented(sql: string): string {
   expect(sql).toContain('keyframe_app');
   return sql.replaceAll('keyframe_app', limited);
+}
+
+async function migrateAsOwner(): Promise<string[]> {
+  return await migrate({ url: urlOf(owner), runUrl: urlOf(limited), logger });
 }
 
 function urlOf(role: string): string {
@@ -69,6 +72,45 @@ async function dropAll(): Promise<void> {
 async function expectDenied(sql: string, message: RegExp): Promise<void> {
   await expect(pool.query(sql)).rejects.toMatchObject({ code: '42501', message: expect.stringMatching(message) });
 }
+
+describe('a role that does not exist', () => {
+  const missing = `missing_${randomBytes(6).toString('hex')}`;
+
+  afterAll(() => execute(database.url, `DROP OWNED BY ${missing}; DROP ROLE ${missing}`));
+
+  test('is not created by an owner who may not, and the error has the statement', async () => {
+    await expect(migrate({ url: urlOf(owner), runUrl: urlOf(missing), logger })).rejects.toMatchObject({
+      code: 'conflict',
+      detail: expect.stringMatching(`^the role ${missing} does not exist, .*run CREATE ROLE "${missing}" LOGIN`),
+    });
+  });
+
+  test('is created by a superuser with the password of its address, which no statement contains', async () => {
+    const statements: string[] = [];
+    const query = jest.spyOn(pg.Client.prototype, 'query');
+    await migrate({ url: database.url, runUrl: urlOf(missing), logger });
+    for (const [text] of query.mock.calls as unknown[][]) statements.push(JSON.stringify(text));
+    query.mockRestore();
+    expect(statements.some((text) => text.includes('CREATE ROLE'))).toBe(true);
+    expect(statements.filter((text) => text.includes('change-me'))).toEqual([]);
+    const client = new pg.Client({ connectionString: urlOf(missing) });
+    await client.connect();
+    const { rows } = await client.query(
+      'SELECT rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user',
+    );
+    await expect(client.query('DELETE FROM audit_entry')).rejects.toMatchObject({ code: '42501' });
+    await client.end();
+    expect(rows).toEqual([{ rolsuper: false, rolcreaterole: false, rolcreatedb: false }]);
+  });
+
+  test('keeps its password when the address has another one', async () => {
+    const url = new URL(urlOf(missing));
+    url.password = 'other';
+    await migrate({ url: database.url, runUrl: url.href, logger });
+    await execute(urlOf(missing), 'SELECT 1');
+    await expect(execute(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+  });
+});
 
 describe('under the role that docs/install.md makes', () => {
   test('the server does everything that it does as the owner', async () => {
@@ -124,13 +166,34 @@ describe('under the role that docs/install.md makes', () => {
     }
   });
 
-  test('a table that a later migration brings can be used at once', async () => {
+  test('a table that a later migration brings can be used after it', async () => {
     await execute(urlOf(owner), 'CREATE TABLE brought_later (id bigserial, name text)');
+    await migrateAsOwner();
     await pool.query("INSERT INTO brought_later (name) VALUES ('x')");
     await expect(pool.query("UPDATE brought_later SET name = 'y' RETURNING name")).resolves.toMatchObject({
       rowCount: 1,
     });
     await expect(pool.query('DELETE FROM brought_later')).resolves.toMatchObject({ rowCount: 1 });
+  });
+
+  test('a migration takes rights back that the role should not have', async () => {
+    await execute(
+      urlOf(owner),
+      `GRANT UPDATE, DELETE ON audit_entry TO ${limited}; REVOKE SELECT ON secret FROM ${limited}`,
+    );
+    await migrateAsOwner();
+    await expectDenied('DELETE FROM audit_entry', /^permission denied for table audit_entry$/);
+    await expect(pool.query('SELECT FROM secret LIMIT 1')).resolves.toMatchObject({ rowCount: expect.any(Number) });
+  });
+
+  test('a table with a trigger against changes can only be read and added to', async () => {
+    await execute(
+      urlOf(owner),
+      `CREATE TABLE kept (name text); CREATE TRIGGER kept_append_only BEFORE UPDATE ON kept EXECUTE FUNCTION refuse_audit_change()`,
+    );
+    await migrateAsOwner();
+    await pool.query("INSERT INTO kept VALUES ('x')");
+    await expectDenied('DELETE FROM kept', /^permission denied for table kept$/);
   });
 
   test('a migration that has nothing to do is let through, and one that has something fails', async () => {

@@ -5,7 +5,7 @@ import { checkoutDirectory } from '../../../tools/checkout.ts';
 import type { KubeObject } from '../../../tools/devcluster/cluster/kube-http.ts';
 import type { Definition } from './definition-changes.ts';
 
-/** What came out with earlier releases, never changed afterwards: their definitions, and resources as people made them. */
+/** What came out with earlier releases, never changed afterwards: their definitions, resources as people made them, and their charts. */
 const releasedFolder = join(checkoutDirectory, 'test', 'released');
 
 export interface ReleasedObject extends KubeObject {
@@ -19,6 +19,11 @@ export function releasedVersions(): string[] {
 /** The folder of a release's definitions. */
 export function releasedDefinitionsFolder(release: string): string {
   return join(releasedFolder, release, 'crds');
+}
+
+/** The package of a release's chart, as helm takes it. */
+export function releasedChart(release: string): string {
+  return join(releasedFolder, release, `keyframe-${release}.tgz`);
 }
 
 /** The definitions of a folder. */

@@ -10,26 +10,43 @@ const name = 'keyframe';
 // Helm's own is 5 minutes.
 const helmTimeout = '180s';
 
+export interface InstallOptions {
+  /** A folder or a package; default charts/keyframe. */
+  readonly chart?: string;
+  /** Whether the values have the pods serve https. */
+  readonly isPrivate?: boolean;
+  /** Makes in its namespace what must exist before; returns more arguments of helm. */
+  readonly prepare?: (namespace: string) => Promise<readonly string[]>;
+}
+
 /** charts/keyframe, installed by helm on the node with the images that were built for it. */
 export class Release {
   readonly namespace: string;
   readonly #site: NodeSite;
+  readonly #scheme: string;
   #notes = '';
 
-  private constructor(site: NodeSite, namespace: string) {
+  private constructor(site: NodeSite, namespace: string, scheme: string) {
     this.#site = site;
     this.namespace = namespace;
+    this.#scheme = scheme;
   }
 
   /**
    * Installs it in a new namespace that enforces «restricted», and waits until its pods are ready and its Service leads to them.
    * It goes with `resources`, with everything of its kinds: it serves all namespaces, so there is one at a time.
    */
-  static async install(site: NodeSite, resources: AsyncDisposableStack, values: ChartValues = {}): Promise<Release> {
-    const release = new Release(site, await site.makeNamespace('restricted'));
+  static async install(
+    site: NodeSite,
+    resources: AsyncDisposableStack,
+    values: ChartValues = {},
+    { chart = chartFolder, isPrivate = false, prepare }: InstallOptions = {},
+  ): Promise<Release> {
+    const release = new Release(site, await site.makeNamespace('restricted'), isPrivate ? 'https' : 'http');
     await site.makeVolume();
+    const given = (await prepare?.(release.namespace)) ?? [];
     resources.defer(() => release.#remove());
-    await release.installAgain(values);
+    await release.#helm('install', values, given, chart);
     return release;
   }
 
@@ -40,13 +57,20 @@ export class Release {
 
   /** Installs it where it was uninstalled, over what that has left. */
   async installAgain(values: ChartValues = {}): Promise<void> {
-    this.#notes = await this.#helm('install', values);
-    await this.#site.waitForHttp(await this.url());
+    await this.#helm('install', values);
   }
 
   /** Installs other values, beside those it has, and waits until its pods are the new ones and ready. */
   async upgrade(values: ChartValues): Promise<void> {
-    await this.#helm('upgrade', values, ['--reuse-values']);
+    await this.#helm('upgrade', values, ['--reset-then-reuse-values']);
+  }
+
+  /** Returns to the release before the last upgrade. */
+  async rollback(): Promise<void> {
+    await runHelm(
+      ['rollback', name, '--namespace', this.namespace, '--wait', '--timeout', helmTimeout],
+      this.#site.node,
+    );
   }
 
   /** Removes what it installed, and waits until that is gone. */
@@ -63,7 +87,8 @@ export class Release {
 
   /** Where the API answers, by its Service. */
   async url(): Promise<string> {
-    return await this.#site.serviceUrl(this.namespace, name);
+    const url = await this.#site.serviceUrl(this.namespace, name);
+    return url.replace('http:', `${this.#scheme}:`);
   }
 
   /** The token of the first administrator, from the Secret that the installation made. */
@@ -84,21 +109,27 @@ export class Release {
     await this.#site.kubectl(['delete', 'customresourcedefinitions', '-l', labels, '--timeout=60s']);
   }
 
-  async #helm(command: 'install' | 'upgrade', values: ChartValues, more: readonly string[] = []): Promise<string> {
+  async #helm(
+    command: 'install' | 'upgrade',
+    values: ChartValues,
+    more: readonly string[] = [],
+    chart = chartFolder,
+  ): Promise<void> {
     const { keyframe, postgres } = this.#site.images;
     const [repository = '', tag = ''] = keyframe.split(/:(?=[^:/]*$)/);
     const images = { 'image.repository': repository, 'image.tag': tag, 'postgres.image': postgres };
     const settings = Object.entries({ ...images, ...values }).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
     const place = ['--namespace', this.namespace, '--wait', '--timeout', helmTimeout];
     try {
-      return await runHelm(
-        [command, name, chartFolder, ...place, ...neededValues, ...settings, ...more],
-        this.#site.node,
-      );
+      const args = [command, name, chart, ...place, ...neededValues, ...settings, ...more];
+      const printed = await runHelm(args, this.#site.node);
+      if (command === 'install') this.#notes = printed;
     } catch (error) {
       // Helm reports that it waited in vain, and not for what.
       const seen = await this.#site.kubectl(['--namespace', this.namespace, 'get', 'pods,events']);
       throw new Error(`${(error as Error).message}\n${seen}`, { cause: error });
     }
+    // A certificate of a private authority is for names that lead nowhere here.
+    if (this.#scheme === 'http') await this.#site.waitForHttp(await this.url());
   }
 }

@@ -30,12 +30,14 @@ test('init makes what is named, and nothing else', () => {
     namespace: undefined,
     rootKey: { secret: 'keys', key: 'root.key' },
     postgres: undefined,
+    postgresRun: undefined,
     admin: undefined,
   });
   const others = loadInitConfig(
     source({
       NAMESPACE: 'system',
       INIT_POSTGRES_SECRET: 'db',
+      INIT_POSTGRES_RUN_SECRET: 'run',
       INIT_POSTGRES_HOST: 'db.system',
       INIT_ADMIN_SECRET: 'admin',
       BOOTSTRAP_ADMIN_EMAIL: 'a@b',
@@ -45,6 +47,7 @@ test('init makes what is named, and nothing else', () => {
     namespace: 'system',
     rootKey: undefined,
     postgres: { secret: 'db', host: 'db.system' },
+    postgresRun: { secret: 'run', host: 'db.system' },
     admin: { secret: 'admin', email: 'a@b' },
   });
 });
@@ -55,6 +58,7 @@ test.each([
   [{ INIT_ROOT_KEY_SECRET: 'canary/a/b' }, 'KEYFRAME_INIT_ROOT_KEY_SECRET: must be'],
   [{ INIT_ROOT_KEY_SECRET: 'Canary/a' }, 'KEYFRAME_INIT_ROOT_KEY_SECRET: must be'],
   [{ INIT_POSTGRES_SECRET: 'a' }, 'KEYFRAME_INIT_POSTGRES_SECRET: needs KEYFRAME_INIT_POSTGRES_HOST'],
+  [{ INIT_POSTGRES_RUN_SECRET: 'a' }, 'KEYFRAME_INIT_POSTGRES_RUN_SECRET: needs KEYFRAME_INIT_POSTGRES_HOST'],
   [{ INIT_ROOT_KEY_SECRET: 'a/b', INIT_POSTGRES_HOST: 'a' }, 'KEYFRAME_INIT_POSTGRES_SECRET: needs'],
   [{ INIT_POSTGRES_SECRET: 'a', INIT_POSTGRES_HOST: 'canary:5432' }, 'KEYFRAME_INIT_POSTGRES_HOST: must be a name'],
   [{ INIT_ADMIN_SECRET: 'a' }, 'KEYFRAME_INIT_ADMIN_SECRET: needs KEYFRAME_BOOTSTRAP_ADMIN_EMAIL'],

@@ -70,6 +70,7 @@ describe('a complete environment', () => {
         resyncIntervalMs: 600_000,
         rollouts: false,
         targetMetadataPrefixes: [],
+        rolloutNamespaces: [],
       },
     });
     expect(config.databaseUrl.reveal()).toBe(databaseUrl);
@@ -104,6 +105,7 @@ describe('a complete environment', () => {
           KEYFRAME_RESYNC_INTERVAL: '1m30s',
           KEYFRAME_ROLLOUTS: 'true',
           KEYFRAME_TARGET_METADATA_PREFIXES: 'app, example.com/,app',
+          KEYFRAME_ROLLOUT_NAMESPACES: 'team-b',
           KEYFRAME_BOOTSTRAP_ADMIN_EMAIL: 'admin@example.com',
           KEYFRAME_BOOTSTRAP_TOKEN_FILE: '/token',
         },
@@ -133,6 +135,7 @@ describe('a complete environment', () => {
         resyncIntervalMs: 90_000,
         rollouts: true,
         targetMetadataPrefixes: ['app', 'example.com/'],
+        rolloutNamespaces: ['team-b'],
       },
     });
     expect(config.databaseDirectUrl.reveal()).toBe('postgres://direct/keyframe');
@@ -275,6 +278,12 @@ describe('one fault is reported in one sentence', () => {
     ["the controller's own namespace", { KEYFRAME_NAMESPACE: 'Canary' }, 'must be the name of a namespace'],
     ['a duration without a unit', { KEYFRAME_RESYNC_INTERVAL: '10' }, 'must be a duration from 1s to 24h'],
     ['a duration of nothing', { KEYFRAME_RESYNC_INTERVAL: '0s' }, 'must be a duration from 1s to 24h'],
+    ['without restarts', { KEYFRAME_ROLLOUT_NAMESPACES: 'team-a' }, 'needs KEYFRAME_ROLLOUTS=true'],
+    [
+      'not watched',
+      { KEYFRAME_ROLLOUTS: 'true', KEYFRAME_ROLLOUT_NAMESPACES: 'team-a,b', KEYFRAME_WATCH_NAMESPACES: 'b' },
+      'has team-a, which KEYFRAME_WATCH_NAMESPACES lacks',
+    ],
     ['neither true nor false', { KEYFRAME_ROLLOUTS: 'yes' }, 'must be true or false'],
     ['a duration of days', { KEYFRAME_RESYNC_INTERVAL: '25h' }, 'must be a duration from 1s to 24h'],
     ...[

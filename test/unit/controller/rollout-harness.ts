@@ -36,7 +36,7 @@ export class RolloutHarness {
       clock: this.clock,
       logger: createLogger('error', { write: () => {} }),
       fingerprint,
-      isAllowed: true,
+      mayRestartIn: () => true,
       onAbandoned: () => void (this.abandoned += 1),
       current: () => this.sync,
       refreshStatus: () => this.#refresh(),

@@ -1,7 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { RootKeys } from '../../../src/crypto/root-keys.ts';
 import { parseToken } from '../../../src/crypto/token.ts';
-import { adminSecret, postgresSecret, rootKeySecret } from '../../../src/roles/init/initial-secrets.ts';
+import {
+  adminSecret,
+  postgresRunSecret,
+  postgresSecret,
+  rootKeySecret,
+} from '../../../src/roles/init/initial-secrets.ts';
 
 test('a root key is one that the server reads, under an id that no other one has', () => {
   const secret = rootKeySecret({ secret: 'keys', key: 'root.key' });
@@ -20,6 +25,11 @@ test('the address of PostgreSQL holds its password, and is one that needs no esc
   expect(address.href).toBe(`postgresql://keyframe:${address.password}@keyframe-postgres:5432/keyframe`);
 });
 
+test('the servers’ address of PostgreSQL has another role and another password than the owner’s', () => {
+  const { url } = postgresRunSecret({ secret: 'run', host: 'keyframe-postgres' }).generate();
+  expect(url?.reveal()).toMatch(/^postgresql:\/\/keyframe_app:[0-9a-f]{48}@keyframe-postgres:5432\/keyframe$/);
+});
+
 test('the administrator’s token is a personal one', () => {
   const { token, email } = adminSecret({ secret: 'admin', email: 'a@example.com' }).generate();
   expect(parseToken(token?.reveal() ?? '')?.kind).toBe('personal_token');
@@ -30,6 +40,7 @@ test('what is made prints as nothing', () => {
   const all = [
     rootKeySecret({ secret: 'a', key: 'b' }),
     postgresSecret({ secret: 'a', host: 'b' }),
+    postgresRunSecret({ secret: 'a', host: 'b' }),
     adminSecret({ secret: 'a', email: 'b@c' }),
   ];
   for (const secret of all) {

@@ -18,8 +18,10 @@ function revisionOf({ revision, label }: HeldData): string {
 // The whole condition.
 
 export const rolloutsDisabled =
-  'spec.rollout needs workload restarts, which are disabled in this installation. The Secret is still synced. ' +
-  `Set KEYFRAME_ROLLOUTS=true for the controller and grant its account the rules of ${rules}, or remove spec.rollout.`;
+  'spec.rollout needs workload restarts, which are disabled in this namespace. The Secret is still synced. ' +
+  "Set rollouts: true in the chart's values, and add the namespace to rolloutNamespaces if that list is not empty. " +
+  `Without the chart, set KEYFRAME_ROLLOUTS=true for the controller and grant its account the rules of ${rules}. ` +
+  'Or remove spec.rollout.';
 
 export const suspended =
   'spec.suspend is true: no workload is watched or restarted. Set spec.suspend to false to resume.';

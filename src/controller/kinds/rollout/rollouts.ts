@@ -32,8 +32,8 @@ export interface RolloutsDeps extends Pick<WorkloadWatchesDeps, 'fingerprint'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly shares?: NamespaceShares | undefined;
-  /** Whether the installation allows restarts at all. */
-  readonly isAllowed: boolean;
+  /** Whether the installation allows restarts in a namespace. */
+  readonly mayRestartIn: (namespace: string) => boolean;
   /** A SecretSync as it is now. */
   readonly current: (key: string) => SecretSync | undefined;
   /** Reports the state of the workloads in the status. */
@@ -93,7 +93,7 @@ export class Rollouts {
     const { rollout } = sync.spec;
     // It was deleted meanwhile: a watch that is opened now would never be closed.
     const isGone = this.#deps.current(key)?.metadata.uid !== sync.metadata.uid;
-    if (rollout === undefined || !this.#deps.isAllowed || isGone) {
+    if (rollout === undefined || !this.#mayRestart(sync) || isGone) {
       this.forget(key);
       return;
     }
@@ -113,7 +113,7 @@ export class Rollouts {
   outcome(sync: SecretSync): RolloutOutcome {
     const { rollout, suspend } = sync.spec;
     if (rollout === undefined) return { claim: undefined, workloads: undefined };
-    if (!this.#deps.isAllowed)
+    if (!this.#mayRestart(sync))
       return { claim: unknown('RolloutsDisabled', messages.rolloutsDisabled), workloads: undefined };
     const { workloads } = sync.status ?? {};
     if (suspend) return { claim: unknown('Suspended', messages.suspended), workloads };
@@ -121,6 +121,10 @@ export class Rollouts {
     if (plan === undefined) return { claim: unknown('SecretNotSynced', messages.secretNotSynced), workloads };
     const { claim, workloads: rows, converged } = plan;
     return this.#reportedBefore(sync) ?? { claim, workloads: rows, converged };
+  }
+
+  #mayRestart({ metadata }: SecretSync): boolean {
+    return this.#deps.mayRestartIn(metadata.namespace ?? '');
   }
 
   /** Drops all that is kept of a SecretSync. */

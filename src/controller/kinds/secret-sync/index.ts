@@ -54,7 +54,7 @@ export interface SecretSyncDeps {
   readonly snapshots: SnapshotLookup;
   readonly snapshotWatch: NamedWatch;
   /** Whether workloads may be restarted for SecretSyncs. */
-  readonly rolloutsAllowed: boolean;
+  readonly mayRestartIn: (namespace: string) => boolean;
   /** Beginnings of the labels and annotations that a spec may set on a Secret; empty for all. */
   readonly metadataPrefixes: readonly string[];
 }
@@ -209,7 +209,7 @@ class SecretSyncController implements ManagedKind {
       logger,
       shares,
       fingerprint: this.#deps.fingerprint,
-      isAllowed: this.#deps.rolloutsAllowed,
+      mayRestartIn: this.#deps.mayRestartIn,
       onAbandoned: (key) => this.#kind.enqueue(key),
       current: (key) => (namespaces.isEnding(parseObjectKey(key).namespace) ? undefined : this.#kind.find(key)),
       refreshStatus: (key) => this.#kind.refreshStatus(key),

@@ -1,0 +1,126 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { DomainError } from '../domain/errors/domain-error.ts';
+import type { Logger } from '../observability/logger.ts';
+import { sqlState } from './prisma-errors.ts';
+
+/** The role as which servers connect: it can use the tables, but neither alter them nor change what is append-only. */
+
+export interface RunRoleOptions {
+  /** The address as which the servers connect. Role and password are read from it. */
+  readonly runUrl: string;
+  readonly logger: Logger;
+}
+
+interface TableRights {
+  readonly name: string;
+  readonly is_append_only: boolean;
+  readonly is_read_only: boolean;
+  readonly granted: string;
+}
+
+const insufficientPrivilege = '42501';
+const verifierIterations = 4_096;
+// What RFC 4013 leaves as it is.
+const printableAscii = /^[\x20-\x7e]+$/;
+
+/**
+ * Gives the role the rights of a server on the tables of the client's schema, and creates it if it is missing. A role
+ * that exists keeps its password. The client is the owner of the tables and holds the lock of migrations. Throws
+ * DomainError conflict if the owner may not create the role, with the statement for a role that may.
+ */
+export async function grantRunRole(client: pg.Client, { runUrl, logger }: RunRoleOptions): Promise<void> {
+  const { username, password } = new URL(runUrl);
+  const role = decodeURIComponent(username);
+  await client.query('BEGIN');
+  try {
+    if (!(await exists(client, role))) {
+      await create(client, role, decodeURIComponent(password));
+      logger.info({ role }, 'the role of the servers was created');
+    }
+    const changed = await grant(client, role);
+    await client.query('COMMIT');
+    if (changed > 0) logger.info({ role, tables: changed }, 'the role of the servers got its rights');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+  if (await mayAlterTables(client, role))
+    logger.warn({ role }, 'the role of the servers owns the tables or is a superuser, so it can change the audit');
+}
+
+async function exists(client: pg.Client, role: string): Promise<boolean> {
+  const { rows } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
+  return rows.length > 0;
+}
+
+async function create(client: pg.Client, role: string, password: string): Promise<void> {
+  const advice = `run CREATE ROLE ${pg.escapeIdentifier(role)} LOGIN PASSWORD '…' as a superuser, with the password of KEYFRAME_DATABASE_RUN_URL`;
+  if (!printableAscii.test(password)) {
+    const detail = `the role ${role} does not exist, and KEYFRAME_DATABASE_RUN_URL has no password of printable ASCII characters: ${advice}`;
+    throw new DomainError('conflict', detail);
+  }
+  try {
+    // Not the password itself: PostgreSQL may log statements.
+    const verifier = pg.escapeLiteral(passwordVerifier(password));
+    await client.query(`CREATE ROLE ${pg.escapeIdentifier(role)} LOGIN PASSWORD ${verifier}`);
+  } catch (error) {
+    if (sqlState(error) !== insufficientPrivilege) throw error;
+    const detail = `the role ${role} does not exist, and the role that migrates may not create it: ${advice}`;
+    throw new DomainError('conflict', detail, { cause: error });
+  }
+}
+
+/** What PostgreSQL stores of a password (RFC 5803), with a new salt. */
+function passwordVerifier(password: string): string {
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, verifierIterations, 32, 'sha256');
+  const keyOf = (text: string): Buffer => createHmac('sha256', salted).update(text).digest();
+  const stored = createHash('sha256').update(keyOf('Client Key')).digest();
+  const parts = [salt, stored, keyOf('Server Key')].map((bytes) => bytes.toString('base64'));
+  return `SCRAM-SHA-256$${verifierIterations}:${parts[0]}$${parts[1]}:${parts[2]}`;
+}
+
+// The rights that the role has by itself, as letters. A migration that changes nothing then writes nothing to the catalog.
+const selectRights = `
+  SELECT c.relname AS name, c.relname = '_prisma_migrations' AS is_read_only,
+    EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname LIKE '%\\_append\\_only') AS is_append_only,
+    coalesce((
+      SELECT string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type)
+      FROM aclexplode(c.relacl) a JOIN pg_roles r ON r.oid = a.grantee WHERE r.rolname = $1
+    ), '') AS granted
+  FROM pg_class c
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+  ORDER BY c.relname`;
+
+/** How many tables had other rights. */
+async function grant(client: pg.Client, role: string): Promise<number> {
+  const to = pg.escapeIdentifier(role);
+  const { rows } = await client.query<TableRights>(selectRights, [role]);
+  const wrong = rows.filter((table) => table.granted !== wanted(table));
+  for (const table of wrong) {
+    const name = pg.escapeIdentifier(table.name);
+    await client.query(`REVOKE ALL ON ${name} FROM ${to}; GRANT ${wanted(table)} ON ${name} TO ${to}`);
+  }
+  if (wrong.length === 0) return 0;
+  const schemaOf = await client.query<{ schema: string }>('SELECT quote_ident(current_schema()) AS schema');
+  const schema = schemaOf.rows[0]?.schema ?? 'public';
+  await client.query(
+    `GRANT USAGE ON SCHEMA ${schema} TO ${to}; GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${to}`,
+  );
+  return wrong.length;
+}
+
+/** In the order of the alphabet, as `granted`. */
+function wanted({ is_append_only: isAppendOnly, is_read_only: isReadOnly }: TableRights): string {
+  if (isReadOnly) return 'SELECT';
+  return isAppendOnly ? 'INSERT, SELECT' : 'DELETE, INSERT, SELECT, UPDATE';
+}
+
+async function mayAlterTables(client: pg.Client, role: string): Promise<boolean> {
+  const { rows } = await client.query<{ may: boolean }>(
+    "SELECT pg_has_role($1, relowner, 'USAGE') AS may FROM pg_class WHERE oid = 'audit_entry'::regclass",
+    [role],
+  );
+  return rows[0]?.may === true;
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { NodeSite } from '../support/node/node-site.ts';
+import { Release } from '../support/node/release.ts';
+import { releasedChart, releasedVersions } from '../support/cluster/released.ts';
+import { ServiceLoad } from '../support/api/service-load.ts';
+import { SyncSite } from '../support/cluster/sync-site.ts';
+import { waitFor } from '../support/fixtures/wait-for.ts';
+
+// One story: each test goes on where the one before has ended.
+
+const patience = { timeoutMs: 90_000, pollMs: 200 };
+const resources = new AsyncDisposableStack();
+const site = new NodeSite(resources);
+let release: Release;
+let sync: SyncSite;
+let load: ServiceLoad;
+
+beforeAll(async () => {
+  const chart = releasedChart(releasedVersions().at(-1) ?? '');
+  release = await Release.install(site, resources, {}, { chart });
+  const { client } = await release.admin();
+  sync = await SyncSite.make(
+    { kube: site.kube, admin: client },
+    { namespace: await site.makeNamespace('restricted'), values: { A: 'at first' } },
+  );
+  await sync.waitForValues({ A: 'at first' }, patience);
+});
+
+afterAll(() => resources.disposeAsync());
+
+async function startLoad(): Promise<void> {
+  const { client, token } = await release.admin();
+  const { ref } = await client.makeEnvironment();
+  const { hostname: host, port } = new URL(await release.url());
+  const environment = `${ref.organization}/${ref.project}/${ref.name}`;
+  load = new ServiceLoad({ target: { address: () => ({ host, port: Number(port || 80) }) }, token, environment });
+  load.watch();
+  for (const pauseMs of [20, 150, 600]) load.writeAndRead(`KEY_${pauseMs}`, pauseMs);
+  resources.defer(() => load.end());
+  await waitFor('the load to begin', () => load.watched.length > 5, patience);
+}
+
+/** The roles of the running pods, as `component role`. */
+async function pods(): Promise<string[]> {
+  const template = String.raw`{range .items[*]}{.metadata.labels.app\.kubernetes\.io/component} {.spec.containers[0].args[0]}{"\n"}{end}`;
+  const labels = 'app.kubernetes.io/part-of=keyframe,app.kubernetes.io/instance=keyframe';
+  const running = ['get', 'pods', '-l', labels, '--field-selector=status.phase=Running'];
+  const printed = await site.kubectl(['-n', release.namespace, ...running, '-o', `jsonpath=${template}`]);
+  return printed.trim().split('\n').sort();
+}
+
+/** The roles as which the servers are connected to the chart's PostgreSQL. */
+async function databaseRoles(): Promise<string[]> {
+  const url = await site.secretValue(release.namespace, 'keyframe-postgres', 'url');
+  const { hostname } = new URL(url);
+  const slices = ['get', 'endpointslices', '-l', `kubernetes.io/service-name=${hostname}`];
+  const template = 'jsonpath={.items[0].endpoints[0].addresses[0]}';
+  const address = await site.kubectl(['-n', release.namespace, ...slices, '-o', template]);
+  const client = new pg.Client({ connectionString: url.replace(hostname, address) });
+  await client.connect();
+  const { rows } = await client.query<{ role: string }>(
+    "SELECT DISTINCT usename AS role FROM pg_stat_activity WHERE application_name LIKE 'keyframe%' AND pid <> pg_backend_pid()",
+  );
+  await client.end();
+  return rows.map(({ role }) => role).sort();
+}
+
+test('an installation of the last release takes the safer defaults under load, without a failed request', async () => {
+  expect([await pods(), await databaseRoles()]).toEqual([['server all'], ['keyframe']]);
+  await startLoad();
+  await release.upgrade({});
+  await waitFor('the old pod to be gone', async () => (await pods()).length === 3, patience);
+  await waitFor(
+    'the connections of the old pod to be gone',
+    async () => (await databaseRoles()).length === 1,
+    patience,
+  );
+  await load.end();
+  expect(await pods()).toEqual(['controller controller', 'controller controller', 'server api']);
+  expect(await databaseRoles()).toEqual(['keyframe_app']);
+  expect(load.failures).toEqual([]);
+  expect(load.written.size).toBe(3);
+  const policies = await site.kubectl(['-n', release.namespace, 'get', 'networkpolicies', '-o', 'name']);
+  expect(policies.trim().split('\n')).toHaveLength(2);
+  await sync.environment.change({ A: 'after the upgrade' });
+  await sync.waitForValues({ A: 'after the upgrade' }, patience);
+  expect(await release.test()).toMatch(/Phase: +Succeeded/);
+});
+
+test('returns to the former state by a rollback, with every value', async () => {
+  await release.rollback();
+  await waitFor('the former pod', async () => (await pods()).join() === 'server all', patience);
+  await sync.environment.change({ A: 'after the rollback' });
+  await sync.waitForValues({ A: 'after the rollback' }, patience);
+});
