@@ -9,6 +9,7 @@ export const globalOptions = {
     'file',
     text('--token-file <path>', 'File that contains the token (default: KEYFRAME_TOKEN, stored by login)'),
   ),
+  profile: text('--profile <name>', 'Stored sign-in with this name (or KEYFRAME_PROFILE)'),
   allowsInsecureHttp: flag(
     '--insecure-http',
     'Allow sending the token unencrypted over http to another machine (or KEYFRAME_INSECURE_HTTP=1)',
@@ -22,6 +23,7 @@ export const globalOptions = {
 export interface GlobalValues {
   readonly url?: string;
   readonly tokenFile?: string;
+  readonly profile?: string;
   readonly output?: (typeof outputFormats)[number];
   readonly allowsInsecureHttp: boolean;
   readonly isColored: boolean;

@@ -193,7 +193,12 @@ function globalValues(command: Command): GlobalValues {
     const giver = line.find((one) => one.getOptionValueSource(attribute) === 'cli');
     return giver === undefined ? undefined : optionValue(giver, option);
   };
-  const given = { url: nearest('url'), tokenFile: nearest('tokenFile'), output: nearest('output') };
+  const given = {
+    url: nearest('url'),
+    tokenFile: nearest('tokenFile'),
+    profile: nearest('profile'),
+    output: nearest('output'),
+  };
   return {
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     allowsInsecureHttp: nearest('allowsInsecureHttp') === true,

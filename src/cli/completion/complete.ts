@@ -26,10 +26,11 @@ export async function printCompletions(args: readonly string[], environment: Env
 async function outputFor(args: readonly string[], environment: Environment): Promise<string> {
   const words = args[0] === '--' ? args.slice(1) : wordsOfInput();
   const configurationOf = ({ options }: GivenInput): Configuration => {
-    const [url, tokenFile] = [options.get('url'), options.get('tokenFile')];
+    const [url, tokenFile, profile] = [options.get('url'), options.get('tokenFile'), options.get('profile')];
     const flags = {
       ...(url === undefined ? {} : { url }),
       ...(tokenFile === undefined ? {} : { tokenFile }),
+      ...(profile === undefined ? {} : { profile }),
       allowsInsecureHttp: options.has('allowsInsecureHttp'),
     };
     return new Configuration({ environment, flags });

@@ -23,7 +23,7 @@ export const commandShapes: Readonly<Record<string, readonly ShapeName[]>> = {
   'snapshot delete': ['deletion'],
   'snapshot prune': ['prune'],
   audit: ['audit-list'],
-  login: ['identity'],
+  login: ['identity', 'sign-in-list'],
   logout: ['session'],
   whoami: ['identity'],
   'token set': ['session'],

@@ -81,6 +81,16 @@ const session = z.strictObject({
   isTokenStored: z.boolean(),
 });
 
+const signInList = z.strictObject({
+  signIns: z.array(
+    z.strictObject({
+      profile: z.string().nullable().meta({ description: 'The name; null for the sign-in of a server' }),
+      url: z.string().nullable(),
+      isDefault: z.boolean().meta({ description: 'Used if nothing names a server or profile' }),
+    }),
+  ),
+});
+
 const problemOutput = z.strictObject({
   ...problem.partial({ status: true, instance: true }).shape,
   type: z.string(),
@@ -122,6 +132,7 @@ export const shapes = {
   'service-token': serviceTokenView,
   'service-token-list': serviceTokenListView,
   session,
+  'sign-in-list': signInList,
   snapshot: snapshotView,
   'snapshot-difference': z.strictObject({ ...snapshotDifferenceFields, unchangedCount }),
   'snapshot-list': snapshotListView,
@@ -139,4 +150,5 @@ export type FolderOutput = z.infer<typeof folder>;
 export type ProblemOutput = z.infer<typeof problemOutput>;
 export type PushOutput = z.infer<typeof push>;
 export type SessionOutput = z.infer<typeof session>;
+export type SignInListOutput = z.infer<typeof signInList>;
 export type SnapshotDifferenceOutput = z.infer<(typeof shapes)['snapshot-difference']>;

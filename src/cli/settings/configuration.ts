@@ -4,6 +4,7 @@ import type { Environment } from './environment.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type FolderFile, type FoundFolderFile, findFolderFile } from './folder-file.ts';
 import { TrustedFolders } from './trusted-folders.ts';
+import { storedToken } from './sign-ins.ts';
 import { type UserFile, readUserFile } from './user-file.ts';
 
 /** The address of a local server: without settings a token never leaves the machine. */
@@ -11,8 +12,13 @@ const defaultUrl = 'http://127.0.0.1:8700';
 
 export interface ConfigurationOptions {
   readonly environment: Environment;
-  /** --url, --token-file and --insecure-http. */
-  readonly flags: { readonly url?: string; readonly tokenFile?: string; readonly allowsInsecureHttp?: boolean };
+  /** --url, --token-file, --profile and --insecure-http. */
+  readonly flags: {
+    readonly url?: string;
+    readonly tokenFile?: string;
+    readonly profile?: string;
+    readonly allowsInsecureHttp?: boolean;
+  };
   /** Without it nothing is written and nothing repaired: a user file that others can read is refused. */
   readonly warn?: (line: string) => void;
 }
@@ -62,11 +68,26 @@ export class Configuration {
     return url === undefined ? undefined : serverUrl(url, '--url');
   }
 
-  /** The server's address from --url or KEYFRAME_URL: the choice of the user, not of a file. */
+  /** The name of the stored sign-in from --profile or KEYFRAME_PROFILE; it need not exist. */
+  get profile(): string | undefined {
+    return this.#flags.profile ?? this.#environment.profile;
+  }
+
+  /** The server's address from flags or variables: the choice of the user, not of a file of a folder. */
   get givenUrl(): string | undefined {
-    const { flagUrl } = this;
-    if (flagUrl !== undefined) return flagUrl;
-    return this.#environment.url === undefined ? undefined : serverUrl(this.#environment.url, 'KEYFRAME_URL');
+    return this.flagUrl ?? this.#profileUrl(this.#flags.profile) ?? this.#variableUrl;
+  }
+
+  get #variableUrl(): string | undefined {
+    const { url, profile } = this.#environment;
+    return url === undefined ? this.#profileUrl(profile) : serverUrl(url, 'KEYFRAME_URL');
+  }
+
+  #profileUrl(name: string | undefined): string | undefined {
+    const profile = name === undefined ? undefined : this.user.profiles?.[name];
+    return profile === undefined
+      ? undefined
+      : serverUrl(profile.url, `url of a profile in ${this.#environment.userFile}`);
   }
 
   /** The server's address, without a slash at its end. Throws CliError usage if it is not an http or https address. */
@@ -96,7 +117,8 @@ export class Configuration {
   /** Only the folder's file names this server: without that file it would be another. */
   get isUrlFromFolder(): boolean {
     const folderUrl = this.givenUrl === undefined ? this.#folderUrl : undefined;
-    return folderUrl !== undefined && folderUrl !== (this.#userUrl ?? defaultUrl);
+    if (folderUrl === undefined || folderUrl === (this.#userUrl ?? defaultUrl)) return false;
+    return storedToken(this.user, folderUrl) === undefined;
   }
 
   /** The token in the file that --token-file names. */
@@ -126,24 +148,44 @@ export class Configuration {
    * @throws CliError 3 if there is none.
    */
   get token(): string {
-    const given = this.givenToken;
+    const { profile: flagProfile } = this.#flags;
+    const given = flagProfile === undefined ? this.givenToken : this.flagToken;
     const { url } = this;
     this.requireProtectedTransport(url);
     if (given !== undefined) {
       if (this.isUrlFromFolder) throw this.#urlOfFolderAlone(url);
       return given;
     }
-    const { token } = this.user;
+    const { profile } = this;
+    return profile === undefined ? this.#storedToken(url) : this.#profileToken(profile, url);
+  }
+
+  #storedToken(url: string): string {
+    const { token, tokens } = this.user;
+    const found = this.#isStoredTokenFor(url) ? token : tokens?.[url];
+    if (found !== undefined) return tokenOf(found, this.#environment.userFile);
     const signIn = `keyframe login --url ${url}`;
-    if (token === undefined) {
+    if (token === undefined && tokens === undefined) {
       throw new CliError(exitCodes.unauthenticated, `there is no token for ${url}`, {
         next: [`Sign in: ${signIn}`, 'or set KEYFRAME_TOKEN, in automation for example to a service token'],
       });
     }
-    if (this.#isStoredTokenFor(url)) return tokenOf(token, this.#environment.userFile);
     throw new CliError(exitCodes.unauthenticated, `the stored token is not for ${url}, and is not sent there`, {
-      next: [`If you trust that server, sign in there: ${signIn}`],
+      next: [`If you trust that server, sign in there: ${signIn}`, 'See the stored sign-ins: keyframe login --list'],
     });
+  }
+
+  #profileToken(name: string, url: string): string {
+    const profile = this.user.profiles?.[name];
+    const list = 'See the stored sign-ins: keyframe login --list';
+    if (profile === undefined) {
+      const create = `Create it: keyframe login --profile ${name} --url ${url}`;
+      throw new CliError(exitCodes.unauthenticated, `there is no profile ${name}`, { next: [create, list] });
+    }
+    const own = this.#profileUrl(name);
+    if (own === url) return tokenOf(profile.token, this.#environment.userFile);
+    const message = `profile ${name} is for ${own ?? ''}, and its token is not sent to ${url}`;
+    throw new CliError(exitCodes.unauthenticated, message, { next: [list] });
   }
 
   get #folderUrl(): string | undefined {

@@ -5,6 +5,8 @@ export interface Environment {
   readonly url: string | undefined;
   readonly token: string | undefined;
   readonly tokenFile: string | undefined;
+  /** KEYFRAME_PROFILE: which stored sign-in to use. */
+  readonly profile: string | undefined;
   /** The user's own file of settings, which need not be there. */
   readonly userFile: string;
   /** The folder files that the user trusts; it need not be there either. */
@@ -32,6 +34,7 @@ export function readEnvironment(
     url: value('KEYFRAME_URL'),
     token: value('KEYFRAME_TOKEN'),
     tokenFile: value('KEYFRAME_TOKEN_FILE'),
+    profile: value('KEYFRAME_PROFILE'),
     userFile: join(configHome, 'keyframe', 'config.json'),
     trustFile: join(configHome, 'keyframe', 'trusted-folders.json'),
     trustsFolder: value('KEYFRAME_TRUST_FOLDER'),

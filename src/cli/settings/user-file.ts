@@ -2,11 +2,21 @@ import { chmodSync, closeSync, fstatSync, openSync, readFileSync } from 'node:fs
 import { usageError } from '../cli-error.ts';
 import { writeOwnFile } from './private-file.ts';
 
-/** The user's own file: which server, and the token for it. */
+/** A named sign-in. */
+export interface Profile {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** The user's own file: the servers, and the tokens for them. Programs of earlier releases read `url` and `token` only. */
 export interface UserFile {
-  /** The server that the token is for. */
+  /** The server of the last sign-in. */
   readonly url?: string;
+  /** The token for it; without an address, for the server that the user names. */
   readonly token?: string;
+  /** The tokens for other servers, by address. */
+  readonly tokens?: Readonly<Record<string, string>>;
+  readonly profiles?: Readonly<Record<string, Profile>>;
 }
 
 const ownerOnly = 0o600;
@@ -20,13 +30,35 @@ export function readUserFile(path: string, warn: ((line: string) => void) | unde
   const text = readGuarded(path, warn);
   if (text === undefined) return {};
   const content = parse(path, text);
-  const field = (name: keyof UserFile): UserFile => {
+  const field = (name: 'url' | 'token'): UserFile => {
     const value = content[name];
-    if (value === undefined) return {};
-    if (typeof value !== 'string') throw usageError(`${path}: ${name} must be a text`, renewal);
-    return { [name]: value };
+    return value === undefined ? {} : { [name]: textOf(value, `${path}: ${name}`) };
   };
-  return { ...field('url'), ...field('token') };
+  const tokens = entriesOf(content['tokens'], `${path}: tokens`).map(
+    ([url, token]) => [url, textOf(token, `${path}: the token for ${url}`)] as const,
+  );
+  const profiles = entriesOf(content['profiles'], `${path}: profiles`).map(([name, value]) => {
+    const profile = Object.fromEntries(entriesOf(value, `${path}: profile ${name}`));
+    const part = (of: keyof Profile): string => textOf(profile[of], `${path}: ${of} of profile ${name}`);
+    return [name, { url: part('url'), token: part('token') }] as const;
+  });
+  return {
+    ...field('url'),
+    ...field('token'),
+    ...(tokens.length === 0 ? {} : { tokens: Object.fromEntries(tokens) }),
+    ...(profiles.length === 0 ? {} : { profiles: Object.fromEntries(profiles) }),
+  };
+}
+
+function textOf(value: unknown, what: string): string {
+  if (typeof value === 'string') return value;
+  throw usageError(`${what} must be a text`, renewal);
+}
+
+function entriesOf(value: unknown, what: string): [string, unknown][] {
+  if (value === undefined) return [];
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.entries(value);
+  throw usageError(`${what} must be an object`, renewal);
 }
 
 /** Writes the file, and its folder if it does not exist, readable only by their owner. */

@@ -158,6 +158,7 @@ describe('--output json', () => {
   test('of what is stored on this machine', async () => {
     const token = world.owner.token.reveal();
     await prints('login', ['--token', '-'], { input: token });
+    await prints('login', ['--list'], { shape: 'sign-in-list' });
     await prints('whoami');
     expect(await prints('token set', ['-'], { input: token })).toMatchObject({ isTokenStored: true });
     expect(await prints('logout')).toMatchObject({ isTokenStored: false });

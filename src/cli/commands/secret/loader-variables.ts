@@ -149,7 +149,7 @@ export const loaderVariableGroups: readonly LoaderVariableGroup[] = [
   },
   {
     title: 'This command itself',
-    names: ['KEYFRAME_URL KEYFRAME_TRUST_FOLDER KEYFRAME_INSECURE_HTTP'].flatMap(words),
+    names: ['KEYFRAME_URL KEYFRAME_PROFILE KEYFRAME_TRUST_FOLDER KEYFRAME_INSECURE_HTTP'].flatMap(words),
   },
 ];
 

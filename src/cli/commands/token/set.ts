@@ -3,6 +3,7 @@ import { defineCommand } from '../../command.ts';
 import { tokenOf } from '../../settings/configuration.ts';
 import { argument } from '../../options.ts';
 import type { SessionOutput } from '../../output/shapes.ts';
+import { withToken } from '../../settings/sign-ins.ts';
 import { writeUserFile } from '../../settings/user-file.ts';
 
 /** `token set <token>`: docs/interface.md 4.9. It calls no server; login does. */
@@ -24,7 +25,11 @@ export const tokenSetCommand = defineCommand({
       throw usageError('this is not a Keyframe token: they begin with kf_svc_ or kf_pat_', 'Copy the whole token');
     }
     const url = configuration.givenUrl ?? configuration.user.url;
-    writeUserFile(environment.userFile, url === undefined ? { token } : { url, token });
+    const { profile } = configuration;
+    if (profile !== undefined && url === undefined) {
+      throw usageError(`profile ${profile} needs the address of its server`, 'Add --url, or set KEYFRAME_URL');
+    }
+    writeUserFile(environment.userFile, withToken(configuration.user, { profile, url }, token));
     const path = environment.userFile;
     const value = { url: url ?? null, path, isTokenStored: true } satisfies SessionOutput;
     const sentence = `The token${url === undefined ? '' : ` for ${url}`} is stored in ${path}.`;
