@@ -1,3 +1,6 @@
+import { Prisma } from './generated/client.ts';
+import type { Transaction } from './transaction.ts';
+
 /**
  * What a write adds to the disk, and the daily budget of its environment. The budget is a bucket of one day's bytes
  * that drains steadily. `environment.write_budget_empty_at` is when it will be empty: one column, which keeps its
@@ -36,3 +39,23 @@ export const growthColumns = `(SELECT bytes FROM grown) AS bytes,
       (SELECT CASE WHEN per_day > 0 THEN
         extract(epoch FROM environment.write_budget_empty_at - statement_timestamp())::float8 END FROM budget)
       AS "filledSeconds"`;
+
+/** Bytes that a write adds besides versions and snapshots. */
+export interface OtherGrowth {
+  readonly environmentId: string;
+  readonly bytes: number;
+  readonly budgetBytesPerDay: number;
+}
+
+/** Counts bytes against the budget of an environment. Call it under the environment's lock. */
+export async function countGrowth(
+  tx: Transaction,
+  { environmentId, bytes, budgetBytesPerDay }: OtherGrowth,
+): Promise<StoredGrowth> {
+  const counted = await tx.row<StoredGrowth>`
+    WITH grown AS (SELECT ${bytes}::float8 AS bytes), budget AS (SELECT ${budgetBytesPerDay}::float8 AS per_day)
+    UPDATE environment SET ${Prisma.raw(budgetAssignment)} WHERE id = ${environmentId}::uuid
+    RETURNING ${Prisma.raw(growthColumns)}`;
+  if (counted === undefined) throw new Error('the environment of the bytes does not exist');
+  return counted;
+}

@@ -4,6 +4,7 @@ import { resourceRestoreCalls, restoreRule } from '../../support/api/resource-re
 import { resourceSnapshotCalls } from '../../support/api/resource-snapshot-calls.ts';
 import { secretCalls } from '../../support/api/secret-calls.ts';
 import { newRootKey, startServices, type TestServices, type World } from '../../support/api/services.ts';
+import type { RestoreAnswer } from '../../../src/services/snapshots/restore/restores.ts';
 import type { SnapshotCalls } from '../../support/api/snapshot-calls.ts';
 import type { SecretCalls } from '../../support/api/secret-calls.ts';
 import type { TestDatabase } from '../../support/database/postgres.ts';
@@ -113,6 +114,22 @@ describe('the daily budget of an environment', () => {
     await calls.patch(values);
     await calls.patch(values);
     await expect(calls.patch(values)).rejects.toMatchObject(refusal);
+  });
+
+  test('counts the answers of restores that are stored for a repetition, even if nothing is restored', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `KEY_${index}_`.padEnd(250, 'X'));
+    await calls.patch(Object.fromEntries(names.map((name) => [name, 'x'])));
+    const { id } = await snapshots.create();
+    await pass(48);
+    const restore = (key: string): Promise<RestoreAnswer> => {
+      const idempotency = { key, requestHash: Buffer.alloc(32) };
+      return snapshots.restore(id, { skipUnchanged: true, idempotency });
+    };
+    // Each answer has more than 15,000 bytes.
+    for (let count = 0; count < 5; count += 1) expect((await restore(`key-${count}`)).restored).toEqual([]);
+    await expect(restore('key-5')).rejects.toMatchObject(refusal);
+    expect(await restore('key-0')).toMatchObject({ replayed: true });
+    expect((await snapshots.restore(id, { skipUnchanged: true })).unchanged).toHaveLength(60);
   });
 
   test('counts nothing without a limit', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../../domain/errors/domain-error.ts';
 import { limits } from '../../../domain/limits.ts';
 import type { Actor } from '../../../domain/principal.ts';
+import { countGrowth } from '../../../store/growth.ts';
 import { notifyEnvironment } from '../../../store/notify.ts';
 import { type RestoreRequest, type StoredPlan, writeRestore } from '../../../store/restore.ts';
 import { insertSnapshot, readSnapshot } from '../../../store/snapshots.ts';
@@ -41,6 +42,8 @@ export interface RestoreAuthor {
   readonly comment?: string | undefined;
   /** What the restore and its backup count against. */
   readonly budget: RestoreBudget;
+  /** Whether the answer is stored for a repetition of the request. */
+  readonly keepsAnswer?: boolean;
 }
 
 export type RestoreBudget = Pick<GrowthBudget, 'charge' | 'chargeSnapshot' | 'environmentBytesPerDay'>;
@@ -56,15 +59,20 @@ const auditedKeys = 100;
 export async function restoreLocked(
   tx: Transaction,
   demand: RestoreDemand,
-  { actor, comment, budget }: RestoreAuthor,
+  { actor, comment, budget, keepsAnswer = false }: RestoreAuthor,
   { before, first: planned }: Locked<StoredPlan | undefined>,
 ): Promise<RestoreDone> {
   const { request } = demand;
   const { environmentId, snapshotId } = request;
   const lists = listsOf(checkPlan(planned, demand));
   const changes = lists.restored.length + lists.pruned.length;
-  if (changes === 0) return { ...lists, backupSnapshotId: null, ...before };
   const budgetBytesPerDay = budget.environmentBytesPerDay;
+  if (keepsAnswer) {
+    // It names up to 10,000 keys, even if nothing is restored.
+    const bytes = Buffer.byteLength(JSON.stringify(lists));
+    budget.charge(actor.id, await countGrowth(tx, { environmentId, bytes, budgetBytesPerDay }));
+  }
+  if (changes === 0) return { ...lists, backupSnapshotId: null, ...before };
   const backupSnapshotId = request.backup ? randomUUID() : null;
   if (backupSnapshotId !== null) {
     const backup = { id: backupSnapshotId, environmentId, name: await nameOfBackup(tx, request), description: null };

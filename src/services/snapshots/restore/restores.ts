@@ -104,7 +104,8 @@ export class Restores {
         work: async (tx, locked) => {
           const { type, id, name } = access.caller.principal;
           const { budget } = this.#deps;
-          const author = { actor: { type, id, name }, comment: input.comment, budget };
+          const keepsAnswer = input.idempotency !== undefined;
+          const author = { actor: { type, id, name }, comment: input.comment, budget, keepsAnswer };
           const result = await restoreLocked(tx, demand, author, locked);
           return { result, audit: successRecord(access, summaryOf(request, result)) };
         },
