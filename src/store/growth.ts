@@ -15,12 +15,13 @@ export interface StoredGrowth {
   readonly filledSeconds: number | null;
 }
 
-// Beside its value: the row and its indexes, those of the change that names it, and the update of its secret.
+// Beside its value and comment: the row and its indexes, those of the change that names it, and the update of its secret.
 const versionBytes = 600;
 const snapshotEntryBytes = 150;
 
-/** SQL of the bytes that the rows of a CTE `version` with value_bytes take. */
-export const bytesOfVersions = `SELECT coalesce(sum(value_bytes::float8 + ${versionBytes}), 0) AS bytes FROM version`;
+/** SQL of the bytes that the rows of a CTE `version` with value_bytes and comment take. */
+export const bytesOfVersions = `SELECT
+      coalesce(sum(value_bytes::float8 + coalesce(octet_length(comment), 0) + ${versionBytes}), 0) AS bytes FROM version`;
 
 /** SQL of the bytes that a snapshot of the rows of a CTE `present` takes. */
 export const bytesOfSnapshot = `SELECT (count(*) + 1) * ${snapshotEntryBytes}::float8 AS bytes FROM present`;

@@ -100,7 +100,7 @@ const writeText = `WITH plan AS MATERIALIZED (${planText}),
       statement_timestamp(), copied.ciphertext, copied.data_key_id, copied.value_mac, copied.value_bytes
     FROM change JOIN secret_version copied ON copied.id = change.target_id AND copied.secret_id = change.secret_id
     WHERE change.version_id IS NOT NULL
-    RETURNING value_bytes
+    RETURNING value_bytes, comment
   ), grown AS (
     ${bytesOfVersions}
   ), budget AS (

@@ -157,7 +157,7 @@ export async function writeRevision(tx: Transaction, revision: NewRevision): Pro
       FROM change
       LEFT JOIN secret_version copied ON copied.id = change.copied_id AND copied.secret_id = change.secret_id
       WHERE change.version_id IS NOT NULL
-      RETURNING value_bytes
+      RETURNING value_bytes, comment
     ), grown AS (
       ${Prisma.raw(bytesOfVersions)}
     ), budget AS (

@@ -116,6 +116,23 @@ describe('the daily budget of an environment', () => {
     await expect(calls.patch(values)).rejects.toMatchObject(refusal);
   });
 
+  test('counts a comment with each version that stores it', async () => {
+    const values = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`KEY_${index}`, 'x']));
+    const comment = '\u{1F511}'.repeat(1000);
+    const { id } = await snapshots.create();
+    // 12 times 4,000 bytes.
+    await calls.patch(values, [], { comment });
+    await calls.patch(values, [], { comment });
+    await expect(calls.patch(values)).rejects.toMatchObject(refusal);
+    await pass(48);
+    await snapshots.restore(id, { prune: true });
+    await calls.patch(values);
+    const { id: full } = await snapshots.create();
+    await snapshots.restore(full, { comment });
+    await snapshots.restore(full, { comment });
+    await expect(snapshots.restore(full)).rejects.toMatchObject(refusal);
+  });
+
   test('counts the answers of restores that are stored for a repetition, even if nothing is restored', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `KEY_${index}_`.padEnd(250, 'X'));
     await calls.patch(Object.fromEntries(names.map((name) => [name, 'x'])));
