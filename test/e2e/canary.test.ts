@@ -214,6 +214,8 @@ async function useController(): Promise<void> {
   await foreign.waitForReason('TargetNotOwned');
   const mistaken = await makeSite('mistaken');
   await mistaken.putToken(canary.value);
+  await mistaken.waitForReason('TokenSecretNotFound');
+  await mistaken.putToken(`kf_svc_${canary.value}`);
   await mistaken.waitForReason('AuthenticationFailed');
 }
 

@@ -61,13 +61,13 @@ test('a revoked token does not repair, nor empty, a Secret that was edited', asy
 
 describe('a token that never was one', () => {
   test.each([
-    { what: 'is mistyped', token: 'kf_svc_mistyped' },
-    { what: 'is no token at all', token: 'hello' },
-  ])('because it $what makes no Secret', async ({ token }) => {
+    { what: 'is mistyped', token: 'kf_svc_mistyped', reason: 'AuthenticationFailed' },
+    { what: 'is no token at all', token: 'hello', reason: 'TokenSecretNotFound' },
+  ])('because it $what makes no Secret', async ({ token, reason }) => {
     const site = await stack.makeSite({ values, withoutSync: true });
     await site.putToken(token);
     await site.createSync();
-    const { message } = await site.waitForReason('AuthenticationFailed');
+    const { message } = await site.waitForReason(reason);
     expect(message).not.toContain(token);
     expect(await site.secret()).toBeUndefined();
   });

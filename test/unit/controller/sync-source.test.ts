@@ -162,6 +162,17 @@ describe('a token Secret', () => {
     expect(missing).toMatchObject({ ready: { reason: 'TokenSecretNotFound' }, events: [{ type: 'Warning' }] });
   });
 
+  test('with a mistyped token is reported as such', async () => {
+    harness.services.tokens.set('kf_svc_cut', new AuthenticationRefusal('malformed', 'the token is malformed'));
+    harness.putToken('kf_svc_cut');
+    harness.putSync();
+    await harness.start();
+    expect(harness.ready()).toMatchObject({
+      reason: 'AuthenticationFailed',
+      message: 'The token in Secret token was refused: the token is malformed.',
+    });
+  });
+
   test('that is deleted ends the syncing and leaves the Secret', async () => {
     await harness.synced();
     harness.cluster.remove(`${secrets}/token`);

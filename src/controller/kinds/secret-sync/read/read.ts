@@ -163,8 +163,8 @@ async function authenticate(
     if (principal.type === 'service_token') return principal;
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error;
-    // What is no token says as little as a key that is missing.
-    if (error instanceof AuthenticationRefusal && error.fault === 'malformed')
+    // A value that is no token, not even a mistyped one, must look like a missing key.
+    if (error instanceof AuthenticationRefusal && error.fault === 'malformed' && !/^kf_(?:svc|pat)_/.test(token.reveal()))
       throw messages.tokenMissing(name, key, source);
     throw messages.tokenRefused(name, error.detail, error);
   }
