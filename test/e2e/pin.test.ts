@@ -200,7 +200,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
     await snapshots.create({ source: { environmentRef: site.environment.ref } }, 'good');
     await snapshots.waitForReason('good', 'AccessDenied');
     expect((await site.waitForReason('SnapshotNotReady')).message).toContain('has no snapshot yet');
-    expect(await site.existingSecret()).toEqual(before);
+    await site.expectStays(async () => expect(await site.existingSecret()).toEqual(before));
     await site.environment.change(first, ['Z']);
     await grantSnapshots(site, site.environment);
     await site.waitUntilSynced(first);
@@ -233,7 +233,7 @@ describe('a SecretSync pinned to a SecretSnapshot', () => {
       await snapshotsOf(site).delete(name);
       await snapshotsOf(site).waitUntilGone(name);
       await site.waitForReason('SnapshotNotFound');
-      expect(await site.existingSecret()).toEqual(held);
+      await site.expectStays(async () => expect(await site.existingSecret()).toEqual(held));
     }
     await takeSnapshot(site, 'retain');
     await site.waitUntilSynced(third);

@@ -154,6 +154,10 @@ describe('a SecretEnvironment', () => {
     const environmentRef = await newRef();
     const name = await environments.create({ environmentRef, suspend: true });
     await environments.waitForReason(name, 'Suspended');
+    await environments.requestReconcile(name);
+    // One that is made after the request shows that the first one has been reconciled.
+    const another = await environments.create({ environmentRef: await newRef() });
+    await environments.waitForReason(another, 'Available');
     expect(await found(environmentRef)).toBeUndefined();
     await environments.patch(name, { spec: { suspend: false } });
     await environments.waitForReason(name, 'Available');

@@ -162,6 +162,9 @@ describe('a ServiceToken', () => {
     await stack.kube.json({ method: 'POST', path, body });
     await site.create();
     await site.waitForReason('TargetNotOwned');
+    // One that is made after the first report shows what follows from that.
+    await site.create({}, 'another');
+    await site.waitForReason('Issued', 'another');
     expect(await site.value()).toBe('theirs');
     expect((await site.resource()).status?.tokenId).toBeUndefined();
     await stack.kube.json({ method: 'DELETE', path: site.secretPath() });

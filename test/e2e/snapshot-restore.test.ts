@@ -233,10 +233,13 @@ describe('a SnapshotRestore', () => {
 
   test('plans and restores nothing while it is suspended', async () => {
     const site = await makeSite();
-    const spec = { ...site.unplanned(await site.drift()), suspend: true };
-    const name = await site.restores.create(spec);
-    const { status } = await site.restores.waitForReason(name, 'Suspended');
-    expect(status).not.toHaveProperty('plan');
+    const snapshotId = await site.drift();
+    const name = await site.restores.create({ ...site.unplanned(snapshotId), suspend: true });
+    await site.restores.waitForReason(name, 'Suspended');
+    await site.restores.requestReconcile(name);
+    // One that is planned after the request shows that the first one has been reconciled.
+    await site.planned(await site.restores.create({ snapshotId }));
+    expect((await site.restores.get(name)).status).not.toHaveProperty('plan');
     expect(await site.values()).toEqual(drifted);
     await site.restores.patch(name, { spec: { suspend: false } });
     await site.restores.waitForReason(name, 'Complete');

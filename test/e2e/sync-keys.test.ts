@@ -76,10 +76,10 @@ describe('spec.keys', () => {
     const site = await makeSite({ A: 'one', B: 'two' }, { rename: [{ from: 'A', to: 'B' }] });
     expect((await site.waitForReason('KeyConflict')).message).toContain('The keys A and B would both become B');
     expect(await site.condition('Stalled')).toMatchObject({ status: 'True' });
-    expect(await site.secret()).toBeUndefined();
+    await site.expectStays(async () => expect(await site.secret()).toBeUndefined());
     await site.patchSync({ spec: { keys: { rename: null, decodeBase64: ['B'] } } });
     expect((await site.waitForReason('NotBase64')).message).toContain('The value of B is not base64');
-    expect(await site.secret()).toBeUndefined();
+    await site.expectStays(async () => expect(await site.secret()).toBeUndefined());
     await site.environment.change({ B: btoa('two') });
     await site.waitUntilSynced({ A: 'one', B: 'two' });
     await site.environment.change({ B: 'no base64' });
@@ -96,7 +96,7 @@ describe('a Secret', () => {
       { type: 'kubernetes.io/tls' },
     );
     expect((await site.waitForReason('TypeUnmet')).message).toContain('tls.key is missing');
-    expect(await site.secret()).toBeUndefined();
+    await site.expectStays(async () => expect(await site.secret()).toBeUndefined());
     const rename = [
       { from: 'CERT', to: 'tls.crt' },
       { from: 'KEY', to: 'tls.key' },

@@ -92,7 +92,7 @@ describe('a SecretSync', () => {
     await site.kube.json({ method: 'DELETE', path: site.secretPath(site.tokenSecretName) });
     await site.createSync();
     await site.waitForReason('TokenSecretNotFound');
-    expect(await site.secret()).toBeUndefined();
+    await site.expectStays(async () => expect(await site.secret()).toBeUndefined());
     await site.putToken(site.token.token);
     await site.waitUntilSynced({ KEY: 'value' });
   });
