@@ -164,7 +164,11 @@ async function authenticate(
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error;
     // A value that is no token, not even a mistyped one, must look like a missing key.
-    if (error instanceof AuthenticationRefusal && error.fault === 'malformed' && !/^kf_(?:svc|pat)_/.test(token.reveal()))
+    if (
+      error instanceof AuthenticationRefusal &&
+      error.fault === 'malformed' &&
+      !/^kf_(?:svc|pat)_/.test(token.reveal())
+    )
       throw messages.tokenMissing(name, key, source);
     throw messages.tokenRefused(name, error.detail, error);
   }
