@@ -113,6 +113,8 @@ export const secretListQuery = z.strictObject({
   prefix: secretKeyPrefix.exactOptional(),
   /** The state at this revision. */
   revision: revisionText.exactOptional(),
+  /** `true` leaves out secrets whose value of then was destroyed. */
+  skipDestroyed: booleanText.exactOptional(),
 });
 
 export const secretQuery = z.strictObject({ revision: revisionText.exactOptional() });
@@ -188,5 +190,6 @@ export const secretPatchView = z.strictObject({
 export type GeneratedValue = z.input<typeof generation>;
 export type SecretKeyListView = z.infer<typeof secretKeyListView>;
 export type SecretPatchView = z.infer<typeof secretPatchView>;
+export type SecretWriteView = z.infer<typeof secretWriteView>;
 export type SecretView = z.infer<typeof secretView>;
 export type SecretListView = z.infer<typeof secretListView>;

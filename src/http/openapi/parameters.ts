@@ -26,6 +26,7 @@ const descriptions: Readonly<Record<string, string>> = {
   version: 'Version number.',
   values: '`false` omits the values; then only keys and versions are read and audited.',
   prefix: 'Only keys with this prefix.',
+  skipDestroyed: '`true` leaves out secrets whose value at the revision was destroyed; by default they are an error.',
   revision: 'Read the state at this revision (number or id).',
   against: '`current`, or the id of another snapshot.',
   since: 'Only later changes: after this revision (number or id), or for audit entries from this time on.',

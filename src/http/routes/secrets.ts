@@ -29,7 +29,11 @@ export const secretRoutes: readonly Route[] = [
     summary: 'Read the secrets of an environment',
     input: { query: secretListQuery, headers: conditionalHeaders },
     responses: { 200: listedSecretsView, 304: null },
-    async handle({ secrets }, access, { query: { values = true, ...selection }, headers, room }) {
+    async handle(
+      { secrets },
+      access,
+      { query: { values = true, skipDestroyed = false, ...selection }, headers, room },
+    ) {
       const condition = headers['if-none-match'];
       if (condition !== undefined) {
         const revisionId = await secrets.revisionIdOf(access, { ...selection, values });
@@ -40,7 +44,7 @@ export const secretRoutes: readonly Route[] = [
         }
       }
       const list = values
-        ? viewOfList(await secrets.list(access, { ...selection, room }), viewOf)
+        ? viewOfList(await secrets.list(access, { ...selection, skipDestroyed, room }), viewOf)
         : viewOfList(await secrets.listKeys(access, selection), viewOfKey);
       return { status: 200, body: list, headers: { ETag: entityTag(list.revisionId) } };
     },

@@ -32,6 +32,8 @@ export interface SecretRead extends SecretValue {
 
 /** What to list. */
 export interface ListSelection extends SecretSelection {
+  /** Leaves out destroyed values, of which a list fails otherwise. */
+  readonly skipDestroyed?: boolean;
   /** The room that values need; without it they are not bounded. */
   readonly room?: ReadRoom;
 }
@@ -259,18 +261,16 @@ export class Secrets {
     if (sealed === undefined) throw absentRevision(selection.revision);
     const { revision, revisionId } = sealed;
     const destroyed = sealed.secrets.filter(({ isDestroyed }) => isDestroyed === true);
-    if (destroyed.length > 0) throw versionsDestroyed(destroyed);
-    const bytes = sealed.secrets.reduce((sum, { ciphertext }) => sum + ciphertext.length, 0);
+    if (destroyed.length > 0 && selection.skipDestroyed !== true) throw versionsDestroyed(destroyed);
+    const readable = sealed.secrets.filter(({ isDestroyed }) => isDestroyed !== true);
+    const bytes = readable.reduce((sum, { ciphertext }) => sum + ciphertext.length, 0);
     this.#sizes.note(access, selection, bytes);
     selection.room?.reserve(bytes);
-    const opener = await this.#deps.keyring.opener(sealed.secrets.map(({ dataKeyId }) => dataKeyId));
-    const secrets = await mapInSlices(
-      sealed.secrets,
-      ({ secretId, key, version, updatedAt, ciphertext, dataKeyId }) => {
-        const value = opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });
-        return { key, value, version, updatedAt };
-      },
-    );
+    const opener = await this.#deps.keyring.opener(readable.map(({ dataKeyId }) => dataKeyId));
+    const secrets = await mapInSlices(readable, ({ secretId, key, version, updatedAt, ciphertext, dataKeyId }) => {
+      const value = opener.open({ organizationId, projectId, environmentId, secretId }, { ciphertext, dataKeyId });
+      return { key, value, version, updatedAt };
+    });
     const list = { environmentId, revision, revisionId, secrets };
     if (selection.prefix === undefined && selection.revision === undefined) await this.#kept.keep(list);
     return list;
